@@ -1,0 +1,54 @@
+import eslint from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import rxjsX from 'eslint-plugin-rxjs-x';
+import tseslint from 'typescript-eslint';
+
+const NODE_GLOBALS = ['Buffer', 'URL', 'clearTimeout', 'console', 'fetch', 'process', 'setTimeout'];
+
+export default defineConfig(
+  // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.
+  globalIgnores(['dist/', 'coverage/', 'spec/package/consumers/']),
+  { linterOptions: { noInlineConfig: true } },
+  eslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, rxjsX.configs.recommended],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+
+      // Messages name ids, sizes and codes: numbers and booleans print as they are meant to.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // `(x) => out.push(x)` as an observer reads better than a block around it.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // `void | undefined` is what makes an interceptor's type refuse an async function.
+      '@typescript-eslint/no-invalid-void-type': 'off',
+      // `request<Rows>(…)` names what the remote answers: a cast at the call, and meant as one.
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      // Empty on purpose: users add their own members to it.
+      '@typescript-eslint/no-empty-object-type': ['error', { allowWithName: '^PeerContext$' }],
+      // What a user's code threw is passed on as it came, whatever it is.
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
+      '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
+      // Takes a field that a call changes for a constant, and a value from outside for what its type promises.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      // What is done with an error is watched by the no-unsafe-… rules; most observers only pass it on.
+      'rxjs-x/no-implicit-any-catch': 'off',
+    },
+  },
+  {
+    // Specs hold hostile values on purpose: numbers past 2^53, classes without members, bytes where text is expected.
+    files: ['spec/**/*.ts', 'marbles/**/*.ts'],
+    rules: {
+      'no-loss-of-precision': 'off',
+      '@typescript-eslint/no-extraneous-class': 'off',
+      '@typescript-eslint/no-base-to-string': 'off',
+    },
+  },
+  {
+    files: ['**/*.js'],
+    languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
+  },
+);

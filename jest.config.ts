@@ -1,0 +1,22 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from 'jest';
+
+const config: Config = {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
+  // isolatedModules (in tsconfig.spec.json): each file is only stripped of its types, which `npm run typecheck` checks for all of them at once.
+  transform: { '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }] },
+  moduleNameMapper: {
+    // `import.meta` is a syntax error in CommonJS; the stand-in also lets a spec set what the environment holds.
+    '^\\./env\\.js$': '<rootDir>/spec/support/env.ts',
+    // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
+    '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  // Unlike v8, babel notices an `if` that is never false and a default that is never used, and leaves files of types alone.
+  coverageProvider: 'babel',
+  collectCoverageFrom: ['src/wire/**/*.ts', 'src/codec/**/*.ts', 'src/session/**/*.ts'],
+  coverageThreshold: { global: { lines: 100, branches: 100 } },
+};
+
+export default config;

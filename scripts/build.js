@@ -1,0 +1,22 @@
+// Builds dist/: the sources twice, as ES modules and as CommonJS.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const cjs = join(root, 'dist/cjs');
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+for (const project of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
+  execFileSync(process.execPath, [tsc, '--project', join(root, project)], { stdio: 'inherit' });
+}
+
+// `import.meta` does not exist in CommonJS, so there env-none.ts stands in for env.ts, under its name.
+for (const built of readdirSync(cjs).filter((name) => name.startsWith('env-none.'))) {
+  const text = readFileSync(join(cjs, built), 'utf8').replace(/(sourceMappingURL=|"file":")env-none\./, '$1env.');
+  writeFileSync(join(cjs, built), text);
+  renameSync(join(cjs, built), join(cjs, built.replace('env-none.', 'env.')));
+}
+writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import * as index from '../../src/index.js';
+import * as msgpack from '../../src/msgpack.js';
+import * as node from '../../src/node.js';
+import * as testing from '../../src/testing.js';
+import { PUBLIC_NAMES } from './public-names.js';
+
+interface Manifest {
+  readonly version: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+const repository = join(__dirname, '../..');
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
+
+/** The names in a door's `export type { … }` statements. */
+function exportedTypes(door: string): string[] {
+  const statements = read(`src/${door}.ts`).matchAll(/^export type \{([^}]*)\}/gm);
+  return [...statements].flatMap(([, list = '']) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []).sort();
+}
+
+describe.each([
+  { door: 'index', namespace: index, subpath: '.' },
+  { door: 'node', namespace: node, subpath: './node' },
+  { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
+  { door: 'testing', namespace: testing, subpath: './testing' },
+] as const)('the door $door', ({ door, namespace, subpath }) => {
+  it('exports its public names, and no other', () => {
+    expect({ values: Object.keys(namespace).sort(), types: exportedTypes(door) }).toEqual(PUBLIC_NAMES[door]);
+  });
+
+  it('has an entry in the exports map that gives every modern loader the same file', () => {
+    const { exports } = JSON.parse(read('package.json')) as Manifest;
+    const esm = { types: `./dist/esm/${door}.d.ts`, default: `./dist/esm/${door}.js` };
+    const cjs = { types: `./dist/cjs/${door}.d.ts`, default: `./dist/cjs/${door}.js` };
+    expect(JSON.stringify(exports[subpath])).toBe(JSON.stringify({ 'module-sync': esm, module: esm, import: esm, require: cjs }));
+  });
+});
+
+describe('the version', () => {
+  it.each([
+    ['rxmux', index.VERSION],
+    ['rxmux/node', node.VERSION],
+    ['rxmux/msgpack', msgpack.VERSION],
+  ])('of %s is that of package.json', (_, version) => {
+    expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});

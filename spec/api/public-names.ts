@@ -1,0 +1,43 @@
+/** What one door exports: what exists at run time, and what is only a type. */
+export interface DoorNames {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+const names = (text: string): string[] => text.trim().split(/\s+/).sort();
+
+/** The public names of each door. A name is added or removed here by hand, so that no name becomes public, or stops being it, unnoticed. */
+export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testing', DoorNames>> = {
+  index: {
+    values: names(`
+      ABSENT Assembler MAX_FRAME_BYTES PREFIX ResetCode V1_FRAME_TYPES VERSION
+      encodedLength framesEqual fromMapping splitFrame toMapping
+      JsonCodec clearCodecs getCodec registerCodec registeredCodecs
+      Settings logger settings
+      Peer Stream connect defaultErrorSerializer
+      CancelledError CodecError CodecMismatch CodecNotRegistered ConnectError ConnectionLostError DeadlineExceededError MuxError ProtocolError
+      QueueOverflowError RefusedError RemoteError ResetError StreamError StreamIdsExhaustedError isMuxError
+      assemble closeReasons decode demultiplex encode fragment interceptIncomingHeaders interceptOpen interceptReplyHeaders observeFrames
+      ofDirection ofStream ofType reopenOnReconnect respond retryWhenSafe through
+    `),
+    types: names(`
+      Absent CloseReason Codec Frame FrameDirection FrameEvent FrameType Limits Metadata MetadataInput Rate
+      ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketLike
+      CloseOptions EndOptions Input OpenOptions ReplyOptions Retry SendOptions
+      CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
+      AnyMuxError AnyStreamError CloseCause StreamPhase
+    `),
+  },
+  node: {
+    values: names('VERSION accept connect handleUpgrade serve'),
+    types: names('AcceptOptions MuxServer NodeConnectOptions ServeOptions UpgradeOptions Verdict'),
+  },
+  msgpack: {
+    values: names('MsgpackCodec VERSION'),
+    types: [],
+  },
+  testing: {
+    values: names('createPair createServer frameMarbles peerFromMarbles'),
+    types: names('Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer'),
+  },
+};

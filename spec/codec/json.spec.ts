@@ -1,0 +1,393 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonCodec } from '../../src/codec/json.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { toMapping } from '../../src/wire/mapping.js';
+import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { failureOf, nested } from '../support/values.js';
+
+const codec = new JsonCodec();
+
+describe('JsonCodec: members', () => {
+  it('is named json and declares text', () => {
+    expect([codec.name, codec.binary]).toEqual(['json', false]);
+  });
+});
+
+describe('JsonCodec.encode: envelope rules', () => {
+  it.each<[string, Frame, string]>([
+    [
+      'writes type alone for a frame of defaults',
+      { type: 'data', stream: null, more: false, end: false, headers: null },
+      '{"type":"data"}',
+    ],
+    ['writes exactly type and nonce for a ping', { nonce: 'n1', type: 'ping' }, '{"type":"ping","nonce":"n1"}'],
+    ['leaves an absent payload out', { type: 'data', stream: 1, payload: ABSENT }, '{"type":"data","stream":1}'],
+    ['leaves an undefined payload out', { type: 'data', stream: 1, payload: undefined }, '{"type":"data","stream":1}'],
+    ['writes a null payload', { type: 'data', stream: 1, payload: null }, '{"type":"data","stream":1,"payload":null}'],
+    ['writes the empty text as fragment', { type: 'data', stream: 1, fragment: '' }, '{"type":"data","stream":1,"fragment":""}'],
+    ['keeps an unknown type, escaped', { type: 'win"dow' }, '{"type":"win\\"dow"}'],
+    ['keeps an empty map', { type: 'open', headers: {}, trailers: {} }, '{"type":"open","headers":{},"trailers":{}}'],
+    ['writes zero without a sign', { type: 'goaway', code: -0, last_stream: -0 }, '{"type":"goaway","code":0,"last_stream":0}'],
+    [
+      'orders the keys type, stream, then alphabetically',
+      {
+        trailers: { t: 1 },
+        reason: 'r',
+        payload: [1],
+        nonce: 'n',
+        more: true,
+        last_stream: 7,
+        headers: { h: 1 },
+        end: true,
+        code: 5,
+        stream: 3,
+        type: 'x',
+      },
+      '{"type":"x","stream":3,"code":5,"end":true,"headers":{"h":1},"last_stream":7,"more":true,"nonce":"n","payload":[1],"reason":"r","trailers":{"t":1}}',
+    ],
+  ])('%s', (_title, frame, message) => {
+    expect(codec.encode(frame)).toBe(message);
+  });
+
+  it('writes no whitespace and leaves non-ASCII characters as they are', () => {
+    expect(codec.encodePayload({ a: [1, 'ж€😀'], b: true })).toBe('{"a":[1,"ж€😀"],"b":true}');
+  });
+
+  it('writes a lone surrogate as its lower-case escape', () => {
+    expect(codec.encodePayload('\uD83D')).toBe('"\\ud83d"');
+  });
+
+  it('writes byte for byte what JSON.stringify makes of the mapping', () => {
+    fc.assert(
+      fc.property(frames(jsonPayload()), (frame) => {
+        expect(codec.encode(frame)).toBe(JSON.stringify(toMapping(frame)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('quotes any fragment as JSON.stringify does', () => {
+    fc.assert(
+      fc.property(fc.oneof(awkwardText(), fc.string({ unit: 'binary' })), fc.boolean(), (fragment, more) => {
+        const frame: Frame = { type: 'data', stream: 1, fragment, more };
+        expect(codec.encode(frame)).toBe(JSON.stringify(toMapping(frame)));
+      }),
+    );
+  });
+
+  it.each<[string, Frame, string]>([
+    ['a fragment of bytes', { type: 'data', fragment: new ArrayBuffer(3) }, "codec 'json': expected the fragment as text, got 3 bytes"],
+    ['a stream that is not a number', { type: 'data', stream: NaN }, "codec 'json': expected a finite number as 'stream', got NaN"],
+    ['an infinite code', { type: 'reset', code: Infinity }, "codec 'json': expected a finite number as 'code', got Infinity"],
+  ])('refuses %s', (_title, frame, message) => {
+    expect(failureOf(() => codec.encode(frame))).toBe(`TypeError: ${message}`);
+  });
+});
+
+describe('JsonCodec.encodePayload and encodeWith: what encode writes in the payload position', () => {
+  it('splices an encoded payload in so that it equals the encoded frame', () => {
+    fc.assert(
+      fc.property(frames(jsonPayload()), jsonPayload(), (frame, payload) => {
+        expect(codec.encodeWith({ ...frame, payload: 'not looked at' }, codec.encodePayload(payload))).toBe(
+          codec.encode({ ...frame, payload }),
+        );
+      }),
+    );
+  });
+
+  it('refuses an encoded payload of bytes', () => {
+    expect(failureOf(() => codec.encodeWith({ type: 'data' }, new ArrayBuffer(2)))).toBe(
+      "TypeError: codec 'json': expected the encoded payload as text, got 2 bytes",
+    );
+  });
+});
+
+function failing(): never {
+  throw new RangeError('of the application');
+}
+
+class Point {
+  readonly #secret = 1;
+  readonly x = 1;
+  get y(): number {
+    return this.#secret;
+  }
+}
+
+class Celsius {
+  readonly #degrees = 21;
+  toJSON(key: string): unknown {
+    return { key, degrees: this.#degrees, toJSON: undefined };
+  }
+}
+
+class Tagged {
+  readonly amount = 3;
+  readonly [Symbol.toStringTag] = 'Money';
+}
+
+describe('JsonCodec: values are written as JSON.stringify writes them', () => {
+  it.each<[string, unknown]>([
+    ['text, numbers, booleans, null', ['', 'a"b', 0, -1.5, 1e21, true, false, null]],
+    ['a Date as its ISO text', { at: new Date(0) }],
+    ['an invalid Date as null', [new Date(NaN)]],
+    ['a URL as its text', new URL('http://localhost/a?b')],
+    ['toJSON with the key it stands under', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
+    ['toJSON with an empty key at the top', new Celsius()],
+    ['an own toJSON', { toJSON: () => [1, new Date(0)] }],
+    ['a toJSON that is no function', { toJSON: 'text' }],
+    ['an array with a toJSON', Object.assign([1], { toJSON: () => 'array' })],
+    ['own enumerable properties of an instance', new Point()],
+    ['an instance with a tag of its own', new Tagged()],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
+    ['boxed primitives', [Object(1), Object('a'), Object(true)]],
+    ['undefined properties, left out', { a: undefined, b: { c: undefined }, d: { toJSON: () => undefined } }],
+    ['undefined and missing elements, as null', [undefined, , 1]],
+    ['symbol keys, left out', { [Symbol('key')]: new Map(), a: 1 }],
+    ['integer-like keys, in rising order', { b: 1, 10: 2, 9: 3 }],
+    ['minus zero, as zero', -0],
+  ])('%s', (_title, value) => {
+    expect(codec.encodePayload(value)).toBe(JSON.stringify(value));
+  });
+
+  it('keeps a key named __proto__ as an own property', () => {
+    const value: unknown = JSON.parse('{"__proto__":{"admin":{"yes":true}},"a":[{"__proto__":null}]}');
+    expect(codec.encodePayload(value)).toBe(JSON.stringify(value));
+  });
+
+  it('neither writes nor checks what was added to Object.prototype', () => {
+    Object.defineProperty(Object.prototype, 'lent', { value: new Map(), enumerable: true, configurable: true });
+    try {
+      expect(codec.encodePayload({ a: { b: 1 } })).toBe('{"a":{"b":1}}');
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'lent');
+    }
+  });
+
+  it('calls toJSON once, also on what holds it twice', () => {
+    let calls = 0;
+    const value = { toJSON: () => ({ calls: ++calls }) };
+    expect(codec.encodePayload([value, { value }])).toBe('[{"calls":1},{"value":{"calls":2}}]');
+  });
+
+  it('does not ask the answer of toJSON again', () => {
+    const echo = { a: 1, toJSON: () => Object.create({ toJSON: () => 'asked twice' }, { b: { value: 2, enumerable: true } }) as object };
+    expect(codec.encodePayload(echo)).toBe(JSON.stringify(echo));
+  });
+
+  it('reads a property once, so that what it checked is what it writes', () => {
+    let reads = 0;
+    const changing = Object.defineProperty({}, 'value', { enumerable: true, get: () => (reads++ === 0 ? 'first' : new Map()) });
+    expect(codec.encodePayload({ changing })).toBe('{"changing":{"value":"first"}}');
+  });
+
+  it.each<[string, object]>([
+    ['toJSON', { a: { toJSON: failing } }],
+    ['a getter', Object.defineProperty({}, 'a', { enumerable: true, get: failing })],
+  ])('passes on what %s throws', (_title, value) => {
+    expect(failureOf(() => codec.encodePayload(value))).toBe('RangeError: of the application');
+  });
+});
+
+describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
+  it.each<[string, unknown, string]>([
+    ['undefined', undefined, 'undefined'],
+    ['ABSENT', ABSENT, 'a symbol'],
+    ['an ArrayBuffer', new ArrayBuffer(1), 'bytes (ArrayBuffer)'],
+    ['a typed array', new Float32Array(2), 'bytes (Float32Array)'],
+    ['a DataView', new DataView(new ArrayBuffer(1)), 'bytes (DataView)'],
+    ['a Buffer, which has a toJSON', Buffer.of(1), 'bytes (Uint8Array)'],
+    ['a SharedArrayBuffer', new SharedArrayBuffer(1), 'a SharedArrayBuffer'],
+    ['a Map', new Map([['a', 1]]), 'a Map'],
+    ['a Map with properties', Object.assign(new Map(), { a: 1 }), 'a Map'],
+    ['a Set', new Set([1]), 'a Set'],
+    ['a WeakMap', new WeakMap(), 'a WeakMap'],
+    ['a WeakSet', new WeakSet(), 'a WeakSet'],
+    ['a WeakRef', new WeakRef({}), 'a WeakRef'],
+    ['a Promise', Promise.resolve(1), 'a Promise'],
+    ['a RegExp', /a/g, 'a RegExp'],
+    ['an Error', new Error('lost'), 'an Error'],
+    ['an Error with properties', Object.assign(new RangeError('lost'), { code: 'E' }), 'an Error'],
+    ['URLSearchParams', new URLSearchParams('a=1'), 'a URLSearchParams'],
+    ['a bigint', 1n, 'a bigint'],
+    ['a boxed bigint', Object(1n), 'a BigInt'],
+    ['a boxed symbol', Object(Symbol('s')), 'a Symbol'],
+    ['a boxed NaN', Object(NaN), 'NaN'],
+    ['a function', () => 1, 'a function'],
+    ['a symbol', Symbol('s'), 'a symbol'],
+    ['NaN', NaN, 'NaN'],
+    ['Infinity', Infinity, 'Infinity'],
+    ['-Infinity', -Infinity, '-Infinity'],
+    ['a toJSON that gives undefined', { toJSON: () => undefined }, 'an Object'],
+    ['a toJSON that gives a Set', { toJSON: () => new Set() }, 'a Set'],
+    ['a toJSON that gives bytes', { toJSON: () => Buffer.of(1) }, 'bytes (Uint8Array)'],
+  ])('refuses %s', (_title, value, got) => {
+    expect(failureOf(() => codec.encodePayload(value))).toBe(
+      `TypeError: codec 'json': expected a value it can carry at payload, got ${got}`,
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['in an object', { user: { tags: new Set() } }, 'payload.user.tags'],
+    ['in an array', [1, [2, new Set()]], 'payload[1][1]'],
+    ['under a key that is not a name', { 'first name': { 'a"b': new Set() } }, 'payload["first name"]["a\\"b"]'],
+    ['in what toJSON gave', { at: { toJSON: () => ({ deep: new Set() }) } }, 'payload.at.deep'],
+    ['after siblings', { a: { b: 1 }, c: [{}], d: new Set() }, 'payload.d'],
+  ])('names the place of a bad value %s', (_title, value, place) => {
+    expect(failureOf(() => codec.encodePayload(value))).toBe(
+      `TypeError: codec 'json': expected a value it can carry at ${place}, got a Set`,
+    );
+  });
+
+  it.each(['headers', 'trailers'] as const)('refuses the same in %s', (field) => {
+    const expected = `TypeError: codec 'json': expected a value it can carry at ${field}.at, got a bigint`;
+    expect(failureOf(() => codec.encode({ type: 'open', [field]: { at: 1n } }))).toBe(expected);
+    expect(failureOf(() => codec.encodeWith({ type: 'open', [field]: { at: 1n } }, '1'))).toBe(expected);
+  });
+
+  it.each<[string, object, string]>([
+    ['an array', ['a'], 'an Array'],
+    ['a Date, which JSON carries as text', new Date(0), 'a Date'],
+    ['a URL, which JSON carries as text', new URL('http://localhost'), 'a URL'],
+  ])('refuses headers that would not arrive as a map: %s', (_title, headers, got) => {
+    expect(failureOf(() => codec.encode({ type: 'open', headers: headers as Record<string, unknown> }))).toBe(
+      `TypeError: codec 'json': expected a map with string keys as headers, got ${got}`,
+    );
+  });
+});
+
+describe('JsonCodec limits: 256 levels of nesting, the payload counted as level 1', () => {
+  const tooDeep = "TypeError: codec 'json': expected at most 256 levels of nesting in payload, got more or a circular structure";
+
+  it.each<[string, (levels: number) => unknown]>([
+    ['arrays', (levels) => nested(levels, (inner) => [inner])],
+    ['objects', (levels) => nested(levels, (inner) => ({ a: inner }))],
+    ['arrays and objects', (levels) => nested(levels, (inner, level) => (level % 2 === 0 ? [0, inner] : { a: '}', b: inner }))],
+  ])('carries 256 %s in each other both ways and refuses 257', (_title, make) => {
+    expect(codec.decodePayload(codec.encodePayload(make(256)))).toEqual(make(256));
+    expect(codec.decode(codec.encode({ type: 'data', payload: make(256), headers: { deep: make(255) } })).payload).toEqual(make(256));
+    expect(failureOf(() => codec.encodePayload(make(257)))).toBe(tooDeep);
+    expect(failureOf(() => codec.decodePayload(JSON.stringify(make(257))))).toBe(
+      "ProtocolError: codec 'json': expected at most 256 levels of nesting, got more",
+    );
+    expect(failureOf(() => codec.decode(JSON.stringify({ type: 'data', payload: make(257) })))).toBe(
+      "ProtocolError: codec 'json': expected at most 257 levels of nesting, got more",
+    );
+  });
+
+  it('does not count scalars inside the deepest level', () => {
+    const value = nested(256, (inner, level) => (level === 1 ? ['leaf', 1] : [inner]));
+    expect(codec.decodePayload(codec.encodePayload(value))).toEqual(value);
+  });
+
+  it('refuses a circular structure', () => {
+    const circular: Record<string, unknown> = { a: 1 };
+    circular['self'] = { circular };
+    expect(failureOf(() => codec.encodePayload(circular))).toBe(tooDeep);
+  });
+
+  it('carries a value that stands in several places', () => {
+    const shared = { a: 1 };
+    expect(codec.encodePayload([shared, shared])).toBe('[{"a":1},{"a":1}]');
+  });
+
+  it('is not fooled by brackets within strings', () => {
+    const text = '[{'.repeat(500) + '"\\'.repeat(500) + '}]'.repeat(500);
+    expect(codec.decodePayload(codec.encodePayload({ text, more: [text] }))).toEqual({ text, more: [text] });
+  });
+
+  it.each(['[', '{"a":', '[{"":'])('throws a ProtocolError, not a RangeError, for 65 535 times %s', (unit) => {
+    const closed = unit.repeat(65_535) + '0' + (unit.startsWith('[{') ? '}]' : unit === '[' ? ']' : '}').repeat(65_535);
+    expect(failureOf(() => codec.decodePayload(unit.repeat(65_535)))).toMatch(/^ProtocolError: /);
+    expect(failureOf(() => codec.decodePayload(closed))).toMatch(/^ProtocolError: /);
+    expect(failureOf(() => codec.decode(`{"type":"data","payload":${closed}}`))).toMatch(/^ProtocolError: /);
+  });
+
+  it('throws a TypeError, not a RangeError, for 100 000 levels', () => {
+    expect(failureOf(() => codec.encodePayload(nested(100_000, (inner) => [inner])))).toBe(tooDeep);
+  });
+});
+
+describe('JsonCodec.decode', () => {
+  it('gives all twelve fields, drops unknown keys and keeps an unknown type', () => {
+    const frame = codec.decode('{"type":"later","stream":1,"extra":{"a":1},"last_stream":4}');
+    expect(framesEqual(frame, { type: 'later', stream: 1, last_stream: 4 })).toBe(true);
+    expect(Object.keys(frame)).toHaveLength(12);
+  });
+
+  it('gives ABSENT without a payload key, and null for a null one', () => {
+    expect(codec.decode('{"type":"data"}').payload).toBe(ABSENT);
+    expect(codec.decode('{"type":"data","payload":null}').payload).toBeNull();
+  });
+
+  it('takes the last of duplicate keys', () => {
+    expect(codec.decode('{"type":"data","stream":1,"stream":3}').stream).toBe(3);
+  });
+
+  it('restores every frame it encoded', () => {
+    fc.assert(
+      fc.property(frames(jsonPayload()), (frame) => {
+        const payload: unknown = frame.payload === ABSENT ? ABSENT : JSON.parse(JSON.stringify(frame.payload));
+        expect(framesEqual(codec.decode(codec.encode(frame)), { ...frame, payload })).toBe(true);
+      }),
+    );
+  });
+
+  it.each<[string, string | ArrayBuffer, string]>([
+    ['bytes', new TextEncoder().encode('{"type":"data"}').buffer, "codec 'json': expected text, got 15 bytes"],
+    ['text that is not JSON', '{"type":secret}', "codec 'json': expected JSON, got 15 characters that are not"],
+    ['the empty text', '', "codec 'json': expected JSON, got 0 characters that are not"],
+    ['a byte order mark', '\uFEFF{"type":"data"}', "codec 'json': expected JSON, got 16 characters that are not"],
+    ['trailing text', '{"type":"data"}secret', "codec 'json': expected JSON, got 21 characters that are not"],
+  ])('refuses %s without quoting it', (_title, message, text) => {
+    expect(failureOf(() => codec.decode(message))).toBe(`ProtocolError: ${text}`);
+  });
+
+  it('gives no cause, which would quote the text', () => {
+    expect(() => codec.decode('{"secret":1')).toThrow(expect.not.objectContaining({ cause: expect.anything() }));
+  });
+
+  it.each(['[]', '"data"', 'null', '1', 'true', '[{"type":"data"}]'])('refuses %s, which is not an object', (message) => {
+    expect(failureOf(() => codec.decode(message))).toMatch(/^ProtocolError: /);
+  });
+
+  it('refuses a payload that is bytes or not JSON', () => {
+    expect(failureOf(() => codec.decodePayload(new ArrayBuffer(4)))).toBe("ProtocolError: codec 'json': expected text, got 4 bytes");
+    expect(failureOf(() => codec.decodePayload('[1,'))).toBe("ProtocolError: codec 'json': expected JSON, got 3 characters that are not");
+  });
+
+  it('keeps __proto__, constructor and prototype as own properties that touch no prototype', () => {
+    const { headers, payload } = codec.decode(
+      '{"type":"open","__proto__":{"end":true},"headers":{"__proto__":{"admin":true}},"payload":{"constructor":{"prototype":{"admin":true}}}}',
+    );
+    expect(Object.keys(headers ?? {})).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);
+    expect(payload).toEqual({ constructor: { prototype: { admin: true } } });
+    expect(({} as { admin?: unknown }).admin).toBeUndefined();
+  });
+
+  it('rounds integers beyond 2^53 and takes 1e400 for Infinity, as JSON.parse does', () => {
+    expect(codec.decodePayload('[9007199254740993,1e400]')).toEqual([9007199254740992, Infinity]);
+  });
+
+  it('gives a value or a ProtocolError for any text', () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '1', 'null', 'type', '"type"', '"data"', '\\', '\u0000', ' '), {
+          maxLength: 40,
+        })
+        .map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(failureOf(() => codec.decode(text))).toMatch(/^(returns$|ProtocolError: )/);
+        expect(failureOf(() => codec.decodePayload(text))).toMatch(/^(returns$|ProtocolError: )/);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

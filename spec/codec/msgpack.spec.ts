@@ -1,0 +1,383 @@
+import { describe, expect, it } from '@jest/globals';
+import { decode, encode, ExtData } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { registeredCodecs } from '../../src/codec/registry.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import type { Message } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { toMapping } from '../../src/wire/mapping.js';
+import { binaryPayload, frames } from '../support/frame-arbitraries.js';
+import { failureOf, nested } from '../support/values.js';
+
+const codec = new MsgpackCodec();
+
+/** Bytes of our own making, which a codec would not write. */
+const packed = (value: unknown): ArrayBuffer => encode(value, { maxDepth: 500 }).slice().buffer;
+const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
+const ascii = (text: string): number[] => [...Buffer.from(text)];
+const hasProtoKey = (value: unknown): boolean => JSON.stringify(value).includes('__proto__');
+const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));
+
+describe('MsgpackCodec: members', () => {
+  it('is named msgpack and declares binary', () => {
+    expect([codec.name, codec.binary]).toEqual(['msgpack', true]);
+  });
+
+  it('registers nothing when it is imported', () => {
+    expect(registeredCodecs()).toEqual([]);
+  });
+
+  it.each([0, -1, NaN, '5'])('refuses %p as maxPayloadItems', (maxPayloadItems) => {
+    expect(failureOf(() => new MsgpackCodec({ maxPayloadItems: maxPayloadItems as number }))).toBe(
+      `TypeError: maxPayloadItems: expected a number of at least 1, got ${maxPayloadItems}`,
+    );
+  });
+});
+
+describe('MsgpackCodec.encode: envelope rules', () => {
+  it.each<[string, Frame]>([
+    ['type alone for a frame of defaults', { type: 'data', stream: null, more: false, end: false }],
+    ['exactly type and nonce for a ping', { nonce: 'n1', type: 'ping' }],
+    ['a null payload', { type: 'data', stream: 1, payload: null }],
+    ['a payload and nothing behind it', { type: 'data', stream: 2 ** 40, payload: { a: 1 } }],
+    ['a payload with a reason behind it', { type: 'reset', stream: 1, code: 16, payload: { a: 1 }, reason: 'text' }],
+    ['a payload with trailers behind it', { type: 'data', stream: 1, payload: 'x', trailers: { rows: 1 }, end: true }],
+    [
+      'all of them, type, stream, then alphabetically',
+      {
+        trailers: { t: 1 },
+        reason: 'r',
+        payload: [1],
+        nonce: 'n',
+        more: true,
+        last_stream: 7,
+        headers: { h: 1 },
+        end: true,
+        code: 5,
+        stream: 3,
+        type: 'x',
+      },
+    ],
+  ])('writes %s', (_title, frame) => {
+    const message = codec.encode(frame);
+    const mapping = decode(message) as Record<string, unknown>;
+    expect(mapping).toEqual(toMapping(frame));
+    expect(Object.keys(mapping)).toEqual(Object.keys(toMapping(frame)));
+    expect(new Uint8Array(message)).toEqual(encode(toMapping(frame)));
+  });
+
+  it('writes a fragment as bytes, of every length of header', () => {
+    for (const size of [0, 1, 255, 256, 65_000, 70_000]) {
+      const fragment = new Uint8Array(size).fill(7).buffer;
+      const frame = codec.decode(codec.encode({ type: 'data', stream: 1, fragment, more: true }));
+      expect([frame.fragment, frame.more]).toEqual([fragment, true]);
+    }
+  });
+
+  it('writes a fragment of text as text: what it is for is not the codec’s to judge', () => {
+    expect(codec.decode(codec.encode({ type: 'data', stream: 1, fragment: 'text' })).fragment).toBe('text');
+  });
+
+  it('splices an encoded payload in so that it equals the encoded frame', () => {
+    fc.assert(
+      fc.property(frames(binaryPayload()), binaryPayload(), (frame, payload) => {
+        fc.pre(!hasProtoKey(payload));
+        const spliced = codec.encodeWith({ ...frame, payload: 'not looked at' }, codec.encodePayload(payload));
+        expect(new Uint8Array(spliced)).toEqual(new Uint8Array(codec.encode({ ...frame, payload })));
+        expect(new Uint8Array(spliced)).toEqual(encode(toMapping({ ...frame, payload })));
+      }),
+    );
+  });
+
+  it('refuses an encoded payload of text', () => {
+    expect(failureOf(() => codec.encodeWith({ type: 'data' }, '1'))).toBe(
+      "TypeError: codec 'msgpack': expected the encoded payload as bytes, got text",
+    );
+  });
+
+  it('gives each message and payload a buffer of its own, of exactly its length', () => {
+    const [first, second] = [codec.encodePayload(['a']), codec.encodePayload(['b'])];
+    expect([first.byteLength, new Uint8Array(first)]).toEqual([3, Uint8Array.of(0x91, 0xa1, 0x61)]);
+    expect(new Uint8Array(second)).toEqual(Uint8Array.of(0x91, 0xa1, 0x62));
+    const ping = codec.encode({ type: 'ping', nonce: 'n' });
+    codec.encode({ type: 'pong', nonce: 'm' });
+    expect(decode(ping)).toEqual({ type: 'ping', nonce: 'n' });
+  });
+});
+
+class Point {
+  readonly x = 1;
+  readonly #secret = 2;
+  get y(): number {
+    return this.#secret;
+  }
+}
+
+describe('MsgpackCodec: values', () => {
+  it.each<[string, unknown, unknown]>([
+    ['text, numbers, booleans, null', ['', 'aж€😀', 0, -1, 2 ** 40, -(2 ** 40), 1.5, true, false, null], undefined],
+    ['NaN and the infinities', [NaN, Infinity, -Infinity], undefined],
+    ['integers up to 2^53', [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER], undefined],
+    ['a Date, to the ms', [new Date(0), new Date(1_700_000_000_123), new Date(-1), new Date(8.64e15), new Date(-8.64e15)], undefined],
+    ['an ArrayBuffer', { raw: bytes(1, 2) }, { raw: Uint8Array.of(1, 2) }],
+    ['a part of a larger buffer', Uint8Array.of(0, 1, 2, 3).subarray(1, 3), Uint8Array.of(1, 2)],
+    ['a Buffer', Buffer.from('ab'), Uint8Array.of(0x61, 0x62)],
+    ['a view of wider elements', Uint16Array.of(0x0201), Uint8Array.of(1, 2)],
+    ['a DataView', new DataView(bytes(0, 1, 2), 1), Uint8Array.of(1, 2)],
+    ['no bytes', new Uint8Array(0), undefined],
+    ['undefined properties, left out', { a: undefined, b: { c: undefined, d: 1 } }, { b: { d: 1 } }],
+    ['undefined and missing elements, as null', [undefined, , 1], [null, null, 1]],
+    ['own enumerable properties of an instance', new Point(), { x: 1 }],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ['boxed primitives', [Object(1), Object('a'), Object(true), Object(NaN)], [1, 'a', true, NaN]],
+    ['keys named constructor and prototype', { constructor: { prototype: { admin: true } } }, undefined],
+  ])('carries %s', (_title, value, expected) => {
+    expect(roundTrip(value)).toEqual(expected ?? value);
+  });
+
+  it('restores every payload and every frame it encoded', () => {
+    fc.assert(
+      fc.property(frames(binaryPayload()), binaryPayload(), (frame, any) => {
+        fc.pre(!hasProtoKey(any));
+        // As the library reads it: without the sign of a zero, and with U+FFFD for half a surrogate pair in a long text.
+        const payload = decode(encode(any));
+        expect(roundTrip(payload)).toEqual(payload);
+        expect(framesEqual(codec.decode(codec.encode({ ...frame, payload })), { ...frame, payload })).toBe(true);
+      }),
+    );
+  });
+
+  it('reads a property once, so that the number of entries is right whatever a getter does', () => {
+    let reads = 0;
+    const changing = Object.defineProperty({}, 'value', { enumerable: true, get: () => (reads++ === 0 ? undefined : new Map()) });
+    expect(roundTrip({ changing })).toEqual({ changing: {} });
+  });
+
+  it('rounds integers beyond 2^53, as JSON does', () => {
+    expect(codec.decodePayload(bytes(0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1))).toBe(2 ** 53);
+  });
+
+  it('decodes text that is not UTF-8 to some text', () => {
+    const decoded = [
+      bytes(0xa1, 0xff),
+      bytes(0xa1, 0xc3),
+      bytes(0xa2, 0xed, 0xa0),
+      bytes(0xd9, 201, ...Array.from({ length: 201 }, () => 0xf8)),
+    ].map((data) => codec.decodePayload(data));
+    expect(decoded.map((value) => typeof value)).toEqual(['string', 'string', 'string', 'string']);
+  });
+
+  // Of its library: the mark is taken for a signature where a TextDecoder reads the text.
+  it('loses a byte order mark that starts a text of more than 200 bytes', () => {
+    const [short, long] = ['\uFEFFshort', `\uFEFF${'x'.repeat(200)}`];
+    expect([roundTrip(short), roundTrip(long)]).toEqual([short, long.slice(1)]);
+  });
+
+  it('goes on after values too large to keep buffers for', () => {
+    const large = { raw: new Uint8Array(1_100_000).fill(3) };
+    expect([roundTrip(large), roundTrip(large), roundTrip('small')]).toEqual([large, large, 'small']);
+  });
+});
+
+describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', () => {
+  it.each<[string, unknown, string]>([
+    ['undefined', undefined, 'undefined'],
+    ['ABSENT', ABSENT, 'a symbol'],
+    ['a function', () => 1, 'a function'],
+    ['a bigint', 1n, 'a bigint'],
+    ['an invalid Date', new Date(NaN), 'an invalid Date'],
+    ['a Map', new Map([['a', 1]]), 'a Map'],
+    ['a Set', new Set([1]), 'a Set'],
+    ['a WeakMap', new WeakMap(), 'a WeakMap'],
+    ['a Promise', Promise.resolve(), 'a Promise'],
+    ['a RegExp', /a/, 'a RegExp'],
+    ['an Error', new Error('lost'), 'an Error'],
+    ['a URL', new URL('http://localhost'), 'a URL'],
+    ['a SharedArrayBuffer', new SharedArrayBuffer(1), 'a SharedArrayBuffer'],
+  ])('refuses %s at any depth', (_title, value, got) => {
+    expect(failureOf(() => codec.encodePayload(value))).toBe(
+      `TypeError: codec 'msgpack': expected a value it can carry at payload, got ${got}`,
+    );
+    const inside = failureOf(() => codec.encodePayload({ a: [value] }));
+    expect(inside).toBe(
+      value === undefined ? 'returns' : `TypeError: codec 'msgpack': expected a value it can carry at payload.a[0], got ${got}`,
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['at the top', JSON.parse('{"__proto__":1}'), 'payload.__proto__'],
+    ['inside', JSON.parse('{"a":[{"b":1,"__proto__":{}}]}'), 'payload.a[0].__proto__'],
+  ])('refuses a key __proto__ %s', (_title, value, place) => {
+    expect(failureOf(() => codec.encodePayload(value))).toBe(`TypeError: codec 'msgpack': expected any key but '__proto__', got ${place}`);
+  });
+
+  it.each(['headers', 'trailers'] as const)('refuses the same in %s', (field) => {
+    const frame = (metadata: object): Frame => ({ type: 'open', [field]: metadata });
+    expect(failureOf(() => codec.encode(frame({ a: 1n })))).toBe(
+      `TypeError: codec 'msgpack': expected a value it can carry at ${field}.a, got a bigint`,
+    );
+    expect(failureOf(() => codec.encodeWith(frame(JSON.parse('{"__proto__":1}')), bytes(1)))).toMatch(/^TypeError: .*__proto__/);
+    for (const [metadata, got] of [
+      [new Date(0), 'a Date'],
+      [Buffer.of(1), 'bytes (Uint8Array)'],
+      [[1], 'an Array'],
+    ] as const) {
+      // prettier-ignore
+      expect(failureOf(() => codec.encode(frame(metadata)))).toBe(`TypeError: codec 'msgpack': expected a map with string keys as ${field}, got ${got}`);
+    }
+  });
+
+  it('carries 95 levels of nesting both ways and refuses 96', () => {
+    const make = (levels: number): unknown => nested(levels, (inner, level) => (level % 2 === 0 ? [inner] : { a: inner }));
+    expect(roundTrip(make(95))).toEqual(make(95));
+    expect(codec.decode(codec.encode({ type: 'data', payload: make(95), headers: { deep: make(94) } })).payload).toEqual(make(95));
+    expect(failureOf(() => codec.encodePayload(make(96)))).toBe(
+      "TypeError: codec 'msgpack': expected at most 95 levels of nesting in payload, got more or a circular structure",
+    );
+    expect(failureOf(() => codec.decodePayload(packed(make(96))))).toMatch(/^ProtocolError: .*at most 95 levels/);
+    expect(failureOf(() => codec.decode(packed({ type: 'data', payload: make(96) })))).toMatch(/^ProtocolError: .*at most 96 levels/);
+  });
+
+  it('refuses a circular structure', () => {
+    const circular: unknown[] = [];
+    circular.push({ circular });
+    expect(failureOf(() => codec.encodePayload(circular))).toMatch(/^TypeError: .*circular structure/);
+  });
+});
+
+describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () => {
+  it.each<[string, Message, RegExp]>([
+    ['text', '{"type":"data"}', /expected bytes, got text/],
+    ['no bytes', bytes(), /at least 1 more bytes, got 0/],
+    ['a truncated value', bytes(0xa5, 0x61), /at least 4 more bytes/],
+    ['trailing bytes', bytes(1, 2), /got 1 more bytes behind it/],
+    ['the unused byte', bytes(0xc1), /0xc1/],
+    ['a key __proto__', bytes(0x81, 0xa9, ...ascii('__proto__'), 0x80), /__proto__ is not allowed/],
+    ['a key __proto__ in overlong UTF-8', bytes(0x81, 0xaa, 0xc1, 0x9f, ...ascii('_proto__'), 0x80), /__proto__ is not allowed/],
+    ['a key __proto__ inside', packed([1, { a: JSON.parse('{"__proto__":1}') as unknown }]), /__proto__ is not allowed/],
+    ['1 and its numeral as keys', bytes(0x82, 1, 0, 0xa1, 0x31, 0), /a number and a numeral/],
+    ['a float as a key', bytes(0x81, 0xca, 0x3f, 0xc0, 0, 0, 0), /text or an integer up to 2\^53 - 1 as a key/],
+    ['an integer beyond 2^53 as a key', bytes(0x81, 0xcf, 0, 0x20, 0, 0, 0, 0, 0, 0, 0), /text or an integer/],
+    ['nil as a key', bytes(0x81, 0xc0, 0), /text or an integer/],
+    ['bytes as a key', bytes(0x81, 0xc4, 1, 0, 0), /text or an integer/],
+    ['a map as a key', bytes(0x81, 0x80, 0), /text or an integer/],
+    ['an unknown extension', packed(new ExtData(5, Uint8Array.of(1))), /no extension but timestamp \(-1\), got type 5/],
+    ['an unknown reserved extension', packed([new ExtData(-2, Uint8Array.of(1))]), /got type -2/],
+    ['a timestamp of a wrong size', packed(new ExtData(-1, Uint8Array.of(1, 2))), /timestamp \(expected 4, 8, or 12\): 2/],
+    ['a timestamp beyond Date', packed(new ExtData(-1, new Uint8Array(12).fill(0x7f))), /within the range of Date/],
+  ])('refuses a payload: %s', (_title, data, message) => {
+    const failure = failureOf(() => codec.decodePayload(data));
+    expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
+    expect(failure).toMatch(message);
+  });
+
+  it('keeps what its library threw as the cause', () => {
+    const refusal = (): unknown => codec.decodePayload(bytes(0x81, 0xa9, ...ascii('__proto__'), 0x80));
+    expect(refusal).toThrow(ProtocolError);
+    expect(refusal).toThrow(expect.objectContaining({ cause: expect.objectContaining({ name: 'DecodeError' }) }));
+  });
+
+  it.each<[string, Message, RegExp]>([
+    ['text', '{"type":"data"}', /expected bytes, got text/],
+    ['an array', packed([]), /expected a map as the envelope, got an array/],
+    ['bytes', packed(Uint8Array.of(1)), /expected a map as the envelope, got bytes/],
+    ['nil', bytes(0xc0), /got null/],
+    ['a date', packed(new Date(0)), /got an object/],
+    ['no type', packed({ stream: 1 }), /'type'/],
+    ['both payload and fragment', packed({ type: 'data', payload: null, fragment: Uint8Array.of(1) }), /got both/],
+    ['a NaN as stream', packed({ type: 'data', stream: NaN }), /'stream'/],
+    ['bytes as reason', packed({ type: 'reset', stream: 1, reason: Uint8Array.of(1) }), /'reason'/],
+    ['a date as headers', packed({ type: 'open', stream: 1, headers: new Date(0) }), /'headers'/],
+    ['bytes as headers', packed({ type: 'open', stream: 1, headers: Uint8Array.of(1) }), /'headers'/],
+    ['an integer key', bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 1, 0), /text as each key/],
+    [
+      'headers with an integer key',
+      bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('open'), 0xa7, ...ascii('headers'), 0x81, 1, 0),
+      /text as each key/,
+    ],
+  ])('refuses a message: %s', (_title, message, expected) => {
+    const failure = failureOf(() => codec.decode(message));
+    expect(failure).toMatch(/^ProtocolError: /);
+    expect(failure).toMatch(expected);
+  });
+
+  it('refuses more items than it was told, and by default more than a million', () => {
+    const strict = new MsgpackCodec({ maxPayloadItems: 3 });
+    expect(strict.decodePayload(packed([1, 2]))).toEqual([1, 2]);
+    expect(failureOf(() => strict.decodePayload(packed([1, 2, 3])))).toMatch(/^ProtocolError: .*at most 3 items/);
+    const million = (items: number): ArrayBuffer => {
+      const data = new Uint8Array(5 + items).fill(0x80);
+      data.set([0xdd, items >>> 24, (items >> 16) & 0xff, (items >> 8) & 0xff, items & 0xff]);
+      return data.buffer;
+    };
+    expect(codec.decodePayload(million(999_999))).toHaveLength(999_999);
+    expect(failureOf(() => codec.decodePayload(million(1_000_000)))).toMatch(/^ProtocolError: .*at most 1000000 items/);
+  });
+
+  it('gives a value or a ProtocolError for any bytes', () => {
+    const envelope = fc.tuple(fc.uint8Array({ maxLength: 24 }), fc.nat(40)).map(([noise, at]) => {
+      const message = new Uint8Array(
+        codec.encode({ type: 'open', stream: 1, headers: { a: [1, 'b'] }, payload: { c: Uint8Array.of(1, 2), d: 1.5 } }),
+      );
+      message.set(noise.subarray(0, Math.max(0, message.length - at)), Math.min(at, message.length));
+      return message;
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 40 }), envelope), (noise) => {
+        const data = noise.slice().buffer;
+        expect(failureOf(() => codec.decode(data))).toMatch(/^(returns$|ProtocolError: )/);
+        expect(failureOf(() => codec.decodePayload(data))).toMatch(/^(returns$|ProtocolError: )/);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+describe('MsgpackCodec.decode: what it accepts', () => {
+  it('gives all twelve fields, drops unknown keys and keeps an unknown type', () => {
+    const frame = codec.decode(packed({ type: 'later', stream: 1, extra: { a: 1 } }));
+    expect(framesEqual(frame, { type: 'later', stream: 1 })).toBe(true);
+    expect(Object.keys(frame)).toHaveLength(12);
+  });
+
+  it('accepts maps with integer keys in a payload, as an object', () => {
+    expect(codec.decodePayload(bytes(0x83, 1, 0xa1, 0x61, 0xff, 0xa1, 0x62, 0xa1, 0x6e, 0xc0))).toEqual({ 1: 'a', '-1': 'b', n: null });
+    expect(
+      codec.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa7, ...ascii('payload'), 0x81, 7, 0xc3)).payload,
+    ).toEqual({ 7: true });
+  });
+
+  it('takes the last of duplicate keys', () => {
+    expect(codec.decodePayload(bytes(0x82, 0xa1, 0x61, 1, 0xa1, 0x61, 2))).toEqual({ a: 2 });
+  });
+
+  it('reads a view at run time, and only what it shows', () => {
+    const pooled = Buffer.concat([Buffer.of(0xc1), Buffer.from(codec.encode({ type: 'ping', nonce: 'n' })), Buffer.of(0xc1)]);
+    expect(codec.decode(pooled.subarray(1, -1) as unknown as ArrayBuffer).nonce).toBe('n');
+  });
+
+  it('gives bytes that own their memory, so that the message may be written over', () => {
+    const message = codec.encode({
+      type: 'data',
+      stream: 1,
+      payload: { raw: Uint8Array.of(1, 2), all: [Uint8Array.of(3)], at: new Date(0) },
+      headers: { id: Uint8Array.of(4) },
+    });
+    const frame = codec.decode(message);
+    new Uint8Array(message).fill(0xff);
+    expect(frame.payload).toEqual({ raw: Uint8Array.of(1, 2), all: [Uint8Array.of(3)], at: new Date(0) });
+    expect(frame.headers).toEqual({ id: Uint8Array.of(4) });
+    const raw = codec.decodePayload(codec.encodePayload(Uint8Array.of(1, 2))) as Uint8Array;
+    expect([raw.constructor, raw.byteOffset, raw.buffer.byteLength]).toEqual([Uint8Array, 0, 2]);
+  });
+
+  it('gives a fragment as an ArrayBuffer of its own', () => {
+    const message = codec.encode({ type: 'data', stream: 1, fragment: bytes(1, 2), more: true });
+    const { fragment } = codec.decode(message);
+    new Uint8Array(message).fill(0xff);
+    expect(fragment).toEqual(bytes(1, 2));
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from '@jest/globals';
+import { Decoder, encode } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { prescan } from '../../src/codec/prescan.js';
+import type { PrescanLimits } from '../../src/codec/prescan.js';
+import { failureOf, nested } from '../support/values.js';
+
+const LIMITS: PrescanLimits = { maxDepth: 95, maxItems: 1_000_000, envelope: false };
+const ENVELOPE: PrescanLimits = { ...LIMITS, envelope: true };
+
+const scan = (bytes: readonly number[], limits: Partial<PrescanLimits> = {}): number =>
+  prescan(Uint8Array.from(bytes), { ...LIMITS, ...limits });
+const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
+const text = (value: string): number[] => [0xa0 + value.length, ...Buffer.from(value)];
+
+/** Every head byte that starts a value, with a body of that value. */
+const VALUES: readonly (readonly [string, readonly number[]])[] = [
+  ['positive fixint', [0x7f]],
+  ['empty fixmap', [0x80]],
+  ['fixmap', [0x81, 1, 2]],
+  ['fullest fixmap', [0x8f, ...Array.from({ length: 30 }, (_, index) => index)]],
+  ['empty fixarray', [0x90]],
+  ['fullest fixarray', [0x9f, ...zeros(15)]],
+  ['empty fixstr', [0xa0]],
+  ['longest fixstr', [0xbf, ...zeros(31)]],
+  ['nil', [0xc0]],
+  ['false', [0xc2]],
+  ['true', [0xc3]],
+  ['bin 8', [0xc4, 3, ...zeros(3)]],
+  ['bin 16', [0xc5, 1, 0, ...zeros(256)]],
+  ['bin 32', [0xc6, 0, 0, 1, 1, ...zeros(257)]],
+  ['ext 8', [0xc7, 3, 5, ...zeros(3)]],
+  ['ext 16', [0xc8, 1, 0, 5, ...zeros(256)]],
+  ['ext 32', [0xc9, 0, 0, 0, 0, 5]],
+  ['float 32', [0xca, ...zeros(4)]],
+  ['float 64', [0xcb, ...zeros(8)]],
+  ['uint 8', [0xcc, 0xff]],
+  ['uint 16', [0xcd, ...zeros(2)]],
+  ['uint 32', [0xce, ...zeros(4)]],
+  ['uint 64', [0xcf, ...zeros(8)]],
+  ['int 8', [0xd0, 0x80]],
+  ['int 16', [0xd1, ...zeros(2)]],
+  ['int 32', [0xd2, ...zeros(4)]],
+  ['int 64', [0xd3, ...zeros(8)]],
+  ['fixext 1', [0xd4, 5, ...zeros(1)]],
+  ['fixext 2', [0xd5, 5, ...zeros(2)]],
+  ['fixext 4', [0xd6, 5, ...zeros(4)]],
+  ['fixext 8', [0xd7, 5, ...zeros(8)]],
+  ['fixext 16', [0xd8, 5, ...zeros(16)]],
+  ['str 8', [0xd9, 3, ...zeros(3)]],
+  ['str 16', [0xda, 1, 0, ...zeros(256)]],
+  ['str 32', [0xdb, 0, 0, 0, 2, ...zeros(2)]],
+  ['array 16', [0xdc, 0, 3, ...zeros(3)]],
+  ['array 32', [0xdd, 0, 0, 0, 3, ...zeros(3)]],
+  ['map 16', [0xde, 0, 2, 1, 2, 3, 4]],
+  ['map 32', [0xdf, 0, 0, 0, 1, 3, 4]],
+  ['negative fixint', [0xe0]],
+];
+
+describe('prescan: one complete value', () => {
+  it.each(VALUES)('accepts %s, alone and between others', (_name, value) => {
+    expect(failureOf(() => scan(value))).toBe('returns');
+    expect(failureOf(() => scan([0x93, 1, ...value, 2]))).toBe('returns');
+    expect(failureOf(() => scan([0x82, 1, ...value, 2, ...value]))).toBe('returns');
+  });
+
+  it.each(VALUES)('refuses %s cut after every byte', (_name, value) => {
+    for (let end = 0; end < value.length; end++) {
+      expect(failureOf(() => scan(value.slice(0, end)))).toMatch(
+        /^ProtocolError: codec 'msgpack': expected at least \d+ more bytes, got \d+$/,
+      );
+    }
+  });
+
+  it.each(VALUES)('refuses a byte behind %s', (_name, value) => {
+    expect(failureOf(() => scan([...value, 0]))).toBe("ProtocolError: codec 'msgpack': expected one value, got 1 more bytes behind it");
+  });
+
+  it('refuses the one byte that starts nothing', () => {
+    expect(failureOf(() => scan([0xc1]))).toBe("ProtocolError: codec 'msgpack': expected a msgpack value, got the byte 0xc1");
+  });
+
+  it('counts the values that are bytes', () => {
+    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa1, 0xc4])).toBe(3);
+  });
+
+  it('reads a view, not the buffer behind it', () => {
+    expect(failureOf(() => prescan(Uint8Array.of(0x91, 0x92, 1, 2, 0xc1).subarray(1, 4), LIMITS))).toBe('returns');
+  });
+});
+
+describe('prescan: items owed are never more than the bytes left', () => {
+  it.each<[string, readonly number[]]>([
+    ['array 32', [0xdd, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
+    ['map 32', [0xdf, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
+    ['array 16', [0xdc, 0, 11, ...zeros(10)]],
+    ['map 16, whose entries are two items', [0xde, 0, 6, ...zeros(11)]],
+    ['fixarray', [0x9b, ...zeros(10)]],
+    ['an inner array that fits by itself, but not with what the outer one lacks', [0x92, 0x98, ...zeros(8)]],
+    ['bin 32', [0xc6, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
+    ['str 32', [0xdb, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
+    ['ext 32', [0xc9, 0xff, 0xff, 0xff, 0xff, 1, ...zeros(10)]],
+  ])('refuses %s', (_title, bytes) => {
+    expect(failureOf(() => scan(bytes, { maxItems: Infinity }))).toMatch(/^ProtocolError: .*expected at least \d+ more bytes, got \d+$/);
+  });
+});
+
+describe('prescan: limits', () => {
+  const tooDeep = "ProtocolError: codec 'msgpack': expected at most 95 levels of nesting, got more";
+
+  it.each<[string, (levels: number) => unknown]>([
+    ['arrays', (levels) => nested(levels, (inner) => [1, inner, 2])],
+    ['maps', (levels) => nested(levels, (inner) => ({ a: 1, b: inner }))],
+  ])('lets 95 levels of %s through and refuses 96', (_title, make) => {
+    expect(failureOf(() => prescan(encode(make(95)), LIMITS))).toBe('returns');
+    expect(failureOf(() => prescan(encode(make(96), { maxDepth: 200 }), LIMITS))).toBe(tooDeep);
+  });
+
+  it('counts empty arrays and maps as levels', () => {
+    expect(failureOf(() => scan([0x91, 0x90], { maxDepth: 1 }))).toMatch(/at most 1 levels/);
+    expect(failureOf(() => scan([0x91, 0x80], { maxDepth: 1 }))).toMatch(/at most 1 levels/);
+    expect(failureOf(() => scan([0x91, 0xc0], { maxDepth: 1 }))).toBe('returns');
+  });
+
+  it.each<[string, readonly number[], number]>([
+    ['a scalar', [1], 1],
+    ['an array and its elements', [0x93, 1, 2, 3], 4],
+    ['a map, its keys and its values', [0x82, 1, 2, 3, 4], 5],
+    ['empty ones inside', [0x92, 0x90, 0x80], 3],
+  ])('counts %s as items', (_title, bytes, items) => {
+    expect(failureOf(() => scan(bytes, { maxItems: items }))).toBe('returns');
+    const refused = `ProtocolError: codec 'msgpack': expected at most ${items - 1} items, got more`;
+    expect(items === 1 || failureOf(() => scan(bytes, { maxItems: items - 1 })) === refused).toBe(true);
+  });
+});
+
+describe('prescan: keys', () => {
+  const collision = "ProtocolError: codec 'msgpack': expected keys that differ as text, got a number and a numeral in one map";
+  const textOnly = "ProtocolError: codec 'msgpack': expected text as each key of the envelope, of headers and of trailers, got another key";
+
+  it.each<[string, readonly number[], string]>([
+    ['integers alone', [0x82, 1, 0, 2, 0], 'returns'],
+    ['numerals alone', [0x82, ...text('1'), 0, ...text('2'), 0], 'returns'],
+    ['integers beside names', [0x83, 1, 0, ...text('a'), 0, ...text('1a'), 0], 'returns'],
+    ['integers beside the empty text and a lone minus', [0x83, 1, 0, ...text(''), 0, ...text('-'), 0], 'returns'],
+    ['1 and its numeral', [0x82, 1, 0, ...text('1'), 0], collision],
+    ['a numeral and its integer', [0x82, ...text('1'), 0, 0xcc, 1, 0], collision],
+    ['-1 and its numeral', [0x82, 0xff, 0, ...text('-1'), 0], collision],
+    ['a float and a numeral', [0x82, 0xcb, ...zeros(8), 0, ...text('0'), 0], collision],
+    ['an integer and a numeral in str 8', [0x82, 10, 0, 0xd9, 2, 0x31, 0x30, 0], collision],
+    ['an integer, a map without numbers, and a numeral', [0x83, 1, 0x81, ...text('a'), 0, ...text('b'), 0, ...text('1'), 0], collision],
+    ['an integer outside and a numeral inside', [0x81, 1, 0x81, ...text('1'), 0], 'returns'],
+    ['numerals as values', [0x82, 1, ...text('1'), 2, ...text('2')], 'returns'],
+    ['an integer and a numeral in an array', [0x92, 1, ...text('1')], 'returns'],
+  ])('in any map, judges %s', (_title, bytes, expected) => {
+    expect(failureOf(() => scan(bytes))).toBe(expected);
+  });
+
+  it.each<[string, readonly number[], string]>([
+    ['text keys', [0x82, ...text('type'), 0, ...text('1'), 0], 'returns'],
+    ['an integer key', [0x82, ...text('type'), 0, 1, 0], textOnly],
+    ['an integer key in headers', [0x81, ...text('headers'), 0x81, 1, 0], textOnly],
+    ['an integer key in trailers', [0x82, ...text('type'), 0, ...text('trailers'), 0x82, ...text('a'), 0, 1, 0], textOnly],
+    ['an integer key in headers under a str 8', [0x81, 0xd9, 7, ...Buffer.from('headers'), 0x81, 1, 0], textOnly],
+    ['an integer key in the second of two headers', [0x82, ...text('headers'), 0xc0, ...text('headers'), 0x81, 1, 0], textOnly],
+    ['an integer key deeper in headers', [0x81, ...text('headers'), 0x81, ...text('a'), 0x81, 1, 0], 'returns'],
+    ['an integer key in an array in headers', [0x81, ...text('headers'), 0x91, 0x81, 1, 0], 'returns'],
+    ['an integer key in the payload', [0x81, ...text('payload'), 0x81, 1, 0], 'returns'],
+    ['an integer key in a payload after headers', [0x82, ...text('headers'), 0x80, ...text('payload'), 0x81, 1, 0], 'returns'],
+    ['an integer key under a name as long as headers', [0x81, ...text('headerz'), 0x81, 1, 0], 'returns'],
+    ['an integer key in headers of the payload', [0x81, ...text('payload'), 0x81, ...text('headers'), 0x81, 1, 0], 'returns'],
+  ])('in an envelope, judges %s', (_title, bytes, expected) => {
+    expect(failureOf(() => scan(bytes, ENVELOPE))).toBe(expected);
+  });
+});
+
+describe('prescan against the decoder behind it', () => {
+  const EXPECTED =
+    /^(returns$|DecodeError: (The key __proto__ is not allowed|The type of key must be string or number|Unrecognized data size for timestamp))/;
+
+  it('accepts whatever the encoder writes', () => {
+    fc.assert(
+      fc.property(fc.anything({ withTypedArray: true, withDate: true, withNullPrototype: true, maxDepth: 4 }), (value) => {
+        const bytes = encode(value);
+        expect(failureOf(() => prescan(bytes, LIMITS))).toBe('returns');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves nothing to the decoder but keys and timestamps to refuse', () => {
+    const decoder = new Decoder();
+    const heads = fc.constantFrom(...VALUES.map(([, [head = 0]]) => head), 0, 1, 2, 0x81, 0x91, 0xa1, 0xff);
+    let accepted = 0;
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 12 }),
+          fc.array(heads, { maxLength: 12 }).map((bytes) => Uint8Array.from(bytes)),
+        ),
+        (bytes) => {
+          const failure = failureOf(() => prescan(bytes, LIMITS));
+          expect(failure).toMatch(/^(returns$|ProtocolError: )/);
+          if (failure !== 'returns') return;
+          accepted += 1;
+          expect(failureOf(() => decoder.decode(bytes))).toMatch(EXPECTED);
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    expect(accepted).toBeGreaterThan(500);
+  });
+
+  it('refuses nothing but what the decoder refuses, a limit or a collision of keys', () => {
+    const decoder = new Decoder({ maxArrayLength: 64, maxMapLength: 64 });
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 10 }), (bytes) => {
+        const failure = failureOf(() => prescan(bytes, LIMITS));
+        expect(failure === 'returns' || failure.includes('numeral') || failureOf(() => decoder.decode(bytes)) !== 'returns').toBe(true);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});

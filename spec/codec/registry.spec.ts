@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
+import { clearCodecs, getCodec, registerCodec, registeredCodecs } from '../../src/codec/registry.js';
+import { CodecError, CodecNotRegistered } from '../../src/wire/errors.js';
+
+afterEach(clearCodecs);
+
+describe('codec registry', () => {
+  it('starts empty: the package entry point registers json', () => {
+    expect(registeredCodecs()).toEqual([]);
+  });
+
+  it('gives back the instance that was registered', () => {
+    const codec = new JsonCodec();
+    registerCodec('json', codec);
+    expect(getCodec('json')).toBe(codec);
+  });
+
+  it('takes any name, also the empty one and one that is not the codec’s own', () => {
+    const codec = new JsonCodec();
+    registerCodec('', codec);
+    registerCodec('constructor', codec);
+    expect([getCodec(''), getCodec('constructor')]).toEqual([codec, codec]);
+  });
+
+  it('replaces a registration silently', () => {
+    const second = new JsonCodec();
+    registerCodec('json', new JsonCodec());
+    registerCodec('json', second);
+    expect([getCodec('json'), registeredCodecs()]).toEqual([second, ['json']]);
+    expect(getCodec('json')).toBe(second);
+  });
+
+  it('lists the names sorted, in a new array each time', () => {
+    const codec = new JsonCodec();
+    for (const name of ['msgpack', 'json', 'Z', 'cbor']) registerCodec(name, codec);
+    const names = registeredCodecs();
+    expect(names).toEqual(['Z', 'cbor', 'json', 'msgpack']);
+    names.length = 0;
+    expect(registeredCodecs()).toHaveLength(4);
+  });
+
+  it.each(['msgpack', 'JSON', '', '__proto__', 'toString'])("throws CodecNotRegistered for '%s', without falling back to json", (name) => {
+    registerCodec('json', new JsonCodec());
+    registerCodec('cbor', new JsonCodec());
+    const lookup = (): unknown => getCodec(name);
+    expect(lookup).toThrow(CodecNotRegistered);
+    expect(lookup).toThrow(CodecError);
+    expect(lookup).toThrow(expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: name, available: ['cbor', 'json'] }));
+    expect(lookup).toThrow(`no codec is registered under '${name}'`);
+    expect(lookup).toThrow(/VITE_MUX_CODEC.*cbor, json/);
+  });
+
+  it('forgets every registration, json included', () => {
+    registerCodec('json', new JsonCodec());
+    clearCodecs();
+    expect(registeredCodecs()).toEqual([]);
+    expect(() => getCodec('json')).toThrow(expect.objectContaining({ available: [] }));
+  });
+});

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { Assembler } from '../../src/wire/assembler.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { encodedLength } from '../../src/wire/length.js';
+
+type ErrorName = 'ProtocolError' | 'TypeError';
+type Outcome<T> = { readonly error: ErrorName } | ({ readonly error?: never } & T);
+type Case<T> = { readonly name: string } & T;
+type After = { readonly inProgress: boolean; readonly byteLength: number };
+type Fed = { readonly pending: true } | { readonly payload: unknown } | { readonly error: ErrorName };
+
+const ERRORS = { ProtocolError, TypeError };
+const CODECS: Readonly<Record<string, Codec>> = { json: new JsonCodec(), msgpack: new MsgpackCodec() };
+const json = codecNamed('json');
+
+describe('Conformance: encode', () => {
+  type Encoding = Outcome<{ readonly message: string; readonly bytes: number; readonly payload?: string }>;
+  const cases = load<{ readonly frame: Frame } & Encoding>('encode', 40);
+
+  it.each(cases)('$name', ({ frame, ...expected }) => {
+    if (expected.error !== undefined) {
+      expect(() => json.encode(frame)).toThrow(ERRORS[expected.error]);
+      return;
+    }
+    expect(json.encode(frame)).toBe(expected.message);
+    expect(encodedLength(expected.message)).toBe(expected.bytes);
+    expect(frame.payload === undefined ? undefined : json.encodePayload(frame.payload)).toBe(expected.payload);
+  });
+});
+
+describe('Conformance: decode', () => {
+  const cases = load<{ readonly message: Message } & Outcome<{ readonly frame: Frame }>>('decode', 60);
+
+  it.each(cases)('$name', ({ message, ...expected }) => {
+    if (expected.error !== undefined) expect(() => json.decode(message)).toThrow(ERRORS[expected.error]);
+    else expectSameFrame(json.decode(message), expected.frame);
+  });
+});
+
+describe('Conformance: split', () => {
+  type Slices = Outcome<{ readonly messages?: readonly string[]; readonly sizes?: readonly number[] }>;
+  const cases = load<{ readonly frame: Frame; readonly cap?: number; readonly codec?: null } & Slices>('split', 40);
+
+  it.each(cases)('$name', ({ frame, cap, codec, ...expected }) => {
+    const split = (): Frame[] => splitFrame(frame, cap, codec === null ? (undefined as never) : json);
+    if (expected.error !== undefined) {
+      expect(split).toThrow(ERRORS[expected.error]);
+      return;
+    }
+    const slices = split();
+    const messages = slices.map((slice) => json.encode(slice));
+    const sizes = messages.map(encodedLength);
+    if (expected.sizes === undefined) expect(messages).toEqual(expected.messages);
+    else expect(sizes).toEqual(expected.sizes);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(cap ?? MAX_FRAME_BYTES);
+    if (slices.length > 1) expect(slices.map((slice) => String(slice.fragment)).join('')).toBe(json.encodePayload(frame.payload));
+  });
+});
+
+describe('Conformance: assemble', () => {
+  type Step = After & ({ readonly reset: true; readonly feed?: never } | ({ readonly feed: Frame } & Fed));
+  const cases = load<{ readonly codec: string; readonly steps: readonly Step[] }>('assemble', 25);
+
+  it.each(cases)('$name', ({ codec, steps }) => {
+    const assembler = new Assembler();
+    for (const { inProgress, byteLength, ...step } of steps) {
+      if (step.feed === undefined) assembler.reset();
+      else expectFed(() => assembler.feed(step.feed, codecNamed(codec)), step);
+      expect({ inProgress: assembler.inProgress, byteLength: assembler.byteLength }).toEqual({ inProgress, byteLength });
+    }
+  });
+});
+
+describe('Conformance: round trip', () => {
+  const cases = load<{ readonly codecs: readonly string[]; readonly frame: Frame; readonly caps: readonly number[] }>('roundtrip', 10);
+  const rows = cases.flatMap(({ codecs, ...rest }) => codecs.map((codec) => ({ ...rest, codec })));
+
+  it.each(rows)('$name ($codec)', ({ codec: name, frame, caps }) => {
+    const codec = codecNamed(name);
+    expectSameFrame(codec.decode(codec.encode(frame)), frame);
+    for (const cap of caps) {
+      const slices = splitFrame(frame, cap, codec);
+      const messages = slices.map((slice) => codec.encode(slice));
+      const received = messages.map((message) => codec.decode(message));
+      expect(Math.max(...messages.map(encodedLength))).toBeLessThanOrEqual(cap);
+      for (const [at, slice] of slices.entries()) expectSameFrame(received[at], slice);
+      if (slices.length === 1) continue;
+      const assembler = new Assembler();
+      const payload = received.map((slice) => assembler.feed(slice, codec)).at(-1);
+      expectSameFrame({ type: 'data', payload }, { type: 'data', payload: frame.payload });
+    }
+  });
+});
+
+function expectFed(feed: () => unknown, expected: Fed): void {
+  if ('error' in expected) expect(feed).toThrow(ERRORS[expected.error]);
+  else if ('pending' in expected) expect(feed()).toBe(ABSENT);
+  else expectSameFrame({ type: 'data', payload: feed() }, { type: 'data', payload: expected.payload });
+}
+
+function expectSameFrame(actual: Frame | undefined, expected: Frame): void {
+  const isSame = actual !== undefined && framesEqual(actual, expected);
+  expect(isSame ? 'equal' : inspect(actual, { depth: 9 })).toBe(isSame ? 'equal' : inspect(expected, { depth: 9 }));
+}
+
+function codecNamed(name: string): Codec {
+  const codec = CODECS[name];
+  if (codec === undefined) throw new Error(`expected a fixture for ${Object.keys(CODECS).join(' or ')}, got one for '${name}'`);
+  return codec;
+}
+
+/** The cases of one file, at least `least` of them, none under the name of another. */
+function load<T>(file: string, least: number): readonly Case<T>[] {
+  const { cases } = JSON.parse(readFileSync(join(__dirname, `${file}.json`), 'utf8'), revive) as { readonly cases: readonly Case<T>[] };
+  const names = new Set(cases.map(({ name }) => name));
+  if (names.size < least || names.size !== cases.length)
+    throw new Error(`${file}.json: expected ${least} cases or more, each with its own name`);
+  return cases;
+}
+
+function revive(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const [key, ...others] = Object.keys(value);
+  const inner = Object.values(value)[0] as unknown;
+  if (others.length === 0 && key === '$bytes') return Uint8Array.from(Buffer.from(String(inner), 'hex')).buffer;
+  if (others.length === 0 && key === '$nested') return nested(Number(inner));
+  if (others.length === 0 && key === '$repeat' && Array.isArray(inner)) return String(inner[0]).repeat(Number(inner[1]));
+  return value;
+}
+
+function nested(depth: number): unknown[] {
+  return depth === 1 ? [] : [nested(depth - 1)];
+}

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+/** Path below src/ → text. */
+type Sources = ReadonlyMap<string, string>;
+
+const DOORS = ['index', 'node', 'msgpack', 'testing'];
+const UP_TO_SESSION = ['wire', 'codec', 'operators', 'session', 'transport', 'logger'];
+const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  env: [],
+  logger: [],
+  version: [],
+  settings: ['env'],
+  wire: ['wire'],
+  codec: ['wire', 'codec', 'logger'],
+  operators: ['wire', 'codec', 'operators', 'logger'],
+  transport: ['wire', 'transport'],
+  session: UP_TO_SESSION,
+  peer: UP_TO_PEER,
+  ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
+};
+
+const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now|Date\.now|AbortSignal\.timeout|queueMicrotask)\b/;
+const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
+  ['ws', /'ws'/, /^(transport\/ws|node)\.ts$/],
+  ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^codec\/msgpack\.ts$/],
+  ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
+  ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/stream-state\.ts$)/],
+  ['a clock', CLOCKS, /^transport\//],
+];
+
+const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/.*|\/\*[^]*?\*\//g;
+const IMPORT = /\b(?:import|export)\s+(type\s)?(?:[^;'"]*?\sfrom\s+)?'(\.[^']+)\.js'|\bimport\(\s*'(\.[^']+)\.js'/g;
+
+const withoutComments = (text: string) => text.replace(STRING_OR_COMMENT, (_, literal: string | undefined) => literal ?? '');
+const layerOf = (path: string) => path.split(/[/.]/)[0] ?? '';
+
+function importsOf(path: string, text: string) {
+  return [...withoutComments(text).matchAll(IMPORT)].map(([, type, from = '', dynamic = from]) => ({
+    path: `${posix.join(dirname(path), dynamic)}.ts`,
+    isType: type !== undefined,
+  }));
+}
+
+/** Every import against the direction of the layers, every cycle of value imports, everything outside the files it is confined to. */
+function violations(sources: Sources): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) found.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
+    if (done.has(path)) return;
+    done.add(path);
+    for (const edge of importsOf(path, sources.get(path) ?? '')) if (!edge.isType) visit(edge.path, [...trail, path]);
+  };
+  for (const [path, text] of sources) {
+    const code = withoutComments(text);
+    const allowed = MAY_IMPORT[layerOf(path)] ?? [];
+    for (const edge of importsOf(path, text)) if (!allowed.includes(layerOf(edge.path))) found.push(`upward: ${path} → ${edge.path}`);
+    for (const [what, pattern, where] of CONFINED) if (pattern.test(code) && !where.test(path)) found.push(`${what}: ${path}`);
+    visit(path, []);
+  }
+  return found;
+}
+
+describe('the layer check', () => {
+  const root = join(__dirname, '../src');
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const sources = new Map(paths.map((path) => [path.replaceAll('\\', '/'), readFileSync(join(root, path), 'utf8')]));
+
+  it('finds nothing in src', () => {
+    expect(paths).toContain('index.ts');
+    expect(violations(sources)).toEqual([]);
+  });
+
+  it.each<readonly [reported: string, planted: Readonly<Record<string, string>>]>([
+    ['upward: wire/a.ts → codec/b.ts', { 'wire/a.ts': "import type { B } from '../codec/b.js';" }],
+    ['upward: operators/a.ts → session/b.ts', { 'operators/a.ts': "import {\n  b,\n} from '../session/b.js';" }],
+    ['upward: session/a.ts → peer/operators/b.ts', { 'session/a.ts': "export { b } from '../peer/operators/b.js';" }],
+    ['upward: session/a.ts → settings.ts', { 'session/a.ts': "const { settings } = await import('../settings.js');" }],
+    ['upward: transport/a.ts → session/b.ts', { 'transport/a.ts': "import '../session/b.js';" }],
+    ['upward: wire/a.ts → logger.ts', { 'wire/a.ts': "import { logger } from '../logger.js';" }],
+    ['upward: peer/a.ts → index.ts', { 'peer/a.ts': "import { b } from '../index.js';" }],
+    ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
+    [
+      'cycle: wire/a.ts → wire/b.ts → wire/a.ts',
+      { 'wire/a.ts': "import { b } from './b.js';", 'wire/b.ts': "export { a } from './a.js';" },
+    ],
+    ['ws: peer/serve.ts', { 'peer/serve.ts': "import type { WebSocket } from 'ws';" }],
+    ['@msgpack/msgpack: msgpack.ts', { 'msgpack.ts': "export { encode } from '@msgpack/msgpack';" }],
+    ['import.meta: settings.ts', { 'settings.ts': 'export const env = import.meta.env;' }],
+    ['rxjs: wire/a.ts', { 'wire/a.ts': "import type { Observable } from 'rxjs';" }],
+    ['rxjs: session/stream-state.ts', { 'session/stream-state.ts': "import { map } from 'rxjs/operators';" }],
+    ['a clock: session/a.ts', { 'session/a.ts': "const url = 'ws://host'; setTimeout(f, 1);" }],
+    ['a clock: peer/a.ts', { 'peer/a.ts': 'const now = performance.now();' }],
+  ])('reports %s', (reported, planted) => {
+    expect(violations(new Map(Object.entries(planted)))).toEqual([reported]);
+  });
+
+  it.each<Readonly<Record<string, string>>>([
+    { 'wire/a.ts': "import type { B } from './b.js';", 'wire/b.ts': "import { a } from './a.js';" },
+    { 'transport/a.ts': 'setTimeout(f, 1);' },
+    { 'session/a.ts': "// setTimeout(f)\n/* Date.now() and 'ws' */ const url = 'ws://host';" },
+    { 'node.ts': "import { serve } from './peer/serve.js';\nimport './index.js';\nimport { WebSocketServer } from 'ws';" },
+  ])('allows %j', (allowed) => {
+    expect(violations(new Map(Object.entries(allowed)))).toEqual([]);
+  });
+});

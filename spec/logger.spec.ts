@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { logger } from '../src/logger.js';
+import type { LogLevel } from '../src/logger.js';
+
+const METHODS = ['debug', 'info', 'warn', 'error'] as const;
+const spies = METHODS.map((method) => jest.spyOn(console, method));
+
+beforeEach(() => {
+  for (const spy of spies) spy.mockReset().mockReturnValue(undefined);
+});
+
+afterEach(() => {
+  logger.level = 'warn';
+});
+
+describe('logger', () => {
+  it("has the level 'warn' by default", () => {
+    expect(logger.level).toBe('warn');
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['debug', ['debug', 'info', 'warn', 'error']],
+    ['info', ['info', 'warn', 'error']],
+    ['warn', ['warn', 'error']],
+    ['error', ['error']],
+    ['silent', []],
+    ['verbose', []],
+    ['', []],
+    ['constructor', []],
+  ])("at level '%s' writes %j", (level, expected) => {
+    logger.level = level as LogLevel;
+    for (const method of METHODS) logger[method]('a line');
+    expect(METHODS.filter((_method, index) => spies[index]?.mock.calls.length === 1)).toEqual(expected);
+    expect([...METHODS, 'silent' as const].filter((method) => logger.isEnabledFor(method))).toEqual(expected);
+  });
+
+  it('is never enabled for an unknown level', () => {
+    logger.level = 'debug';
+    expect(logger.isEnabledFor('verbose' as LogLevel)).toBe(false);
+  });
+
+  it.each(METHODS.map((method, index) => [method, index] as const))('passes the rest values of %s to the console', (method, index) => {
+    logger.level = 'debug';
+    const error = new Error('cause');
+    expect(logger[method]('a line', error, { id: 1 })).toBeUndefined();
+    expect(spies[index]?.mock.calls).toEqual([['a line', error, { id: 1 }]]);
+  });
+
+  it('works when a method is taken off the object', () => {
+    const { warn, isEnabledFor } = logger;
+    warn('a line');
+    expect([spies[2]?.mock.calls, isEnabledFor('info')]).toEqual([[['a line']], false]);
+  });
+});

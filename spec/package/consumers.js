@@ -1,0 +1,205 @@
+// Packs the package and uses it as its users do: from a bare ES module project, a bare CommonJS one, one that mixes both, and a Vite one.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { chromium } from 'playwright-core';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** How long Vite may take to answer. */
+const START_MS = 30_000;
+
+const here = import.meta.dirname;
+const repository = join(here, '../..');
+const { version, peerDependencies } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
+
+/** Runs a program to its end and gives what it printed. */
+function run(directory, command, ...args) {
+  const { status, stdout } = spawnSync(command, args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  assert.equal(status, 0, `${command} ${args.join(' ')} in ${directory} ended with ${status}:\n${stdout}`);
+  return stdout;
+}
+
+function check(title, condition) {
+  assert.ok(condition, title);
+  console.log(`  ok  ${title}`);
+}
+
+const packed = JSON.parse(run(repository, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', work));
+const tarball = join(work, Object.values(packed)[0].filename);
+
+/** A fresh project with the packed package in it. */
+function project(name, source, type) {
+  const directory = join(work, name);
+  cpSync(join(here, 'consumers', source), directory, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, type }));
+  install(directory, tarball);
+  return directory;
+}
+
+function filesBelow(directory) {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function install(directory, ...packages) {
+  run(directory, 'npm', 'install', '--no-save', '--no-package-lock', '--ignore-scripts', '--loglevel=error', ...packages);
+}
+
+function checkProgram(directory, title) {
+  const result = JSON.parse(run(directory, process.execPath, 'program.js'));
+  assert.deepEqual(result, { byDefault: 'json', codecs: ['json', 'msgpack'], overSocket: 42, inMemory: 'hello ada', version });
+  check(title, true);
+}
+
+function checkNodeProject(type) {
+  const directory = project(type, 'node', type);
+  run(directory, process.execPath, tsc, '--project', '.');
+  checkProgram(directory, `a ${type} project type-checks and runs`);
+  return directory;
+}
+
+/** After the type check: the typings of that rxjs are older than the module resolution. */
+function checkOldestPeers(directory) {
+  const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace('^', '')}`);
+  install(directory, tarball, ...oldest);
+  checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
+}
+
+function checkSourceMaps(directory) {
+  const maps = filesBelow(join(directory, 'node_modules/rxmux/dist')).filter((path) => path.endsWith('.map'));
+  const missing = maps.filter((map) =>
+    JSON.parse(readFileSync(map, 'utf8')).sources.some((source) => !existsSync(join(dirname(map), source))),
+  );
+  assert.deepEqual(missing, []);
+  check(`all ${maps.length} source maps lead to a source in the package`, maps.length > 0);
+}
+
+/** Whoever imports only that door still finds json, which the main door registers. */
+function checkAlone(directory) {
+  for (const [door, use] of [
+    ['node', "door.connect('ws://127.0.0.1:9').close()"],
+    ['testing', 'const { dialer, acceptor } = door.createPair(); dialer.close(); acceptor.close()'],
+  ]) {
+    run(directory, process.execPath, '--input-type=module', '--eval', `import * as door from 'rxmux/${door}'; ${use}`);
+    check(`rxmux/${door} alone knows json`, true);
+  }
+}
+
+/** In Node as it is, and bundled for a browser and for Node. */
+async function checkOneInstance(directory) {
+  cpSync(join(here, 'consumers/mixed'), directory, { recursive: true });
+  check('import and require give one instance in Node', run(directory, process.execPath, 'main.mjs') === 'one instance\n');
+  for (const platform of ['browser', 'node']) {
+    const outfile = `bundled-for-${platform}.cjs`;
+    await build({
+      absWorkingDir: directory,
+      entryPoints: ['main.mjs'],
+      outfile,
+      bundle: true,
+      format: 'cjs',
+      platform,
+      external: ['node:*'],
+    });
+    check(`import and require give one instance bundled for ${platform}`, run(directory, process.execPath, outfile) === 'one instance\n');
+  }
+}
+
+/** Serves the packed package's own answers to the page; the handler doubles a number. */
+async function serveNumbers(directory) {
+  const resolved = createRequire(join(directory, 'program.js')).resolve('rxmux/node');
+  const { serve } = await import(pathToFileURL(resolved).href);
+  const { MsgpackCodec } = await import(pathToFileURL(createRequire(resolved).resolve('rxmux/msgpack')).href);
+  const handler = ({ n }, stream) => stream.reply(n * 2);
+  const server = serve({ port: 0, host: '127.0.0.1', codec: new MsgpackCodec(), handler });
+  return { url: `ws://127.0.0.1:${(await server.listening).port}`, close: () => server.close() };
+}
+
+/** Starts `vite dev` or `vite preview` and gives its address once it has told it. */
+async function startVite(directory, command) {
+  const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', command, '--port', '0', '--host', '127.0.0.1'], {
+    cwd: directory,
+    env: { ...process.env, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const address = new Promise((resolve, reject) => {
+    let printed = '';
+    vite.stdout.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+      const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(printed);
+      if (found) resolve(found[0]);
+    });
+    vite.once('exit', (code) => reject(new Error(`vite ${command} ended with ${code}:\n${printed}`)));
+    setTimeout(() => reject(new Error(`vite ${command} told no address in ${START_MS} ms:\n${printed}`)), START_MS).unref();
+  });
+  const stop = async () => {
+    if (vite.exitCode !== null) return;
+    vite.kill();
+    await once(vite, 'exit');
+  };
+  return { address: await address, stop };
+}
+
+async function checkPage(browser, directory, command, server) {
+  const vite = await startVite(directory, command);
+  const page = await browser.newPage();
+  try {
+    await page.goto(`${vite.address}?server=${encodeURIComponent(server.url)}`);
+    const shown = await page.textContent('output');
+    assert.equal(shown, '{"codec":"msgpack","codecs":["json","msgpack"],"overSocket":42,"inMemory":"hello pair"}');
+    check(`vite ${command}: VITE_MUX_CODEC chooses the codec`, true);
+  } finally {
+    await page.close();
+    await vite.stop();
+  }
+}
+
+async function checkVite(serverDirectory) {
+  const directory = project('vite', 'vite', 'module');
+  run(directory, process.execPath, tsc, '--project', '.');
+  run(directory, process.execPath, 'node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn');
+  const bundle = filesBelow(join(directory, 'dist'))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  check('the built bundle holds the chosen codec', bundle.includes('msgpack'));
+  check('the built bundle holds no other VITE_ variable', !/VITE_PRIVATE|stays-at-home/.test(bundle));
+
+  const server = await serveNumbers(serverDirectory);
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
+  try {
+    await checkPage(browser, directory, 'dev', server);
+    check('vite dev: the package was optimised', existsSync(join(directory, 'node_modules/.vite/deps/rxmux.js')));
+    await checkPage(browser, directory, 'preview', server);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+try {
+  const esm = checkNodeProject('module');
+  checkSourceMaps(esm);
+  checkAlone(esm);
+  checkOldestPeers(checkNodeProject('commonjs'));
+  await checkOneInstance(esm);
+  await checkVite(esm);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

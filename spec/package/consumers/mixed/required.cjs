@@ -1,0 +1,1 @@
+module.exports = { root: require('rxmux'), msgpack: require('rxmux/msgpack') };

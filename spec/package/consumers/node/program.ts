@@ -1,0 +1,45 @@
+import { registerCodec, registeredCodecs, settings, VERSION } from 'rxmux';
+import { MsgpackCodec } from 'rxmux/msgpack';
+import { connect, serve } from 'rxmux/node';
+import { createPair } from 'rxmux/testing';
+
+declare module 'rxmux' {
+  interface PeerContext {
+    readonly user?: string;
+  }
+}
+
+interface Question {
+  readonly n: number;
+}
+
+async function overSocket(): Promise<number> {
+  const server = serve({ port: 0, host: '127.0.0.1', handler: (question: Question, stream) => stream.reply(question.n * 2) });
+  const address = await server.listening;
+  if (typeof address === 'string') throw new TypeError(`expected a port, got ${address}`);
+  const peer = connect(`ws://127.0.0.1:${address.port}`);
+  const answer = await peer.request<number>({ n: 21 });
+  await peer.close();
+  await server.close();
+  return answer;
+}
+
+async function inMemory(): Promise<string> {
+  const { dialer, acceptor } = createPair({
+    acceptor: { context: { user: 'ada' }, onStream: (greeting: string, stream) => stream.reply(`${greeting} ${stream.peer.context.user}`) },
+  });
+  const answer = await dialer.request<string>('hello');
+  await Promise.all([dialer.close(), acceptor.close()]);
+  return answer;
+}
+
+async function main(): Promise<void> {
+  const byDefault = settings.codec;
+  registerCodec('msgpack', new MsgpackCodec());
+  settings.codec = 'msgpack';
+  console.log(
+    JSON.stringify({ byDefault, codecs: registeredCodecs(), overSocket: await overSocket(), inMemory: await inMemory(), version: VERSION }),
+  );
+}
+
+void main();

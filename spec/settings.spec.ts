@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import ts from 'typescript';
+import { readEnvCodec as readNoEnvCodec } from '../src/env-none.js';
+import { Settings, settings } from '../src/settings.js';
+import { setEnvCodec } from './support/env.js';
+
+afterEach(() => {
+  setEnvCodec(undefined);
+  settings.reload();
+});
+
+describe('Settings', () => {
+  it("defaults to json where the environment holds nothing, and prints as Settings(codec='json')", () => {
+    expect([settings.codec, String(settings), `${settings}`]).toEqual(['json', "Settings(codec='json')", "Settings(codec='json')"]);
+    expect(settings).toBeInstanceOf(Settings);
+  });
+
+  it.each(['msgpack', 'nothing registered', ''])("takes '%s' from the environment", (name) => {
+    setEnvCodec(name);
+    expect(new Settings().codec).toBe(name);
+  });
+
+  it.each(['msgpack', ''])("accepts the assignment of '%s'", (name) => {
+    settings.codec = name;
+    expect(String(settings)).toBe(`Settings(codec='${name}')`);
+  });
+
+  it('does not see a later environment until it is reloaded', () => {
+    setEnvCodec('msgpack');
+    expect(settings.codec).toBe('json');
+    settings.reload();
+    expect(settings.codec).toBe('msgpack');
+  });
+
+  it('discards an assignment when it is reloaded', () => {
+    settings.codec = 'cbor';
+    settings.reload();
+    expect(settings.codec).toBe('json');
+  });
+
+  it('reads the environment once, when it is first imported', () => {
+    jest.isolateModules(() => {
+      const { setEnvCodec: set } = jest.requireActual<typeof import('./support/env.js')>('./support/env.js');
+      set('msgpack');
+      expect(jest.requireActual<typeof import('../src/settings.js')>('../src/settings.js').settings.codec).toBe('msgpack');
+    });
+  });
+});
+
+describe('the environment as a bundler sees it', () => {
+  const SOURCES = join(__dirname, '../src');
+
+  function codecWhenBuilt(define: Record<string, string>): unknown {
+    const { outputFiles } = buildSync({
+      stdin: { contents: `import { settings } from './settings.js'; globalThis.codec = settings.codec;`, resolveDir: SOURCES },
+      bundle: true,
+      write: false,
+      format: 'iife',
+      logLevel: 'silent',
+      define,
+    });
+    const scope: { codec?: unknown } = {};
+    runInNewContext(outputFiles[0]?.text ?? '', scope);
+    return scope.codec;
+  }
+
+  it.each<[string, Record<string, string>, string]>([
+    ['takes the value that replaces the property', { 'import.meta.env.VITE_MUX_CODEC': '"msgpack"' }, 'msgpack'],
+    ['takes the empty text', { 'import.meta.env.VITE_MUX_CODEC': '""' }, ''],
+    ['takes the value from an env object', { 'import.meta.env': '{"VITE_MUX_CODEC":"cbor"}' }, 'cbor'],
+    ['defaults to json for a value that is no text', { 'import.meta.env.VITE_MUX_CODEC': '5' }, 'json'],
+    ['defaults to json where there is no env object', {}, 'json'],
+    ['defaults to json where reading the environment throws', { 'import.meta.env': 'noSuchVariable' }, 'json'],
+  ])('%s', (_title, define, codec) => {
+    expect(codecWhenBuilt(define)).toBe(codec);
+  });
+
+  it('is compiled to one access of the exact property, which is what bundlers replace', () => {
+    const { outputText } = ts.transpileModule(readFileSync(join(SOURCES, 'env.ts'), 'utf8'), {
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022, removeComments: true },
+    });
+    expect(outputText.match(/import\.meta.*?;/g)).toEqual(['import.meta.env?.VITE_MUX_CODEC;']);
+  });
+
+  it('holds nothing in the CommonJS build', () => {
+    expect(readNoEnvCodec()).toBeUndefined();
+  });
+});

@@ -1,0 +1,40 @@
+import type { AddressInfo } from 'node:net';
+import type { Codec, ConnectOptions, Peer, PeerContext, PeerStatus, SocketLike } from '../../src/index.js';
+import { connect } from '../../src/index.js';
+import type { MsgpackCodec } from '../../src/msgpack.js';
+import type { MuxServer, ServeOptions, Verdict } from '../../src/node.js';
+import { connect as connectNode } from '../../src/node.js';
+import type { Pair, TestServer } from '../../src/testing.js';
+import type { Accepts, Equal, Expect, Refuse } from './expect.js';
+
+declare module '../../src/index.js' {
+  interface PeerContext {
+    readonly user?: string;
+  }
+}
+
+export type Connecting = [
+  Expect<Equal<ReturnType<typeof connect>, Peer>>,
+  Expect<Equal<ReturnType<typeof connectNode>, Peer>>,
+  Expect<Accepts<Parameters<typeof connectNode>[1], ConnectOptions>>,
+  Expect<Accepts<Parameters<typeof connect>[0], () => Promise<URL>>>,
+  Expect<Accepts<SocketLike, WebSocket>>,
+  Expect<Accepts<ConnectOptions['socket'], TestServer['socket']>>,
+];
+
+export type Serving = [
+  Expect<Accepts<ServeOptions, { readonly port: number }>>,
+  Refuse<Accepts<ServeOptions, { readonly path: string }>>,
+  Expect<Equal<MuxServer['listening'], Promise<AddressInfo | string>>>,
+  Expect<Accepts<Verdict, { readonly user: string }>>,
+  Expect<Accepts<Verdict, 401>>,
+  Refuse<Accepts<Verdict, 404>>,
+  Expect<Equal<PeerContext['user'], string | undefined>>,
+];
+
+export type Others = [
+  Expect<Accepts<Codec, MsgpackCodec>>,
+  Expect<Equal<ReturnType<MsgpackCodec['encode']>, ArrayBuffer>>,
+  Expect<Equal<Pair['dialer'], Peer>>,
+  Expect<Equal<Extract<PeerStatus, { readonly state: 'waiting' }>['delayMs'], number>>,
+];

@@ -1,0 +1,53 @@
+import type {
+  AnyMuxError,
+  CodecError,
+  CodecMismatch,
+  CodecNotRegistered,
+  MuxError,
+  RefusedError,
+  RemoteError,
+  ResetError,
+} from '../../src/index.js';
+import { isMuxError } from '../../src/index.js';
+import type { Accepts, Equal, Expect, Refuse } from './expect.js';
+
+type WithCode<C extends AnyMuxError['code']> = Extract<AnyMuxError, { readonly code: C }>;
+
+export type CodesNarrow = [
+  Expect<Equal<WithCode<'REMOTE'>, RemoteError>>,
+  Expect<Equal<WithCode<'RESET'>, ResetError>>,
+  Expect<Equal<WithCode<'REFUSED'>, RefusedError>>,
+  Expect<Equal<RemoteError['resetCode'], 16>>,
+  Expect<Equal<ResetError['resetCode'], number | null>>,
+  Expect<Equal<CodecNotRegistered['available'], readonly string[]>>,
+  Expect<Accepts<CodecError, CodecMismatch>>,
+  Expect<Accepts<MuxError, AnyMuxError>>,
+];
+
+export type ResetsAreSiblings = [Refuse<Accepts<ResetError, RemoteError>>, Refuse<Accepts<ResetError, RefusedError>>];
+
+/** What a `catch` block does with what it caught. */
+export function explain(caught: unknown): string {
+  if (!isMuxError(caught)) return 'not one of ours';
+  switch (caught.code) {
+    case 'REMOTE':
+      return (caught satisfies RemoteError) ? caught.reason : '';
+    case 'RESET':
+    case 'REFUSED':
+      return `${String(caught.resetCode)}: ${caught.reason}`;
+    case 'CONNECT':
+      return caught.reason?.reason ?? String(caught.status);
+    case 'CONNECTION_LOST':
+      return caught.reason.reason;
+    case 'DEADLINE_EXCEEDED':
+      return String(caught.timeoutMs);
+    case 'CODEC':
+    case 'CODEC_MISMATCH':
+    case 'CODEC_NOT_REGISTERED':
+    case 'PROTOCOL':
+    case 'CANCELLED':
+    case 'QUEUE_OVERFLOW':
+    case 'IDS_EXHAUSTED':
+      return caught.retriable ? 'again' : caught.message;
+  }
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { VERSION as VERSION_OF_MSGPACK } from '../src/msgpack.js';
+import { VERSION } from '../src/version.js';
+
+describe('VERSION', () => {
+  it('equals the version in the manifest', () => {
+    const manifest = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as { version: string };
+    expect(VERSION).toBe(manifest.version);
+  });
+
+  it('has three components', () => {
+    expect(VERSION).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('is the same from the msgpack door', () => {
+    expect(VERSION_OF_MSGPACK).toBe(VERSION);
+  });
+});

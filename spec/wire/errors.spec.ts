@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  CancelledError,
+  CodecError,
+  CodecMismatch,
+  CodecNotRegistered,
+  ConnectError,
+  ConnectionLostError,
+  DeadlineExceededError,
+  isMuxError,
+  MuxError,
+  ProtocolError,
+  QueueOverflowError,
+  RefusedError,
+  RemoteError,
+  ResetError,
+  StreamError,
+  StreamIdsExhaustedError,
+} from '../../src/wire/errors.js';
+import type { AnyMuxError } from '../../src/wire/errors.js';
+
+const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
+
+const ROWS: readonly (readonly [AnyMuxError, code: string, message: string, retriable: boolean])[] = [
+  [new ProtocolError('bad'), 'PROTOCOL', 'bad', false],
+  [new ConnectError('no answer'), 'CONNECT', 'no answer', true],
+  [new CodecError('odd'), 'CODEC', 'odd', false],
+  [
+    new CodecNotRegistered('cbor', ['json', 'msgpack']),
+    'CODEC_NOT_REGISTERED',
+    "no codec is registered under 'cbor' (configured by VITE_MUX_CODEC, settings.codec or the codec option); registered: json, msgpack",
+    false,
+  ],
+  [
+    new CodecNotRegistered('', []),
+    'CODEC_NOT_REGISTERED',
+    "no codec is registered under '' (configured by VITE_MUX_CODEC, settings.codec or the codec option); registered: none",
+    false,
+  ],
+  [
+    new CodecMismatch('mux.v1.json', 'mux.v1.msgpack'),
+    'CODEC_MISMATCH',
+    "expected the subprotocol 'mux.v1.json', got 'mux.v1.msgpack': both ends must use the same codec",
+    false,
+  ],
+  [
+    new CodecMismatch('mux.v1.json', ''),
+    'CODEC_MISMATCH',
+    "expected the subprotocol 'mux.v1.json', got none: both ends must use the same codec",
+    false,
+  ],
+  [new ResetError(8), 'RESET', 'reset with CANCEL', false],
+  [new ResetError(300, 'quota', { limit: 1 }, { streamId: 5 }), 'RESET', 'stream 5: reset with 300: quota', false],
+  [new ResetError(null), 'RESET', 'reset with no code', false],
+  [new RemoteError('boom', { name: 'Error' }, { streamId: 3 }), 'REMOTE', 'boom', false],
+  [new RemoteError('', null), 'REMOTE', '', false],
+  [new RefusedError(''), 'REFUSED', 'refused', true],
+  [new RefusedError('draining', null, { streamId: 7 }), 'REFUSED', 'stream 7: refused: draining', true],
+  [
+    new DeadlineExceededError(30_000, { streamId: 1 }),
+    'DEADLINE_EXCEEDED',
+    'stream 1: expected an answer within 30000 ms, got none',
+    false,
+  ],
+  [new CancelledError('cancelled', { streamId: null }), 'CANCELLED', 'cancelled', false],
+  [new ConnectionLostError(LOST), 'CONNECTION_LOST', 'connection lost (1006)', false],
+  [
+    new ConnectionLostError({ ...LOST, code: 1001, reason: 'bye' }, { retriable: true }),
+    'CONNECTION_LOST',
+    'connection lost (1001 bye)',
+    true,
+  ],
+  [new QueueOverflowError('too much', { retriable: true }), 'QUEUE_OVERFLOW', 'too much', true],
+  [new StreamIdsExhaustedError('no ids left'), 'IDS_EXHAUSTED', 'no ids left', false],
+];
+
+describe('Errors', () => {
+  it.each(ROWS)('%s', (error, code, message, retriable) => {
+    expect(error).toMatchObject({ code, message, retriable, name: error.constructor.name });
+    expect([error instanceof Error, error instanceof MuxError, isMuxError(error)]).toEqual([true, true, true]);
+  });
+
+  it('makes CodecNotRegistered and CodecMismatch codec errors, and resets siblings of each other', () => {
+    expect(new CodecNotRegistered('a', [])).toBeInstanceOf(CodecError);
+    expect(new CodecMismatch('a', 'b')).toBeInstanceOf(CodecError);
+    expect(new RemoteError('', null)).not.toBeInstanceOf(ResetError);
+    expect(new RefusedError('')).not.toBeInstanceOf(ResetError);
+  });
+
+  it('carries facts as fields', () => {
+    expect(new CodecNotRegistered('cbor', ['json'])).toMatchObject({ configured: 'cbor', available: ['json'] });
+    expect(new CodecMismatch('a', 'b')).toMatchObject({ offered: 'a', selected: 'b' });
+    expect(new ConnectError('x', { status: 403 })).toMatchObject({ status: 403, reason: null });
+    expect(new ConnectError('x', { reason: LOST })).toMatchObject({ status: null, reason: LOST });
+    expect(new ResetError(300, 'why', [1])).toMatchObject({ resetCode: 300, reason: 'why', payload: [1], streamId: null });
+    expect(new ResetError(8)).toMatchObject({ resetCode: 8, reason: '', payload: null });
+    expect(new RemoteError('boom', 1, { streamId: 3 })).toMatchObject({ resetCode: 16, reason: 'boom', payload: 1, streamId: 3 });
+    expect(new RefusedError('no')).toMatchObject({ resetCode: 7, reason: 'no' });
+    expect(new DeadlineExceededError(5)).toMatchObject({ timeoutMs: 5, streamId: null });
+    expect(new ConnectionLostError(LOST)).toMatchObject({ reason: LOST });
+  });
+
+  it('carries a cause only when it was given one', () => {
+    const cause = new Error('inner');
+    expect(new ProtocolError('outer', { cause }).cause).toBe(cause);
+    expect('cause' in new ProtocolError('outer')).toBe(false);
+    expect(new ConnectError('outer', { cause }).cause).toBe(cause);
+    expect(new CancelledError('outer', { cause: undefined })).toHaveProperty('cause', undefined);
+  });
+
+  it('extends StreamError for what ends one stream', () => {
+    const ending = ROWS.map(([error]) => error).filter((error) => error instanceof StreamError);
+    expect(new Set(ending.map((error) => error.code)).size).toBe(8);
+  });
+});
+
+describe('isMuxError', () => {
+  const foreign = (facts: object): Error => Object.assign(new Error('x'), facts);
+
+  it.each<[string, unknown, boolean]>([
+    ['an error of a second copy of the package', foreign({ code: 'RESET', retriable: false }), true],
+    ['a plain error', new Error('x'), false],
+    ['an error of Node', foreign({ code: 'ECONNRESET' }), false],
+    ['an error with a numeric code', foreign({ code: 1, retriable: true }), false],
+    ['an error with another kind of retriable', foreign({ code: 'X', retriable: 1 }), false],
+    ['an object that only looks like one', { code: 'RESET', retriable: false }, false],
+    ['nothing', undefined, false],
+  ])('judges %s', (_what, error, verdict) => {
+    expect(isMuxError(error)).toBe(verdict);
+  });
+});

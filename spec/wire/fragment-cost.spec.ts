@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import type { Codec } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { checkFragmentable, fits, MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
+import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost } from '../../src/wire/fragment-cost.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
+import { disguised, StuffedCodec } from '../support/foreign-codecs.js';
+import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
+
+class DeclaredJson extends JsonCodec {}
+
+declareFragmentCost(DeclaredJson);
+
+/** Counts what a codec of a class with a declared cost is asked to encode. */
+class CountingJson extends JsonCodec {
+  encoded = 0;
+
+  override encode(frame: Frame): string {
+    this.encoded++;
+    return super.encode(frame);
+  }
+
+  override encodeWith(frame: Frame, encodedPayload: string): string {
+    this.encoded++;
+    return super.encodeWith(frame, encodedPayload);
+  }
+}
+
+declareFragmentCost(CountingJson);
+
+describe('split_frame rule 3: what a slice costs in its envelope', () => {
+  const quoted = (text: string): number => encodedLength(JSON.stringify(text)) - 2;
+
+  it('cuts JSON text exactly as JSON.stringify writes it', () => {
+    fc.assert(
+      fc.property(awkwardText(80), fc.nat(40), fc.integer({ min: -3, max: 90 }), (value, start, budget) => {
+        const text = JSON.stringify(value);
+        const from = edgeBefore(text, Math.min(start, text.length));
+        const end = fragmentCut(text, from, budget);
+        expect(edgeBefore(text, end)).toBe(end);
+        expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(Math.max(budget, 0));
+        if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['nothing', -1, 0],
+    ['nothing', 0, 0],
+    ['a short header', 1, 1],
+    ['a short header', 255, 255],
+    ['the step to a header of 3', 256, 255],
+    ['a header of 3', 257, 256],
+    ['a header of 3', 65_536, 65_535],
+    ['the step to a header of 5', 65_537, 65_535],
+    ['the step to a header of 5', 65_538, 65_535],
+    ['a header of 5', 65_539, 65_536],
+    ['all there is', 1e9, 70_000],
+  ])('cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
+    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget) - 10).toBe(length);
+  });
+
+  it.each([254, 255, 256, 257, 65_535, 65_536])('agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
+    const codec = new MsgpackCodec();
+    const size = (bytes: number): number => encodedLength(codec.encode({ type: 'data', fragment: new ArrayBuffer(bytes) }));
+    const grown = size(length) - size(0);
+    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown)).toBe(length);
+    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown - 1)).toBe(length - 1);
+  });
+});
+
+describe('whose cost is declared', () => {
+  class Subclass extends JsonCodec {}
+  const patched = Object.assign(new JsonCodec(), { encode: (frame: Frame) => ` ${new JsonCodec().encode(frame)}` });
+
+  it.each<[string, Codec, boolean]>([
+    ['JsonCodec', new JsonCodec(), true],
+    ['MsgpackCodec', new MsgpackCodec(), true],
+    ['an instance of a subclass that declared it', new DeclaredJson(), true],
+    ['an instance of a subclass that did not', new Subclass(), false],
+    ['an instance with an encode of its own', patched, false],
+    ['a wrapper', disguised(new JsonCodec()), false],
+    ['an object without a prototype', Object.assign(Object.create(null) as object, disguised(new JsonCodec())), false],
+  ])('is that of %s: %#', (_what, codec, declared) => {
+    expect(hasFragmentCost(codec)).toBe(declared);
+  });
+
+  it('measures the others by what they write', () => {
+    const frame = { type: 'data', stream: 1, payload: 'x'.repeat(500) };
+    for (const slice of splitFrame(frame, 100, patched)) expect(encodedLength(patched.encode(slice))).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('envelopeBound', () => {
+  it.each<[string, Codec]>([
+    ['json', new JsonCodec()],
+    ['msgpack', new MsgpackCodec()],
+  ])('is never below what %s writes', (_name, codec) => {
+    fc.assert(
+      fc.property(frames(fc.constant(ABSENT)), (frame) => {
+        expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each<[string, Codec]>([
+    ['json', new JsonCodec()],
+    ['msgpack', new MsgpackCodec()],
+  ])('holds for the longest keys, numbers and flags in %s, with a payload key too', (_name, codec) => {
+    const text = '\u0000'.repeat(40);
+    const longest: Frame = {
+      type: text,
+      stream: Number.MAX_SAFE_INTEGER,
+      payload: 0,
+      more: true,
+      headers: { [text]: -Number.MAX_VALUE, b: Number.MIN_VALUE, c: false, d: null, e: text, '': '' },
+      end: true,
+      trailers: { a: -1.2345678901234567e-300 },
+      code: -Number.MAX_VALUE,
+      reason: text,
+      nonce: text,
+      last_stream: Number.MAX_SAFE_INTEGER,
+    };
+    expect(envelopeBound(longest)).toBeGreaterThanOrEqual(encodedLength(codec.encode(longest)));
+  });
+
+  it.each<[string, Frame]>([
+    ['a fragment', { type: 'data', fragment: '' }],
+    ['a nested header', { type: 'open', headers: { a: [1] } }],
+    ['a header that no codec carries', { type: 'open', headers: { a: 1n } }],
+    ['a header that JSON does not carry', { type: 'open', headers: { a: Number.NaN } }],
+    ['a header that msgpack does not carry', { type: 'open', headers: JSON.parse('{"__proto__":1}') as Record<string, unknown> }],
+    ['a trailer of undefined', { type: 'data', trailers: { a: undefined } }],
+    ['headers of a class', { type: 'open', headers: Object.assign(new (class Token {})(), { a: 1 }) }],
+  ])('leaves %s to the encoder', (_what, frame) => {
+    expect(envelopeBound(frame)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('split_frame rule 2: fits', () => {
+  const fitsIn = (codec: Codec, frame: Frame, cap = MAX_FRAME_BYTES): boolean => {
+    const { payload = ABSENT } = frame;
+    return fits(frame, payload === ABSENT ? null : codec.encodePayload(payload), cap, codec);
+  };
+
+  it.each<[string, Frame, number]>([
+    ['a small frame', { type: 'data', stream: 1, payload: { id: 1 } }, 0],
+    ['a frame without payload', { type: 'ping', nonce: 'n' }, 0],
+    ['plain headers', { type: 'open', stream: 1, payload: 1, headers: { op: 'x', n: 1, flag: true, none: null } }, 0],
+    ['nested headers', { type: 'open', stream: 1, payload: 1, headers: { op: ['x'] } }, 1],
+    ['a payload just below the cap', { type: 'data', stream: 1, payload: 'x'.repeat(65_200) }, 0],
+    ['a payload too close to tell', { type: 'data', stream: 1, payload: 'x'.repeat(65_400) }, 1],
+  ])('encodes no more than it must for %s', (_what, frame, times) => {
+    const codec = new CountingJson();
+    const encoded = codec.encodePayload(frame.payload ?? null);
+    expect(fits(frame, 'payload' in frame ? encoded : null, MAX_FRAME_BYTES, codec)).toBe(true);
+    expect(codec.encoded).toBe(times);
+  });
+
+  it('encodes nothing for a payload that is over the cap by itself', () => {
+    const codec = new CountingJson();
+    expect(fitsIn(codec, { type: 'data', stream: 1, payload: 'x'.repeat(65_535) })).toBe(false);
+    expect(codec.encoded).toBe(0);
+  });
+
+  it.each<[string, Codec]>([
+    ['with encodeWith', new CountingJson()],
+    ['without it', disguised(new JsonCodec())],
+  ])('is exact to the byte for a codec %s', (_what, codec) => {
+    const frame = { type: 'data', stream: 1, payload: { text: '€"' }, headers: { op: 'x' } };
+    const size = encodedLength(codec.encode(frame));
+    expect([fitsIn(codec, frame, size), fitsIn(codec, frame, size - 1)]).toEqual([true, false]);
+  });
+
+  it('throws what the codec throws for a header that it cannot represent', () => {
+    expect(() => fitsIn(new JsonCodec(), { type: 'open', payload: 1, headers: { a: 1n } })).toThrow(TypeError);
+  });
+});
+
+describe('Splitting, to the byte: a sender fails before the first slice leaves', () => {
+  it('checks three envelopes and no slice where there is room', () => {
+    const codec = new CountingJson();
+    const frame = { type: 'open', stream: 1, payload: 'x'.repeat(1_000_000), headers: { op: 'x' } };
+    checkFragmentable(frame, codec.encodePayload(frame.payload), MAX_FRAME_BYTES, codec);
+    expect(codec.encoded).toBe(3);
+  });
+
+  it.each<[string, Frame, number, RegExp]>([
+    [
+      'no payload',
+      { type: 'open', stream: 1, headers: { op: 'x'.repeat(100) } },
+      100,
+      /^stream 1: .*at most 100 bytes, got \d+ and no payload to cut$/,
+    ],
+    [
+      'headers too long',
+      { type: 'open', payload: 'x'.repeat(99), headers: { op: 'x'.repeat(99) } },
+      100,
+      /^expected a fragment with one unit .*got \d+$/,
+    ],
+    [
+      'a wide unit far behind',
+      { type: 'data', payload: `${'x'.repeat(99)}😀${'x'.repeat(99)}` },
+      44,
+      /^expected a fragment with one unit .*got 45$/,
+    ],
+    [
+      'trailers too long',
+      { type: 'data', payload: 'x'.repeat(99), trailers: { t: 'x'.repeat(99) } },
+      100,
+      /^expected the closing fragment .*without any payload$/,
+    ],
+    ['a cap that is none', { type: 'data', payload: 1 }, 1, /^expected a cap/],
+  ])('refuses %s', (_what, frame, cap, message) => {
+    const codec = new JsonCodec();
+    const check = (): void => {
+      checkFragmentable(frame, frame.payload === undefined ? null : codec.encodePayload(frame.payload), cap, codec);
+    };
+    expect(check).toThrow(ProtocolError);
+    expect(check).toThrow(message);
+  });
+});
+
+describe('codecs of others are measured by few encodings', () => {
+  const encodings = (codec: Codec, payload: unknown): { readonly slices: number; readonly encoded: number } => {
+    let encoded = 0;
+    const counted = { ...disguised(codec), encode: (frame: Frame) => (encoded++, codec.encode(frame)) };
+    return { slices: splitFrame({ type: 'data', stream: 1, payload }, 4096, counted).length, encoded };
+  };
+
+  it('encodes four candidates a slice where fragments cost what JSON or msgpack make them cost', () => {
+    const { slices, encoded } = encodings(new JsonCodec(), '"naïve"\n'.repeat(5000));
+    expect(slices).toBeGreaterThan(15);
+    expect(encoded).toBeLessThanOrEqual(4 * slices + 4);
+  });
+
+  it('encodes some dozens where they do not, a number that grows with the logarithm of a slice', () => {
+    const { slices, encoded } = encodings(new StuffedCodec(), new Uint8Array(20_000).fill(0x7d));
+    expect(slices).toBeGreaterThan(8);
+    expect(encoded).toBeLessThanOrEqual(50 * slices);
+  });
+
+  it('keeps within the cap where more text may take fewer bytes, as in a codec that compresses', () => {
+    const json = new JsonCodec();
+    const runs = (text: string): string => text.replace(/(.)\1{3,}/gs, (run, unit: string) => `${unit}*${run.length}`);
+    const packing: Codec = { ...disguised(json), encode: (frame) => runs(json.encode(frame)) };
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a'.repeat(30), 'b', '"'), { minLength: 80, maxLength: 120 }), (parts) => {
+        const payload = parts.join('');
+        const slices = splitFrame({ type: 'data', payload }, 70, packing);
+        expect(Math.max(...slices.map((slice) => encodedLength(packing.encode(slice))))).toBeLessThanOrEqual(70);
+        expect(slices.map((slice) => String(slice.fragment)).join('')).toBe(json.encodePayload(payload));
+      }),
+    );
+  });
+});
+
+describe('split_frame rule 3: big payloads', () => {
+  it('joins to the encoded payload, whatever the text', () => {
+    const codec = new JsonCodec();
+    fc.assert(
+      fc.property(jsonPayload(), (part) => {
+        const payload = Array.from({ length: 2000 }, () => part);
+        const slices = splitFrame({ type: 'data', stream: 1, payload }, 4096, codec);
+        expect(slices.length).toBeGreaterThan(1);
+        expect(slices.map((slice) => String(slice.fragment)).join('')).toBe(codec.encodePayload(payload));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

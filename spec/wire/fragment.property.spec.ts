@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { Assembler } from '../../src/wire/assembler.js';
+import type { Codec } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { checkFragmentable, fits, splitFrame } from '../../src/wire/fragment.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { encodedLength } from '../../src/wire/length.js';
+import { AsciiJsonCodec, disguised, NetstringCodec, StuffedCodec } from '../support/foreign-codecs.js';
+import { binaryPayload, frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { naiveSplit } from '../support/naive-splitter.js';
+
+const CODECS: readonly (readonly [string, Codec, fc.Arbitrary<unknown>, number])[] = [
+  ['json', new JsonCodec(), jsonPayload(), 2000],
+  ['msgpack', new MsgpackCodec(), binaryPayload(), 1000],
+  ['json without a declared cost', disguised(new JsonCodec()), jsonPayload(), 400],
+  ['msgpack without a declared cost', disguised(new MsgpackCodec()), binaryPayload(), 400],
+  ['a text codec that escapes more', new AsciiJsonCodec(), jsonPayload(), 400],
+  ['a text codec that escapes nothing', new NetstringCodec(), jsonPayload(), 400],
+  ['a binary codec whose bytes cost one or two', new StuffedCodec(), binaryPayload(), 400],
+];
+
+describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec, payload, numRuns) => {
+  const cases = fc.tuple(frames(payload), fc.integer({ min: -25, max: 40 }), fc.integer({ min: 2, max: 300 }), fc.nat(3));
+  const examine = (runs: number, check: (frame: Frame, cap: number) => void): void => {
+    fc.assert(
+      fc.property(cases, ([frame, slack, anyCap, quarter]) => {
+        check(frame, quarter > 0 ? Math.max(2, envelopeSize(frame, codec) + slack) : anyCap);
+      }),
+      { numRuns: runs },
+    );
+  };
+
+  it('cuts at the same places, or refuses the same frames', () => {
+    examine(numRuns, (frame, cap) => {
+      const expected = outcome(() => naiveSplit(frame, cap, codec));
+      const slices = outcome(() => splitFrame(frame, cap, codec));
+      expect(slices?.map((slice) => slice.fragment ?? null)).toEqual(expected?.map((slice) => slice.fragment ?? null));
+      expect(slices === null || expected === null || slices.every((slice, at) => framesEqual(slice, expected[at] ?? frame))).toBe(true);
+    });
+  });
+
+  it('keeps every slice within the cap, and the slices reassemble to the payload', () => {
+    examine(numRuns / 4, (frame, cap) => {
+      const slices = outcome(() => splitFrame(frame, cap, codec));
+      if (slices === null) return;
+      const sizes = slices.map((slice) => encodedLength(codec.encode(slice)));
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(cap);
+      if (slices[0] === frame) return;
+      const assembler = new Assembler();
+      const [payload, ...early] = slices.map((slice) => assembler.feed(codec.decode(codec.encode(slice)), codec)).reverse();
+      expect(early.every((value) => value === ABSENT)).toBe(true);
+      const sent = codec.decodePayload(codec.encodePayload(frame.payload));
+      expect(framesEqual({ type: 'data', payload }, { type: 'data', payload: sent })).toBe(true);
+    });
+  });
+
+  it('is refused beforehand by checkFragmentable exactly where it fails, and fits tells whether it is needed', () => {
+    examine(numRuns / 4, (frame, cap) => {
+      const { payload = ABSENT } = frame;
+      const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+      const whole = encodedLength(codec.encode(frame)) <= cap;
+      expect(fits(frame, encoded, cap, codec)).toBe(whole);
+      if (whole) return;
+      const checked = outcome(() => (checkFragmentable(frame, encoded, cap, codec), true));
+      expect(checked !== null).toBe(outcome(() => splitFrame(frame, cap, codec)) !== null);
+    });
+  });
+});
+
+function envelopeSize(frame: Frame, codec: Codec): number {
+  return encodedLength(codec.encode({ ...frame, payload: ABSENT, fragment: codec.binary ? new ArrayBuffer(0) : '', more: true }));
+}
+
+function outcome<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ProtocolError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { ABSENT, completeFrame, V1_FRAME_TYPES } from '../../src/wire/frame.js';
+import { toMapping } from '../../src/wire/mapping.js';
+
+describe('ABSENT', () => {
+  it('prints as Symbol(ABSENT)', () => {
+    expect(String(ABSENT)).toBe('Symbol(ABSENT)');
+  });
+
+  it('is never emitted by JSON', () => {
+    expect(JSON.stringify({ payload: ABSENT })).toBe('{}');
+    expect(toMapping({ type: 'data', payload: ABSENT })).not.toHaveProperty('payload');
+  });
+
+  it('is not null', () => {
+    expect(completeFrame({ type: 'data' }).payload).toBe(ABSENT);
+    expect(completeFrame({ type: 'data', payload: undefined }).payload).toBe(ABSENT);
+    expect(completeFrame({ type: 'data', payload: null }).payload).toBeNull();
+  });
+});
+
+describe('V1_FRAME_TYPES', () => {
+  it('holds the six types that a v1 peer sends, and not the reserved window_update', () => {
+    expect([...V1_FRAME_TYPES]).toEqual(['open', 'data', 'reset', 'ping', 'pong', 'goaway']);
+  });
+});
+
+describe('Frame', () => {
+  it('has twelve fields, each at its default when it is left out', () => {
+    expect(completeFrame({ type: 'data' })).toStrictEqual({
+      type: 'data',
+      stream: null,
+      payload: ABSENT,
+      fragment: null,
+      more: false,
+      headers: null,
+      end: false,
+      trailers: null,
+      code: null,
+      reason: null,
+      nonce: null,
+      last_stream: null,
+    });
+  });
+
+  it('keeps every value that is not a default', () => {
+    const frame = {
+      type: 'reset',
+      stream: 0,
+      payload: '',
+      fragment: '',
+      more: true,
+      headers: {},
+      end: true,
+      trailers: {},
+      code: 0,
+      reason: '',
+      nonce: '',
+      last_stream: 0,
+    };
+    expect(completeFrame(frame)).toStrictEqual(frame);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ABSENT, completeFrame } from '../../src/wire/frame.js';
+import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { binaryPayload, frames } from '../support/frame-arbitraries.js';
+
+const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
+const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
+
+describe('framesEqual: all twelve fields after defaults are normalised', () => {
+  const frame: CompleteFrame = {
+    type: 'data',
+    stream: 1,
+    payload: { a: 1 },
+    fragment: 'f',
+    more: true,
+    headers: { h: 1 },
+    end: true,
+    trailers: { t: 1 },
+    code: 8,
+    reason: 'r',
+    nonce: 'n',
+    last_stream: 4,
+  };
+
+  it('finds a frame equal to a copy with its keys in another order', () => {
+    expect(framesEqual(frame, Object.fromEntries(Object.entries(frame).reverse()) as unknown as Frame)).toBe(true);
+  });
+
+  it.each<[keyof Frame, unknown]>([
+    ['type', 'open'],
+    ['stream', 3],
+    ['payload', { a: 2 }],
+    ['fragment', 'g'],
+    ['more', false],
+    ['headers', { h: 2 }],
+    ['end', false],
+    ['trailers', { t: 2 }],
+    ['code', 7],
+    ['reason', 's'],
+    ['nonce', 'm'],
+    ['last_stream', 6],
+  ])('tells frames apart by %s', (key, value) => {
+    expect(framesEqual(frame, { ...frame, [key]: value })).toBe(false);
+  });
+
+  it('finds an omitted field equal to its default', () => {
+    expect(framesEqual({ type: 'data' }, completeFrame({ type: 'data' }))).toBe(true);
+  });
+
+  it('finds an omitted payload equal to ABSENT and different from null', () => {
+    expect(framesEqual({ type: 'data' }, withPayloadOnly(ABSENT))).toBe(true);
+    expect(framesEqual({ type: 'data' }, withPayloadOnly(undefined))).toBe(true);
+    expect(framesEqual({ type: 'data' }, withPayloadOnly(null))).toBe(false);
+  });
+
+  it('looks at no other key', () => {
+    const later = { type: 'data', later: 1 };
+    expect(framesEqual(later, { type: 'data' })).toBe(true);
+    expect(framesEqual({ ...completeFrame({ type: 'data' }), ...later }, { type: 'data' })).toBe(true);
+  });
+
+  it('compares ArrayBuffers byte by byte', () => {
+    expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 2) })).toBe(true);
+    expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 3) })).toBe(false);
+    expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 2, 3) })).toBe(false);
+    expect(framesEqual({ type: 'data', fragment: bytes(97) }, { type: 'data', fragment: 'a' })).toBe(false);
+  });
+
+  function withPayloadOnly(payload: unknown): Frame {
+    return { type: 'data', payload };
+  }
+});
+
+describe('framesEqual: payloads, headers and trailers', () => {
+  const shared = { deep: [1, 2] };
+
+  it.each<[string, unknown, unknown]>([
+    ['NaN', Number.NaN, Number.NaN],
+    ['0 and -0', 0, -0],
+    ['maps in another order', { a: 1, b: [2] }, { b: [2], a: 1 }],
+    ['a map without a prototype and one with', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ['a map whose key is __proto__', JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
+    ['nested arrays', [[], [[1]]], [[], [[1]]]],
+    ['dates', new Date(5), new Date(5)],
+    ['invalid dates', new Date(Number.NaN), new Date(Number.NaN)],
+    ['typed arrays', Uint8Array.of(1, 2), Uint8Array.of(1, 2)],
+    ['a view and the buffer of the same bytes', new Uint8Array(bytes(0, 1, 2), 1), bytes(1, 2)],
+    ['a Buffer and a Uint8Array', Buffer.from([1]), Uint8Array.of(1)],
+    ['empty bytes', new ArrayBuffer(0), new Uint8Array(0)],
+    ['a part used twice', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 2] }]],
+    ['the same function', expect, expect],
+    ['an array with a hole and one with undefined', Array(1), [undefined]],
+  ])('finds %s equal', (_what, a, b) => {
+    expect(framesEqual(withPayload(a), withPayload(b))).toBe(true);
+    expect(framesEqual(withPayload({ x: [b] }), withPayload({ x: [a] }))).toBe(true);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['values of two types', 1, '1'],
+    ['null and a map', null, {}],
+    ['a map and null', {}, null],
+    ['an array and a map', [], {}],
+    ['a map and an array', {}, []],
+    ['arrays of two lengths', [1], [1, 1]],
+    ['an item', [1, [2]], [1, [3]]],
+    ['a missing key', { a: 1, b: 2 }, { a: 1 }],
+    ['a key under another name', { a: 1 }, { b: 1 }],
+    ['an inherited key', { toString: 1 }, { a: 1 }],
+    ['a value of undefined and a missing key', { a: undefined }, {}],
+    ['a map whose key is __proto__ and one with that prototype', JSON.parse('{"__proto__":{"a":1}}'), Object.create({ a: 1 })],
+    ['dates', new Date(5), new Date(6)],
+    ['a date and a map', new Date(5), {}],
+    ['a map and a date', {}, new Date(5)],
+    ['bytes and an array', Uint8Array.of(1), [1]],
+    ['bytes and a map', Uint8Array.of(), {}],
+    ['byte lengths', Uint8Array.of(1), Uint8Array.of(1, 2)],
+    ['the part of a buffer that a view shows', new Uint8Array(bytes(0, 1), 1), bytes(0, 1)],
+    ['other objects', new Map(), new Map()],
+    ['bytes and another object', bytes(), new Map()],
+    ['functions', () => 1, () => 1],
+    ['a part used twice that differs once', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 3] }]],
+  ])('tells %s apart', (_what, a, b) => {
+    expect(framesEqual(withPayload(a), withPayload(b))).toBe(false);
+    expect(framesEqual({ type: 'open', headers: { x: b } }, { type: 'open', headers: { x: a } })).toBe(false);
+  });
+
+  it('ends on cycles, also of different lengths', () => {
+    const cycle = (length: number): unknown => {
+      const first: Record<string, unknown> = {};
+      let last = first;
+      for (let count = 1; count < length; count++) last['next'] = last = {};
+      last['next'] = first;
+      return first;
+    };
+    expect(framesEqual(withPayload(cycle(2)), withPayload(cycle(3)))).toBe(true);
+    const odd = cycle(3) as { next: { value?: number } };
+    odd.next.value = 1;
+    expect(framesEqual(withPayload(cycle(3)), withPayload(odd))).toBe(false);
+  });
+
+  it('compares values nested 100 000 deep without running out of stack', () => {
+    const nested = (core: unknown): unknown => {
+      let value = core;
+      for (let depth = 0; depth < 50_000; depth++) value = [{ value }];
+      return value;
+    };
+    expect(framesEqual(withPayload(nested(1)), withPayload(nested(1)))).toBe(true);
+    expect(framesEqual(withPayload(nested(1)), withPayload(nested(2)))).toBe(false);
+  });
+
+  it('walks a part that is shared at every level once', () => {
+    const braid = (): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < 64; level++) value = [value, value];
+      return value;
+    };
+    expect(framesEqual(withPayload(braid()), withPayload(braid()))).toBe(true);
+  });
+
+  it('finds any frame equal to a deep copy of itself', () => {
+    fc.assert(
+      fc.property(frames(binaryPayload()), (frame) => {
+        const { payload, ...rest } = frame;
+        const copy = { ...structuredClone(rest), payload: typeof payload === 'symbol' ? payload : structuredClone(payload) };
+        expect(framesEqual(frame, copy)).toBe(true);
+      }),
+    );
+  });
+});

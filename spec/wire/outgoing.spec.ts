@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
+import type { Codec } from '../../src/wire/codec.js';
+import { ABSENT, completeFrame } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
+import { disguised } from '../support/foreign-codecs.js';
+
+const json = new JsonCodec();
+const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op: 'x' }, end: true, reason: 'r' };
+
+describe('OutgoingFrame: a payload is encoded whole at the call', () => {
+  it('is an ordinary frame to whoever looks at it', () => {
+    const outgoing = new OutgoingFrame(frame, json.encodePayload(frame.payload));
+    expect(fieldsOf(outgoing)).toStrictEqual(completeFrame(frame));
+    expect(framesEqual(outgoing, frame)).toBe(true);
+  });
+
+  it('keeps every field at its value, and fills in defaults', () => {
+    const full = { type: 'reset', stream: 2, headers: {}, end: true, trailers: { t: 1 }, code: 8, reason: 'r', nonce: 'n', last_stream: 4 };
+    expect(fieldsOf(new OutgoingFrame(full, null))).toStrictEqual(completeFrame(full));
+    expect(fieldsOf(new OutgoingFrame({ type: 'ping' }, null))).toStrictEqual(completeFrame({ type: 'ping' }));
+  });
+
+  it('has no payload when none was encoded', () => {
+    const bare = new OutgoingFrame(frame, null);
+    expect([bare.payload, OutgoingFrame.encodedPayload(bare)]).toEqual([ABSENT, null]);
+  });
+
+  it('gives the encoded payload back, and null for any other frame', () => {
+    expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}'))).toBe('{"n":1}');
+    expect(OutgoingFrame.encodedPayload(frame)).toBeNull();
+  });
+});
+
+describe('encodeFrame', () => {
+  it.each<[string, Codec]>([
+    ['encodeWith', json],
+    ['decodePayload and encode', disguised(json)],
+  ])('sends the value as it was at the call, by %s', (_how, codec) => {
+    const payload = { n: 1 };
+    const outgoing = new OutgoingFrame({ ...frame, payload }, codec.encodePayload(payload));
+    payload.n = 2;
+    expect(encodeFrame(outgoing, codec)).toBe(json.encode(frame));
+  });
+
+  it('encodes any other frame as it is', () => {
+    expect(encodeFrame(frame, json)).toBe(json.encode(frame));
+    expect(encodeFrame(new OutgoingFrame({ type: 'ping' }, null), json)).toBe('{"type":"ping"}');
+  });
+});
+
+function fieldsOf(outgoing: OutgoingFrame): object {
+  return Object.fromEntries(Object.entries(outgoing));
+}

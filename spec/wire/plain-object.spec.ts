@@ -1,0 +1,34 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { isPlainObject } from '../../src/wire/plain-object.js';
+
+class Point {
+  readonly x = 1;
+}
+
+describe('isPlainObject', () => {
+  it.each<[string, unknown]>([
+    ['a literal', {}],
+    ['what JSON.parse gives', JSON.parse('{"a":1}')],
+    ['an object without a prototype', Object.create(null)],
+    ['an object of another realm', runInNewContext('({ a: 1 })')],
+  ])('takes %s', (_what, value) => {
+    expect(isPlainObject(value)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['text', 'a'],
+    ['a function', Point],
+    ['an array', []],
+    ['an array of another realm', runInNewContext('[]')],
+    ['an instance of a class', new Point()],
+    ['a Date', new Date()],
+    ['a Map', new Map()],
+    ['an ArrayBuffer', new ArrayBuffer(1)],
+    ['a typed array', new Uint8Array(1)],
+  ])('refuses %s', (_what, value) => {
+    expect(isPlainObject(value)).toBe(false);
+  });
+});

@@ -1,0 +1,225 @@
+import { Decoder, decodeTimestampExtension, Encoder, encodeTimestampExtension, EXT_TIMESTAMP, ExtData } from '@msgpack/msgpack';
+import type { ExtensionCodecType } from '@msgpack/msgpack';
+import type { Codec, Message } from '../wire/codec.js';
+import { ProtocolError } from '../wire/errors.js';
+import { declareFragmentCost } from '../wire/fragment-cost.js';
+import { ABSENT } from '../wire/frame.js';
+import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { checkNumber } from '../wire/limits.js';
+import { fromMapping, toMapping } from '../wire/mapping.js';
+import { isPlainObject } from '../wire/plain-object.js';
+import { metadataCopy, plainCopy } from './plain-copy.js';
+import type { Dialect } from './plain-copy.js';
+import { malformed, prescan } from './prescan.js';
+import type { PrescanLimits } from './prescan.js';
+
+/** What a {@link MsgpackCodec} may be told. */
+export interface MsgpackCodecOptions {
+  /**
+   * Items of one message or reassembled payload, each scalar, map key, array and map counted; more are a ProtocolError.
+   * Default 1 000 000: an item takes some 64 bytes once decoded, so 16 MiB of empty maps would take 1 GiB.
+   */
+  readonly maxPayloadItems?: number | undefined;
+}
+
+/**
+ * The codec `msgpack`: every frame is one binary message. It has to be registered before it is looked up.
+ *
+ * Beside what JSON carries, payloads may hold bytes (any view or ArrayBuffer; they arrive as a `Uint8Array` with memory of
+ * its own), `Date` (the timestamp extension, in ms), `NaN` and the infinities. `undefined` leaves a property out and is
+ * `null` in an array, an object counts by its own enumerable properties, `toJSON` is not asked. Maps with integer keys are
+ * accepted, and arrive as objects. Integers beyond 2^53 arrive rounded.
+ *
+ * A TypeError where they are sent and a ProtocolError where they arrive: more than 95 levels of nesting, and a key
+ * `__proto__`. A TypeError too: functions, symbols, bigint, an invalid `Date`, and what would arrive as an empty map, such
+ * as Map, Set, Promise, RegExp, Error and URL. A ProtocolError too: extension types other than timestamp, and keys that
+ * are neither text nor integers.
+ *
+ * Its library drops a byte order mark at the start of a text of more than 200 bytes.
+ *
+ * @example
+ * ```ts
+ * registerCodec('msgpack', new MsgpackCodec());
+ * const codec = getCodec('msgpack');
+ * codec.decodePayload(codec.encodePayload({ at: new Date(0), raw: Buffer.of(1, 2) }));
+ * // { at: 1970-01-01T00:00:00.000Z, raw: Uint8Array(2) [ 1, 2 ] }
+ * ```
+ */
+export class MsgpackCodec implements Codec {
+  readonly name = 'msgpack';
+  readonly binary = true;
+  readonly #messageLimits: PrescanLimits;
+  readonly #payloadLimits: PrescanLimits;
+  #encoder = newEncoder();
+  #decoder = newDecoder();
+
+  static {
+    declareFragmentCost(this);
+  }
+
+  /** @throws TypeError for an option that is not a number of at least 1 */
+  constructor(options: MsgpackCodecOptions = {}) {
+    const { maxPayloadItems = DEFAULT_MAX_ITEMS } = options;
+    checkNumber('maxPayloadItems', maxPayloadItems, 1);
+    this.#payloadLimits = { maxDepth: MAX_DEPTH, maxItems: maxPayloadItems, envelope: false };
+    this.#messageLimits = { ...this.#payloadLimits, maxDepth: MAX_DEPTH + 1, envelope: true };
+  }
+
+  /**
+   * Encodes a frame to one message, a buffer of its own and of exactly its length.
+   *
+   * @throws TypeError for a payload, headers or trailers that msgpack cannot represent; whatever else the library throws
+   */
+  encode(frame: Frame): ArrayBuffer {
+    const { payload } = frame;
+    if (payload === undefined || payload === ABSENT) return this.#encoder.encode(checkedMapping(frame)).buffer;
+    return this.encodeWith(frame, this.encodePayload(payload));
+  }
+
+  /**
+   * Encodes a frame around its payload's bytes; `frame.payload` is not looked at.
+   *
+   * @throws TypeError as {@link encode} does, and for a payload that is text
+   */
+  encodeWith(frame: Frame, encodedPayload: Message): ArrayBuffer {
+    if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
+    // The envelope is encoded around one byte, which the payload then takes the place of.
+    const mapping = checkedMapping({ ...frame, payload: ONE_BYTE });
+    const behind = this.#lengthBehindPayload(mapping);
+    const envelope = this.#encoder.encodeSharedRef(mapping);
+    const at = envelope.length - behind - 1;
+    const payload = new Uint8Array(encodedPayload);
+    const message = new Uint8Array(envelope.length - 1 + payload.length);
+    message.set(envelope.subarray(0, at));
+    message.set(payload, at);
+    if (behind > 0) message.set(envelope.subarray(at + 1), at + payload.length);
+    return message.buffer;
+  }
+
+  /**
+   * Decodes one binary message. A fragment in it is an ArrayBuffer of its own.
+   *
+   * @throws ProtocolError for text, for bytes that are not one msgpack map or exceed a limit, and for an envelope with a
+   *   missing or wrong field; the message quotes nothing of the content
+   */
+  decode(message: Message): CompleteFrame {
+    const mapping = this.#decode(message, this.#messageLimits);
+    if (isPlainObject(mapping) && mapping['fragment'] instanceof Uint8Array) mapping['fragment'] = mapping['fragment'].buffer;
+    return fromMapping(mapping);
+  }
+
+  /**
+   * Encodes a payload, to a buffer of its own and of exactly its length.
+   *
+   * @throws TypeError for a value that msgpack cannot represent, naming the place; whatever else the library throws
+   */
+  encodePayload(payload: unknown): ArrayBuffer {
+    const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload', MSGPACK_DIALECT));
+    // The encoder keeps a buffer of twice the size of the largest value it ever met.
+    if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
+    return buffer;
+  }
+
+  /**
+   * Decodes a reassembled payload.
+   *
+   * @throws ProtocolError for text, and for bytes that are not one msgpack value or exceed a limit; the message quotes
+   *   nothing of the content
+   */
+  decodePayload(data: Message): unknown {
+    return this.#decode(data, this.#payloadLimits);
+  }
+
+  // Each without the header of its map, which is one byte.
+  #lengthBehindPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
+    const ofReason = reason === undefined ? 0 : this.#encoder.encodeSharedRef({ reason }).length - 1;
+    const ofTrailers = trailers === undefined ? 0 : this.#encoder.encodeSharedRef({ trailers }).length - 1;
+    return ofReason + ofTrailers;
+  }
+
+  #decode(message: Message, limits: PrescanLimits): unknown {
+    if (typeof message === 'string') throw malformed('expected bytes, got text');
+    const bytes = bytesOf(message);
+    const blobs = prescan(bytes, limits);
+    const value = decodeScanned(this.#decoder, bytes);
+    // The decoder keeps the last message alive.
+    if (bytes.length > KEPT_BYTES) this.#decoder = newDecoder();
+    return blobs === 0 ? value : withOwnBytes(value);
+  }
+}
+
+const DEFAULT_MAX_ITEMS = 1_000_000;
+const MAX_DEPTH = 95;
+const KEPT_BYTES = 1024 * 1024;
+const ONE_BYTE = '';
+
+const MSGPACK_DIALECT: Dialect = {
+  codec: 'msgpack',
+  maxDepth: MAX_DEPTH,
+  nonFinite: true,
+  protoKey: false,
+  asksToJSON: false,
+  atom(value) {
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return bytesOf(value);
+    if (!(value instanceof Date)) return undefined;
+    const time = value.getTime();
+    return Number.isNaN(time) ? undefined : new Date(time);
+  },
+};
+
+const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
+  tryToEncode(value) {
+    const data = encodeTimestampExtension(value);
+    return data === null ? null : new ExtData(EXT_TIMESTAMP, data);
+  },
+  decode(data, type) {
+    if (type !== EXT_TIMESTAMP) throw malformed(`expected no extension but timestamp (-1), got type ${type}`);
+    const date = decodeTimestampExtension(data);
+    if (Number.isNaN(date.getTime())) throw malformed('expected a timestamp within the range of Date, got one beyond it');
+    return date;
+  },
+};
+
+function newEncoder(): Encoder {
+  return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });
+}
+
+function newDecoder(): Decoder {
+  return new Decoder({ extensionCodec: TIMESTAMPS_ONLY, mapKeyConverter: textOrInteger });
+}
+
+function textOrInteger(key: unknown): string | number {
+  if (typeof key === 'string' || (typeof key === 'number' && Number.isSafeInteger(key))) return key;
+  throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
+}
+
+function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    if (cause instanceof ProtocolError) throw cause;
+    throw malformed(`expected a value that can be decoded, got ${bytes.length} bytes that cannot: ${String(cause)}`, { cause });
+  }
+}
+
+// What the encoder is given for an envelope; the payload has its own way in.
+function checkedMapping(frame: Frame): Record<string, unknown> {
+  const mapping = toMapping(frame);
+  if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
+  if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
+  if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
+  return mapping;
+}
+
+// The decoder gives views of the message; a receiver may keep, transfer or read them by `buffer`.
+function withOwnBytes(value: unknown): unknown {
+  if (value instanceof Uint8Array) return value.slice();
+  if (Array.isArray(value)) return value.map(withOwnBytes);
+  if (!isPlainObject(value)) return value;
+  for (const key of Object.keys(value)) value[key] = withOwnBytes(value[key]);
+  return value;
+}
+
+function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
+}

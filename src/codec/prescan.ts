@@ -1,0 +1,180 @@
+import { ProtocolError } from '../wire/errors.js';
+
+/** What a pre-scan lets through. */
+export interface PrescanLimits {
+  /** How many arrays and maps may stand inside each other, the outermost counted; at most 127. */
+  readonly maxDepth: number;
+  /** How many values there may be in all: scalars, map keys, arrays and maps. */
+  readonly maxItems: number;
+  /** Whether the value is an envelope: the keys of the outermost map, of `headers` and of `trailers` must then be text. */
+  readonly envelope: boolean;
+}
+
+/**
+ * Reads the headers of a msgpack value, allocating nothing, and refuses it before a decoder believes them. The decoder
+ * makes an array of the declared length before it has seen an element: 100 bytes of nested headers abort the process, and
+ * no `try` helps. A limit on one length does not either, because nesting multiplies. But every item takes a byte at least,
+ * so the items still owed, with those just declared, can't be more than the bytes left.
+ *
+ * A map whose keys are both numbers and numerals in text is refused as well: in an object, 1 and '1' are the same key.
+ *
+ * @returns how many of the values are bytes
+ * @throws ProtocolError when the bytes are not one complete value, or exceed `limits`; the message quotes none of them
+ */
+export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
+  const end = bytes.length;
+  let at = 0;
+  let owed = 1;
+  let items = 1;
+  let blobs = 0;
+  // Of the innermost array or map that is open: how deep it is, how many items it lacks, what its keys are.
+  let depth = 0;
+  let lacks = 2;
+  let keys = NO_KEYS;
+  let inMetadata = false;
+  while (owed > 0) {
+    if (owed > end - at) throw incomplete(owed, end - at);
+    const head = bytes[at] ?? 0;
+    const shape = SHAPES[head] ?? UNUSED;
+    const kind = shape & KIND_BITS;
+    let size = shape >> SIZE_SHIFT;
+    at += 1;
+    owed -= 1;
+    if ((shape & LENGTH_BITS) !== 0) {
+      const lengthBytes = (shape & LENGTH_BITS) >> LENGTH_SHIFT;
+      size += unsigned(bytes, at, lengthBytes);
+      at += lengthBytes;
+    }
+    // Keys and values take turns: while an even number is lacking, a key is due.
+    if (keys !== NO_KEYS && (lacks & 1) === 0) {
+      keys = withKey(keys, kind === TEXT ? keyOfText(bytes, at, size) : NUMBER_KEY);
+      if (depth === 1) inMetadata = isMetadataKey(bytes, at, size);
+    }
+    if (kind >= ARRAY) {
+      if (kind === UNUSED) throw malformed('expected a msgpack value, got the byte 0xc1');
+      if (depth >= limits.maxDepth) throw malformed(`expected at most ${limits.maxDepth} levels of nesting, got more`);
+      const children = kind === MAP ? 2 * size : size;
+      owed += children;
+      items += children;
+      if (items > limits.maxItems) throw malformed(`expected at most ${limits.maxItems} items, got more`);
+      if (children > 0) {
+        lacksAt[depth] = lacks;
+        keysAt[depth] = keys;
+        const needText = limits.envelope && (depth === 0 || (depth === 1 && inMetadata));
+        depth += 1;
+        lacks = children;
+        keys = kind === ARRAY ? NO_KEYS : needText ? TEXT_KEYS : ANY_KEYS;
+        continue;
+      }
+    } else {
+      at += size;
+      if (kind === BYTES) blobs += 1;
+    }
+    lacks -= 1;
+    // The outermost level lacks two, so that it is never left.
+    while (lacks === 0) {
+      depth -= 1;
+      lacks = (lacksAt[depth] ?? 0) - 1;
+      keys = keysAt[depth] ?? NO_KEYS;
+    }
+  }
+  if (at > end) throw incomplete(at - end, 0);
+  if (at < end) throw malformed(`expected one value, got ${end - at} more bytes behind it`);
+  return blobs;
+}
+
+// What is open at each depth. Kept between calls: to allocate it for each would cost more than the scan.
+const lacksAt = new Uint32Array(128);
+const keysAt = new Uint8Array(128);
+
+const NO_KEYS = 0;
+const ANY_KEYS = 1;
+const TEXT_KEYS = 2;
+const NUMBER_KEY = 4;
+const NUMERAL_KEY = 8;
+
+function withKey(keys: number, key: number): number {
+  const all = keys | key;
+  if ((all & NUMBER_KEY) !== 0) {
+    if ((all & TEXT_KEYS) !== 0) throw malformed('expected text as each key of the envelope, of headers and of trailers, got another key');
+    if ((all & NUMERAL_KEY) !== 0) throw malformed('expected keys that differ as text, got a number and a numeral in one map');
+  }
+  return all;
+}
+
+function keyOfText(bytes: Uint8Array, from: number, size: number): number {
+  const digits = bytes[from] === MINUS ? from + 1 : from;
+  for (let at = digits; at < from + size; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < DIGIT_0 || byte > DIGIT_9) return 0;
+  }
+  return digits < from + size ? NUMERAL_KEY : 0;
+}
+
+const MINUS = 0x2d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+function isMetadataKey(bytes: Uint8Array, from: number, size: number): boolean {
+  return METADATA_KEYS.some((key) => key.length === size && key.every((byte, index) => bytes[from + index] === byte));
+}
+
+const METADATA_KEYS = ['headers', 'trailers'].map((key) => new TextEncoder().encode(key));
+
+function unsigned(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let index = at; index < at + length; index++) value = value * 0x100 + (bytes[index] ?? 0);
+  return value;
+}
+
+function incomplete(missing: number, left: number): ProtocolError {
+  return malformed(`expected at least ${missing} more bytes, got ${Math.max(left, 0)}`);
+}
+
+/** The error for msgpack that this library does not accept. */
+export function malformed(text: string, options?: ErrorOptions): ProtocolError {
+  return new ProtocolError(`codec 'msgpack': ${text}`, options);
+}
+
+const SCALAR = 0;
+const TEXT = 1;
+const BYTES = 2;
+const ARRAY = 3;
+const MAP = 4;
+const UNUSED = 5;
+
+// For each head one number: what it starts, how many bytes of length follow, and the size beside that: in bytes, or items.
+const SHAPES = new Uint16Array(256);
+const KIND_BITS = 0x07;
+const LENGTH_BITS = 0x38;
+const LENGTH_SHIFT = 3;
+const SIZE_SHIFT = 8;
+
+function defineHeads(
+  heads: readonly [first: number, last: number],
+  kind: number,
+  lengthBytes: (n: number) => number,
+  size: (n: number) => number,
+): void {
+  const [first, last] = heads;
+  for (let n = 0; first + n <= last; n++) SHAPES[first + n] = kind | (lengthBytes(n) << LENGTH_SHIFT) | (size(n) << SIZE_SHIFT);
+}
+
+const none = (): number => 0;
+const itself = (n: number): number => n;
+const doubling = (n: number): number => 1 << n;
+const doublingFrom2 = (n: number): number => 2 << n;
+
+defineHeads([0x80, 0x8f], MAP, none, itself);
+defineHeads([0x90, 0x9f], ARRAY, none, itself);
+defineHeads([0xa0, 0xbf], TEXT, none, itself);
+defineHeads([0xc1, 0xc1], UNUSED, none, none);
+defineHeads([0xc4, 0xc6], BYTES, doubling, none);
+defineHeads([0xc7, 0xc9], SCALAR, doubling, () => 1);
+defineHeads([0xca, 0xcb], SCALAR, none, (n) => 4 << n);
+defineHeads([0xcc, 0xcf], SCALAR, none, doubling);
+defineHeads([0xd0, 0xd3], SCALAR, none, doubling);
+defineHeads([0xd4, 0xd8], SCALAR, none, (n) => 1 + doubling(n));
+defineHeads([0xd9, 0xdb], TEXT, doubling, none);
+defineHeads([0xdc, 0xdd], ARRAY, doublingFrom2, none);
+defineHeads([0xde, 0xdf], MAP, doublingFrom2, none);

@@ -1,0 +1,45 @@
+import type { Codec } from '../wire/codec.js';
+import { CodecNotRegistered } from '../wire/errors.js';
+
+const codecs = new Map<string, Codec>();
+
+/**
+ * Registers a codec for the whole process, under a name that `settings.codec` or a lookup may ask for. The instance itself
+ * is kept; a name that is taken is replaced silently.
+ *
+ * @example
+ * ```ts
+ * registerCodec('msgpack', new MsgpackCodec());
+ * registeredCodecs();   // ['json', 'msgpack']
+ * ```
+ */
+export function registerCodec(name: string, codec: Codec): void {
+  codecs.set(name, codec);
+}
+
+/**
+ * The codec registered under a name. There is no fallback.
+ *
+ * @throws CodecNotRegistered with the name as `configured` and the registered names as `available`
+ *
+ * @example
+ * ```ts
+ * getCodec('json').binary;   // false
+ * getCodec('cbor');          // CodecNotRegistered: no codec is registered under 'cbor' …
+ * ```
+ */
+export function getCodec(name: string): Codec {
+  const codec = codecs.get(name);
+  if (codec === undefined) throw new CodecNotRegistered(name, registeredCodecs());
+  return codec;
+}
+
+/** The registered names, sorted; a new array at each call. */
+export function registeredCodecs(): string[] {
+  return [...codecs.keys()].sort();
+}
+
+/** Forgets every registration, `json` included, so that nothing can be looked up until something is registered. For tests. */
+export function clearCodecs(): void {
+  codecs.clear();
+}

@@ -1,0 +1,91 @@
+import { JsonCodec } from './codec/json.js';
+import { registerCodec } from './codec/registry.js';
+
+registerCodec('json', new JsonCodec());
+
+/* Connecting */
+export { connect } from './peer/connect.js';
+export type { ConnectOptions } from './peer/connect.js';
+export type { ConnectUrl } from './peer/dialer.js';
+export type { DialContext, Hello } from './peer/hello.js';
+export type { DialFailure, Reconnect } from './peer/backoff.js';
+export type { SocketEvent, SocketLike } from './transport/socket-like.js';
+
+/* Peers and streams */
+export { Peer } from './peer/peer.js';
+export type { CloseOptions, FrameEvent, NewPeerOptions } from './peer/peer.js';
+export type { PeerContext, PeerOptions } from './peer/options.js';
+export type { PeerStatus } from './peer/status.js';
+export { Stream } from './peer/stream.js';
+export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream.js';
+export type { Input, OpenOptions } from './peer/calls.js';
+export type { CloseCause } from './session/close-cause.js';
+export type { StreamPhase } from './session/stream-state.js';
+export type { Keepalive } from './session/keepalive.js';
+
+/* Hooks */
+export type {
+  CloseHandler,
+  ErrorSerializer,
+  FrameObserver,
+  IncomingHeadersInterceptor,
+  OpenInterceptor,
+  Remove,
+  ReplyHeadersInterceptor,
+  StreamHandler,
+} from './peer/hooks.js';
+export { defaultErrorSerializer } from './peer/error-serializer.js';
+
+/* Operators over frames */
+export { assemble } from './operators/assemble.js';
+export { decode } from './operators/decode.js';
+export { demultiplex } from './operators/demultiplex.js';
+export { encode } from './operators/encode.js';
+export { fragment } from './operators/fragment.js';
+
+/* The wire */
+export { ABSENT, V1_FRAME_TYPES } from './wire/frame.js';
+export type { Absent, CompleteFrame, Frame, FrameDirection, FrameType, Metadata, MetadataInput } from './wire/frame.js';
+export { fromMapping, toMapping } from './wire/mapping.js';
+export { framesEqual } from './wire/frames-equal.js';
+export { encodedLength } from './wire/length.js';
+export { MAX_FRAME_BYTES, splitFrame } from './wire/fragment.js';
+export { Assembler } from './wire/assembler.js';
+export { StreamFault } from './wire/fault.js';
+export { CloseCode } from './wire/close-reason.js';
+export type { CloseReason } from './wire/close-reason.js';
+export { ResetCode, resetCodeName } from './wire/reset-code.js';
+export { PREFIX } from './wire/subprotocol.js';
+export { DEFAULT_LIMITS } from './wire/limits.js';
+export type { Limits, Rate } from './wire/limits.js';
+
+/* Codecs */
+export type { Codec, Message } from './wire/codec.js';
+export { JsonCodec } from './codec/json.js';
+export { clearCodecs, getCodec, registerCodec, registeredCodecs } from './codec/registry.js';
+export { Settings, settings } from './settings.js';
+
+/* Errors */
+export {
+  CancelledError,
+  CodecError,
+  CodecMismatch,
+  CodecNotRegistered,
+  ConnectError,
+  ConnectionLostError,
+  DeadlineExceededError,
+  isMuxError,
+  MuxError,
+  ProtocolError,
+  QueueOverflowError,
+  RefusedError,
+  RemoteError,
+  ResetError,
+  StreamError,
+  StreamIdsExhaustedError,
+} from './wire/errors.js';
+export type { AnyMuxError, AnyStreamError } from './wire/errors.js';
+
+/* The rest */
+export { logger } from './logger.js';
+export { VERSION } from './version.js';

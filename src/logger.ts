@@ -1,0 +1,55 @@
+/** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Writes to the console what its `level` lets through. */
+export interface Logger {
+  /** The threshold. Default `'warn'`; an unknown string at run time disables every level. */
+  level: LogLevel;
+  /** Whether a message of this level would be written. */
+  isEnabledFor(level: LogLevel): boolean;
+  /** Writes to `console.debug`: one line a frame, among others. Never a payload, as at any level. */
+  debug(message: string, ...rest: unknown[]): void;
+  /** Writes to `console.info`. */
+  info(message: string, ...rest: unknown[]): void;
+  /** Writes to `console.warn`. */
+  warn(message: string, ...rest: unknown[]): void;
+  /** Writes to `console.error`. */
+  error(message: string, ...rest: unknown[]): void;
+}
+
+/**
+ * The library's one logger. Extra values go to the console as they are.
+ *
+ * @example
+ * ```ts
+ * logger.level = 'debug';
+ * logger.isEnabledFor('info');   // true
+ * ```
+ */
+export const logger: Logger = {
+  level: 'warn',
+  isEnabledFor,
+  debug: writer('debug'),
+  info: writer('info'),
+  warn: writer('warn'),
+  error: writer('error'),
+};
+
+// 'silent' has no place here, as an unknown level has none: as a threshold it lets nothing through.
+const SEVERITY: ReadonlyMap<string, number> = new Map([
+  ['debug', 0],
+  ['info', 1],
+  ['warn', 2],
+  ['error', 3],
+]);
+
+function isEnabledFor(level: LogLevel): boolean {
+  const threshold = SEVERITY.get(logger.level) ?? Infinity;
+  return (SEVERITY.get(level) ?? -1) >= threshold;
+}
+
+function writer(level: Exclude<LogLevel, 'silent'>): (message: string, ...rest: unknown[]) => void {
+  return (message, ...rest) => {
+    if (isEnabledFor(level)) console[level](message, ...rest);
+  };
+}

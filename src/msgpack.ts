@@ -1,0 +1,3 @@
+export { MsgpackCodec } from './codec/msgpack.js';
+export type { MsgpackCodecOptions } from './codec/msgpack.js';
+export { VERSION } from './version.js';

@@ -1,0 +1,11 @@
+import './index.js';
+
+export { connect } from './node/connect.js';
+export type { NodeConnectOptions } from './node/connect.js';
+export { accept, handleUpgrade } from './node/accept.js';
+export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
+export { serve } from './node/serve.js';
+export type { MuxServer, Refusal, ServeOptions } from './node/serve.js';
+export type { Origins } from './node/origin.js';
+export type { Verdict } from './node/upgrade.js';
+export { VERSION } from './version.js';

@@ -1,0 +1,117 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AsyncSubject, of } from 'rxjs';
+import { connectError } from '../peer/connect-error.js';
+import { GivenSocket } from '../peer/given-socket.js';
+import type { StreamHandler } from '../peer/hooks.js';
+import { resolveOptions } from '../peer/options.js';
+import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.js';
+import { PeerCore } from '../peer/peer-core.js';
+import { Peer } from '../peer/peer.js';
+import type { SocketLike } from '../transport/socket-like.js';
+import type { Transport } from '../transport/transport.js';
+import { transportOf } from '../transport/ws.js';
+import { CloseCode } from '../wire/close-reason.js';
+import { checkNumber } from '../wire/limits.js';
+import { subprotocol } from '../wire/subprotocol.js';
+import type { Origins } from './origin.js';
+import { upgrade } from './upgrade.js';
+import type { Verdict } from './upgrade.js';
+
+/** What an accepted peer can be given. */
+export interface AcceptOptions extends PeerOptions {
+  /** Answers the streams that the dialer opens; the same as `onStream`. */
+  readonly handler?: StreamHandler | undefined;
+  /** Answers the dialer's first stream; others are REFUSED until it has settled, and its rejection closes the peer. */
+  readonly onHello?: StreamHandler | undefined;
+  /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
+  readonly helloTimeoutMs?: number | undefined;
+  /** Is given each peer a turn before it begins to read. */
+  readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
+}
+
+/** What an upgrade can be given. */
+export interface UpgradeOptions extends AcceptOptions {
+  /** Decides before the upgrade who may connect, and what becomes `peer.context`. Default: everybody. */
+  readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
+  /** Which web pages may connect. Default: those of this server, and loopback from loopback. */
+  readonly origins?: Origins | undefined;
+}
+
+/**
+ * Makes a peer of a socket that somebody else has accepted.
+ *
+ * @throws CodecNotRegistered, and TypeError for a bad option
+ */
+export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
+  return acceptTransport(transportOf(socket), resolveAccept(options), options, null);
+}
+
+/**
+ * Judges one upgrade request of an HTTP server of your own and answers it. The peer is given at once; one that is refused
+ * is closed with a ConnectError that has the status.
+ *
+ * @throws CodecNotRegistered, and TypeError for a bad option
+ */
+export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
+  const resolved = resolveAccept(options);
+  const core = new PeerCore(resolved);
+  const transport$ = new AsyncSubject<Transport>();
+  const peer = configure(core, new Peer(core, new GivenSocket(core, transport$)), options);
+  const gate = {
+    protocol: subprotocol(core.codec),
+    maxPayload: resolved.limits.maxMessageBytes,
+    verify: options.verify,
+    origins: options.origins,
+    draining: false,
+  };
+  upgrade(request, socket, head, gate, {
+    accepted: (transport, context) => {
+      core.context = context;
+      options.onPeer?.(peer, request);
+      transport.turn(() => {
+        transport$.next(transport);
+        transport$.complete();
+      });
+    },
+    refused: (status, reason) => {
+      transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false, willRetry: false }, status, false));
+    },
+  });
+  void peer.serve();
+  return peer;
+}
+
+/** The options of one accepted peer, checked. */
+export function resolveAccept(options: AcceptOptions): ResolvedOptions {
+  checkNumber('helloTimeoutMs', options.helloTimeoutMs ?? 0);
+  return resolveOptions(options, false);
+}
+
+/** Makes a peer of an open socket; it begins to read in a later turn, when handlers are in place. */
+export function acceptTransport(
+  transport: Transport,
+  resolved: ResolvedOptions,
+  options: AcceptOptions,
+  request: IncomingMessage | null,
+  context?: PeerContext,
+  made?: (peer: Peer) => void,
+): Peer {
+  const core = new PeerCore(resolved);
+  if (context !== undefined) core.context = context;
+  const peer = configure(core, new Peer(core, new GivenSocket(core, of(transport))), options);
+  made?.(peer);
+  options.onPeer?.(peer, request);
+  const expected = subprotocol(core.codec);
+  if (transport.protocol !== '' && transport.protocol !== expected)
+    transport.close(CloseCode.POLICY, `expected the subprotocol '${expected}', got '${transport.protocol}'`);
+  transport.turn(() => void peer.serve());
+  return peer;
+}
+
+function configure(core: PeerCore, peer: Peer, options: AcceptOptions): Peer {
+  if (options.onHello !== undefined) core.reception.greetWith(options.onHello, options.helloTimeoutMs ?? 10_000);
+  const handler = options.handler ?? options.onStream;
+  if (handler !== undefined) peer.onStream(handler);
+  return peer;
+}

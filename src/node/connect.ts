@@ -1,0 +1,36 @@
+import type { Agent, OutgoingHttpHeaders } from 'node:http';
+import type { ConnectionOptions } from 'node:tls';
+import { dial } from '../peer/connect.js';
+import type { ConnectOptions } from '../peer/connect.js';
+import type { ConnectUrl } from '../peer/dialer.js';
+import type { Peer } from '../peer/peer.js';
+import { dialWs, transportOf } from '../transport/ws.js';
+import { resolveLimits } from '../wire/limits.js';
+
+/** What `connect` of Node can be given. */
+export interface NodeConnectOptions extends ConnectOptions {
+  /** HTTP headers of the handshake. */
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  readonly agent?: Agent | undefined;
+  readonly tls?: ConnectionOptions | undefined;
+}
+
+/**
+ * Dials a server over `ws`, and gives the peer at once. As the browser's `connect`, and besides: HTTP headers, an agent, TLS
+ * options, back-pressure by pausing the socket, and the HTTP status of a refused handshake.
+ *
+ * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * const peer = connect('wss://example.org/mux', { headers: { authorization: `Bearer ${token}` } });
+ * await peer.opened;
+ * ```
+ */
+export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
+  const { headers, agent, tls, socket } = options;
+  const maxPayload = resolveLimits(options.limits).maxMessageBytes;
+  return dial(url, options, (address, protocol) =>
+    socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),
+  );
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Which web pages may connect: their origins, or a function that decides. */
+export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
+
+/**
+ * Whether the page that a request comes from may connect. Without `origins`: the page's own server, or both ends on
+ * loopback. A request without `Origin` does not come from a browser and passes.
+ */
+export function originAllowed(request: IncomingMessage, origins: Origins | undefined): boolean {
+  const { origin, host } = request.headers;
+  if (typeof origins === 'function') return origins(origin, request);
+  if (origin === undefined) return true;
+  if (origins !== undefined) return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : allowed.test(origin)));
+  const page = parse(origin);
+  if (page === null) return false;
+  return (
+    page.host === host?.toLowerCase() || (LOOPBACK_HOST.test(page.hostname) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''))
+  );
+}
+
+function parse(origin: string): URL | null {
+  try {
+    return new URL(origin);
+  } catch {
+    return null;
+  }
+}

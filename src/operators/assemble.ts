@@ -1,0 +1,42 @@
+import { defer, filter, map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import type { Codec } from '../wire/codec.js';
+import type { StreamFault } from '../wire/fault.js';
+import { completeFrame } from '../wire/frame.js';
+import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { resolveLimits } from '../wire/limits.js';
+import type { Limits } from '../wire/limits.js';
+import { Reassembly } from '../wire/reassembly.js';
+
+/**
+ * Puts fragments together: whole frames pass, fragments come out as one frame on their last.
+ *
+ * What is wrong with one stream (fragments that do not decode, a payload over a limit) is a `StreamFault` value; the
+ * pipeline goes on with the other streams. It errors only with a `ProtocolError` that concerns the connection.
+ *
+ * @param limits the sizes of `Limits` that a receiver puts up with
+ * @param reassembly where unfinished payloads are kept; give your own to release a stream that was reset meanwhile
+ *
+ * @example
+ * ```ts
+ * of({ type: 'data', stream: 1, fragment: '"he', more: true }, { type: 'data', stream: 1, fragment: 'y"', end: true })
+ *   .pipe(assemble(new JsonCodec()))
+ *   .subscribe((frame) => console.log(frame));
+ * // { type: 'data', stream: 1, payload: 'hey', fragment: null, more: false, end: true, … }
+ * ```
+ */
+export function assemble(
+  codec: Codec,
+  limits: Partial<Limits> = {},
+  reassembly?: Reassembly,
+): OperatorFunction<Frame, CompleteFrame | StreamFault> {
+  const resolved = resolveLimits(limits);
+  return (source) =>
+    defer(() => {
+      const partials = reassembly ?? new Reassembly(codec, resolved);
+      return source.pipe(
+        map((frame) => partials.accept(completeFrame(frame))),
+        filter((result) => result !== null),
+      );
+    });
+}

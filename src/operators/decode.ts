@@ -1,0 +1,44 @@
+import { map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
+import type { Codec, Message } from '../wire/codec.js';
+import { ConnectionFault } from '../wire/fault.js';
+import { completeFrame } from '../wire/frame.js';
+import type { CompleteFrame } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+
+/**
+ * Decodes each socket message to one frame.
+ *
+ * Errors with a `ProtocolError` on a message of the wrong kind (text under a binary codec or the reverse; the kind never
+ * chooses the decoder) and on one that the codec cannot decode: both mean that the connection has to end.
+ *
+ * @example
+ * ```ts
+ * of('{"type":"ping","nonce":"n1"}').pipe(decode(new JsonCodec())).subscribe((frame) => console.log(frame.type, frame.nonce));
+ * // ping n1
+ * ```
+ */
+export function decode(codec: Codec): OperatorFunction<Message, CompleteFrame> {
+  const expected = codec.binary ? 'a binary' : 'a text';
+  return map((message) => {
+    if ((typeof message !== 'string') !== codec.binary) {
+      const got = codec.binary ? 'text' : 'binary';
+      throw new ConnectionFault(
+        `expected ${expected} message for codec '${codec.name}', got a ${got} one`,
+        ResetCode.PROTOCOL_ERROR,
+        CloseCode.WRONG_MESSAGE_KIND,
+      );
+    }
+    try {
+      return completeFrame(codec.decode(message));
+    } catch (cause) {
+      throw new ConnectionFault(
+        cause instanceof Error ? cause.message : `codec '${codec.name}' could not decode a message`,
+        undefined,
+        undefined,
+        { cause },
+      );
+    }
+  });
+}

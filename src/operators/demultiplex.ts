@@ -1,0 +1,109 @@
+import { Observable, Subject } from 'rxjs';
+import type { GroupedObservable, OperatorFunction } from 'rxjs';
+import type { Frame } from '../wire/frame.js';
+
+/** Anything that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
+export interface Routed {
+  readonly stream?: number | null | undefined;
+}
+
+/** Takes what belongs to one stream. What it throws ends the pipeline. */
+export interface Sink<T> {
+  next(value: T): void;
+}
+
+/**
+ * Hands each frame to its stream by one Map look-up, however many streams there are.
+ *
+ * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
+ * first frame; a group's Subject is made when somebody subscribes, and the group completes behind the remote's `end` or
+ * `reset`. With a table of sinks it delivers to them and emits what no sink takes.
+ *
+ * @example
+ * ```ts
+ * of({ type: 'data', stream: 1, payload: 'a' }, { type: 'data', stream: 2, payload: 'b' })
+ *   .pipe(demultiplex(), mergeMap((stream) => stream.pipe(map((frame) => `${stream.key}: ${frame.payload}`))))
+ *   .subscribe(console.log);
+ * // 1: a
+ * // 2: b
+ * ```
+ */
+export function demultiplex(): OperatorFunction<Frame, GroupedObservable<number, Frame>>;
+export function demultiplex<T extends Routed>(sinks: ReadonlyMap<number, Sink<T>>): OperatorFunction<T, T>;
+export function demultiplex(sinks?: ReadonlyMap<number, Sink<Frame>>): OperatorFunction<Frame, Frame | GroupedObservable<number, Frame>> {
+  return sinks === undefined ? group : (source) => route(source, sinks);
+}
+
+function route<T extends Routed>(source: Observable<T>, sinks: ReadonlyMap<number, Sink<T>>): Observable<T> {
+  return new Observable((subscriber) =>
+    source.subscribe({
+      next(value) {
+        const sink = sinks.get(value.stream ?? 0);
+        if (sink === undefined) {
+          subscriber.next(value);
+          return;
+        }
+        try {
+          sink.next(value);
+        } catch (error) {
+          subscriber.error(error);
+        }
+      },
+      error(error) {
+        subscriber.error(error);
+      },
+      complete() {
+        subscriber.complete();
+      },
+    }),
+  );
+}
+
+function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
+  return new Observable((subscriber) => {
+    const groups = new Map<number, StreamFrames>();
+    return route(source, groups).subscribe({
+      next(frame) {
+        const made = new StreamFrames(frame.stream ?? 0, groups);
+        groups.set(made.key, made);
+        subscriber.next(made);
+        made.next(frame);
+      },
+      error(error) {
+        for (const each of groups.values()) each.error(error);
+        subscriber.error(error);
+      },
+      complete() {
+        for (const each of groups.values()) each.complete();
+        subscriber.complete();
+      },
+    });
+  });
+}
+
+class StreamFrames extends Observable<Frame> implements GroupedObservable<number, Frame>, Sink<Frame> {
+  #frames: Subject<Frame> | null = null;
+
+  constructor(
+    readonly key: number,
+    private readonly groups: Map<number, StreamFrames>,
+  ) {
+    super((subscriber) => (this.#frames ??= new Subject()).subscribe(subscriber));
+  }
+
+  next(frame: Frame): void {
+    this.#frames?.next(frame);
+    const last = frame.type === 'reset' || frame.end === true;
+    if (!last || frame.more === true || this.key === 0) return;
+    this.groups.delete(this.key);
+    this.complete();
+  }
+
+  error(error: unknown): void {
+    (this.#frames ??= new Subject()).error(error);
+  }
+
+  complete(): void {
+    (this.#frames ??= new Subject()).complete();
+  }
+}

@@ -1,0 +1,20 @@
+import { map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import type { Codec, Message } from '../wire/codec.js';
+import type { Frame } from '../wire/frame.js';
+import { encodeFrame } from '../wire/outgoing.js';
+
+/**
+ * Encodes each frame to one socket message. It does not cut: put `fragment` before it.
+ *
+ * Errors with what the codec throws (`TypeError`) for a value it cannot represent.
+ *
+ * @example
+ * ```ts
+ * of({ type: 'data', stream: 1, payload: 'hi', end: true }).pipe(encode(new JsonCodec())).subscribe(console.log);
+ * // {"type":"data","stream":1,"end":true,"payload":"hi"}
+ * ```
+ */
+export function encode(codec: Codec): OperatorFunction<Frame, Message> {
+  return map((frame) => encodeFrame(frame, codec));
+}

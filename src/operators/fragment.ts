@@ -1,0 +1,76 @@
+import { Observable } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { Codec } from '../wire/codec.js';
+import { MAX_FRAME_BYTES, slicesOf } from '../wire/fragment.js';
+import type { Frame } from '../wire/frame.js';
+import type { Slicer } from '../wire/slicer.js';
+
+/** Decides whose slice goes out next, and when. Slices are cut as they are asked for. */
+export interface SliceQueue {
+  /** Called on subscription: `cut` gives a frame's slices, `null` when it fits as it is; `emit` sends one on its way. */
+  start(cut: (frame: Frame) => Slicer | null, emit: (slice: Frame) => void): void;
+  /** Takes one whole frame. */
+  add(frame: Frame): void;
+}
+
+/**
+ * Cuts each frame whose encoded form is larger than `cap` into fragments of at most `cap` bytes; other frames pass.
+ *
+ * Errors with a `ProtocolError` for a frame that cannot be cut: its headers, or its trailers, do not fit a message.
+ *
+ * @param cap bytes of one encoded message; default `MAX_FRAME_BYTES`, which is what the wire allows
+ * @param queue the order and the pace of slices; by default each frame's slices leave at once and together
+ *
+ * @example
+ * ```ts
+ * of({ type: 'data', stream: 1, payload: 'x'.repeat(100_000) })
+ *   .pipe(fragment(new JsonCodec()), map((slice) => slice.more))
+ *   .subscribe(console.log);
+ * // true
+ * // false
+ * ```
+ */
+export function fragment(codec: Codec, cap: number = MAX_FRAME_BYTES, queue?: SliceQueue): MonoTypeOperatorFunction<Frame> {
+  return (source) =>
+    new Observable((subscriber) => {
+      const slices = queue ?? atOnce();
+      slices.start(
+        (frame) => slicesOf(frame, cap, codec),
+        (slice) => {
+          subscriber.next(slice);
+        },
+      );
+      return source.subscribe({
+        next(frame) {
+          try {
+            slices.add(frame);
+          } catch (error) {
+            subscriber.error(error);
+          }
+        },
+        error(error) {
+          subscriber.error(error);
+        },
+        complete() {
+          subscriber.complete();
+        },
+      });
+    });
+}
+
+/** Every frame's slices at once and together. */
+function atOnce(): SliceQueue {
+  let send: (frame: Frame) => void;
+  return {
+    start(cut, emit) {
+      send = (frame) => {
+        const slices = cut(frame);
+        if (slices === null) emit(frame);
+        else while (!slices.done) emit(slices.next());
+      };
+    },
+    add(frame) {
+      send(frame);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { checkNumber } from '../wire/limits.js';
+import { CloseCode } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import { ResetCode } from '../wire/reset-code.js';
+import type { MuxError } from '../wire/errors.js';
+
+/** What went wrong with one socket or dial, for `shouldRetry` to judge. */
+export interface DialFailure {
+  /** Failures in a row, this one included. */
+  readonly attempt: number;
+  readonly reason: CloseReason;
+  /** HTTP status of a refused handshake, where the platform shows it. */
+  readonly status: number | null;
+  readonly error: MuxError | null;
+  /** What would be done without `shouldRetry`. */
+  readonly willRetry: boolean;
+}
+
+/** How the reconnect helper dials again. */
+export interface Reconnect {
+  /** The first delay is random between 0 and this, in ms; it doubles with each failure. Default 500. */
+  readonly minDelayMs?: number | undefined;
+  /** What a delay is at most, in ms. Default 30 000. */
+  readonly maxDelayMs?: number | undefined;
+  /** Failures in a row before giving up. Default 5 while never yet connected, then Infinity. */
+  readonly maxAttempts?: number | undefined;
+  /** How long a socket must last to count as stable, in ms. Default 10 000. */
+  readonly stableMs?: number | undefined;
+  /** Has the last word on each failure. Default `(failure) => failure.willRetry`. */
+  readonly shouldRetry?: ((failure: DialFailure) => boolean) | undefined;
+}
+
+const ATTEMPTS_BEFORE_SUCCESS = 5;
+/** A server that restarts wants its clients back soon, though not all at once, in ms. */
+const RESTART_SPREAD_MS = 1_000;
+const FATAL_CODES: ReadonlySet<number> = new Set([CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND, 4002, 4003]);
+const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
+
+/** What is known of a failure besides its reason. */
+export interface FailureFacts {
+  readonly status: number | null;
+  readonly error: MuxError | null;
+  /** Code of the remote's goaway; `null` when there was none. */
+  readonly announced: ResetCode | null;
+}
+
+/** Counts failures in a row and decides whether, and when, to dial again. */
+export class Backoff {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly stableMs: number;
+  readonly #maxAttempts: number | undefined;
+  readonly #shouldRetry: (failure: DialFailure) => boolean;
+  #failures = 0;
+  #connected = false;
+
+  /** @throws TypeError for an option that is no number, or negative */
+  constructor({ minDelayMs = 500, maxDelayMs = 30_000, maxAttempts, stableMs = 10_000, shouldRetry }: Reconnect) {
+    checkNumber('reconnect.minDelayMs', minDelayMs);
+    checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
+    checkNumber('reconnect.stableMs', stableMs);
+    if (maxAttempts !== undefined) checkNumber('reconnect.maxAttempts', maxAttempts);
+    this.minDelayMs = minDelayMs;
+    this.maxDelayMs = maxDelayMs;
+    this.stableMs = stableMs;
+    this.#maxAttempts = maxAttempts;
+    this.#shouldRetry = shouldRetry ?? ((failure) => failure.willRetry);
+  }
+
+  /** Failures in a row so far. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** A socket has opened, and its hello was answered. */
+  connected(): void {
+    this.#connected = true;
+  }
+
+  /** A socket has lasted. */
+  stable(): void {
+    this.#failures = 0;
+  }
+
+  /** Counts one failure; whether it is followed by another dial. */
+  failed(reason: Omit<CloseReason, 'willRetry'>, facts: FailureFacts): boolean {
+    this.#failures++;
+    const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
+    const fatal =
+      FATAL_CODES.has(reason.code) || (facts.status !== null && FATAL_STATUS.has(facts.status)) || facts.error?.code === 'CODEC_MISMATCH';
+    const willRetry = !fatal && this.#failures < budget;
+    return this.#shouldRetry({
+      attempt: this.#failures,
+      reason: { ...reason, willRetry },
+      status: facts.status,
+      error: facts.error,
+      willRetry,
+    });
+  }
+
+  /** How long to wait before the next dial, in ms. */
+  delay(code: number, announced: ResetCode | null): number {
+    if (announced === ResetCode.ENHANCE_YOUR_CALM) return this.maxDelayMs;
+    if (announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART) return this.spread();
+    return Math.random() * Math.min(this.maxDelayMs, this.minDelayMs * 2 ** Math.max(0, this.#failures - 1));
+  }
+
+  /** A delay that spreads the clients of a server that goes away in good order, in ms. */
+  spread(): number {
+    return Math.random() * Math.min(RESTART_SPREAD_MS, this.maxDelayMs);
+  }
+}

@@ -1,0 +1,157 @@
+import { merge, Observable } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
+import { CancelledError } from '../wire/errors.js';
+import type { Message } from '../wire/codec.js';
+import { ABSENT } from '../wire/frame.js';
+import type { MetadataInput } from '../wire/frame.js';
+import { checkNumber } from '../wire/limits.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { feed } from './feed.js';
+import { copyMetadata, freezeMetadata } from './metadata.js';
+import type { PeerCore } from './peer-core.js';
+import type { Stream } from './stream.js';
+import { StreamCore } from './stream-core.js';
+import type { StreamStart } from './stream-core.js';
+
+/** What every call can be given. */
+export interface OpenOptions<In = unknown, Out = unknown> {
+  /** Headers of the open; the open interceptors see a copy. */
+  readonly headers?: MetadataInput | undefined;
+  /** Cancels the stream when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the whole stream may take, in ms; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
+  readonly timeoutMs?: number | undefined;
+  /** Gets the stream of a call that does not return it: for reply headers and trailers. */
+  readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
+}
+
+/** What a two-way call sends, or a function that makes it, so that a retry gets a fresh one. */
+export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
+
+/** How a stream is opened. */
+interface Opening extends OpenOptions {
+  readonly end: boolean;
+  /** Whether nothing is wanted of the stream once its open has left. */
+  readonly forgotten?: boolean;
+}
+
+/** The calls of one peer: each opens a stream and looks after its deadline and its signal. */
+export class Calls {
+  constructor(private readonly core: PeerCore) {}
+
+  /**
+   * Opens a stream; a peer that takes no streams any more gives one that was refused.
+   *
+   * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
+   *   not fit a message, QueueOverflowError when too much waits for a connection
+   */
+  open(value: unknown, opening: Opening): StreamCore {
+    const { core } = this;
+    const { codec } = core;
+    if (opening.timeoutMs !== undefined) checkNumber('timeoutMs', opening.timeoutMs);
+    const payload = value === undefined ? ABSENT : value;
+    const headers = copyMetadata(opening.headers);
+    core.hooks.opening(headers, value);
+    const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+    const frame = { type: 'open', payload, headers: freezeMetadata(headers, codec), end: opening.end };
+    core.checkSendable(frame, encoded, null);
+    const stream = this.#place({ local: true, headers: frame.headers, payload }, encoded, opening.forgotten ?? false);
+    lookAfter(stream, opening);
+    opening.onOpen?.(stream.stream);
+    stream.line.send(frame, encoded);
+    return stream;
+  }
+
+  /** Resolves with the first payload; an end without one is `null`. */
+  request(value: unknown, options: OpenOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      readOne(this.#request(value, options), resolve, reject);
+    });
+  }
+
+  /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
+  request$(value: unknown, options: OpenOptions): Observable<unknown> {
+    return new Observable((subscriber) => {
+      const stream = this.#request(value, options);
+      let settled = false;
+      subscriber.add(() => {
+        if (!settled) stream.unsubscribed();
+      });
+      readOne(
+        stream,
+        (answer) => {
+          settled = true;
+          subscriber.next(answer);
+          subscriber.complete();
+        },
+        (error) => {
+          settled = true;
+          subscriber.error(error);
+        },
+      );
+    });
+  }
+
+  /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
+  open$(value: unknown, options: OpenOptions & { readonly input?: Input<unknown> | undefined }): Observable<unknown> {
+    const { input } = options;
+    return new Observable((subscriber) => {
+      const stream = this.open(value, { ...options, end: input === undefined });
+      if (input === undefined) return stream.stream.subscribe(subscriber);
+      return merge(stream.stream, feed(stream, typeof input === 'function' ? input() : input, true)).subscribe(subscriber);
+    });
+  }
+
+  #request(value: unknown, options: OpenOptions): StreamCore {
+    return this.open(value, { ...options, end: true, timeoutMs: options.timeoutMs ?? this.core.options.requestTimeoutMs });
+  }
+
+  #place(start: StreamStart, encoded: Message | null, forgotten: boolean): StreamCore {
+    const { core } = this;
+    const session = core.current;
+    if (session !== null && !(session.streams.exhausted && core.source.replace())) {
+      const live = session.open(forgotten);
+      return (live.sink = new StreamCore(core, start, live));
+    }
+    const waiting = core.waiting.enter(forgotten, encoded);
+    const stream = (waiting.core = new StreamCore(core, start, waiting));
+    if (core.source.hopeful) core.source.wake();
+    else
+      waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
+    return stream;
+  }
+}
+
+function lookAfter(stream: StreamCore, { signal, timeoutMs }: OpenOptions): void {
+  if (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs !== Infinity) stream.onRelease(stream.core.deadlines.add(stream, timeoutMs));
+  if (signal === undefined) return;
+  const abort = (): void => {
+    stream.cancel('aborted', new CancelledError('aborted', { streamId: stream.line.id, cause: signal.reason }));
+  };
+  if (signal.aborted) abort();
+  else {
+    signal.addEventListener('abort', abort);
+    stream.onRelease(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  }
+}
+
+/** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */
+export function readOne(stream: StreamCore, answered: (value: unknown) => void, failed: (error: unknown) => void): void {
+  let first = true;
+  const settle = (value: unknown): void => {
+    if (first) answered(value);
+    else stream.cancel('one answer was expected', new CancelledError('one answer was expected', { streamId: stream.line.id }));
+    first = false;
+  };
+  stream.inbox.attach({
+    next: settle,
+    error(error) {
+      if (first) failed(error);
+    },
+    complete() {
+      if (first) settle(null);
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import { browserSurroundings } from '../transport/surroundings.js';
+import type { SocketLike } from '../transport/socket-like.js';
+import type { Transport } from '../transport/transport.js';
+import { W3cTransport } from '../transport/w3c.js';
+import { checkNumber } from '../wire/limits.js';
+import { Backoff } from './backoff.js';
+import type { Reconnect } from './backoff.js';
+import { Dialer } from './dialer.js';
+import type { ConnectUrl } from './dialer.js';
+import type { DialContext, Hello } from './hello.js';
+import { resolveOptions } from './options.js';
+import type { PeerOptions } from './options.js';
+import { PeerCore } from './peer-core.js';
+import { Peer } from './peer.js';
+
+/** What `connect` can be given. */
+export interface ConnectOptions extends PeerOptions {
+  /** Dials again when the socket is lost or the server goes away. Default `false`. */
+  readonly reconnect?: boolean | Reconnect | undefined;
+  /** The first stream of every socket, for tokens and resume cursors; calls wait for its reply. Default none. */
+  readonly hello?: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
+  /** How long the socket may take to open, in ms; 0 is no limit. Default 10 000. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long the reply to the hello may take, in ms; 0 is no limit. Default 10 000. */
+  readonly helloTimeoutMs?: number | undefined;
+  /** Dials on the first call instead of at once. Default `false`. */
+  readonly lazy?: boolean | undefined;
+  /** Makes the socket. Default `(url, protocol) => new WebSocket(url, protocol)`. */
+  readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
+}
+
+/**
+ * Dials a server over the platform's WebSocket, and gives the peer at once: handlers and interceptors are in place before
+ * the first byte, and calls made while connecting wait.
+ *
+ * @param url `ws:` or `wss:`, or a function that gives the address for each dial
+ * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * const peer = connect('wss://example.org/mux', { reconnect: true });
+ * peer.request$({ op: 'prices' }).subscribe(console.log);
+ * ```
+ */
+export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
+  const socket = options.socket ?? ((address: string, protocol: string): SocketLike => new WebSocket(address, protocol));
+  return dial(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
+}
+
+/** {@link connect} over any transport. */
+export function dial(url: ConnectUrl, options: Omit<ConnectOptions, 'socket'>, open: (url: string, protocol: string) => Transport): Peer {
+  const { connectTimeoutMs = 10_000, helloTimeoutMs = 10_000, reconnect = false } = options;
+  checkNumber('connectTimeoutMs', connectTimeoutMs);
+  checkNumber('helloTimeoutMs', helloTimeoutMs);
+  const core = new PeerCore(resolveOptions(options, true));
+  const dialer = new Dialer(core, {
+    url,
+    open,
+    backoff: reconnect === false ? null : new Backoff(reconnect === true ? {} : reconnect),
+    hello: options.hello,
+    connectTimeoutMs,
+    helloTimeoutMs,
+    lazy: options.lazy ?? false,
+    surroundings: browserSurroundings(),
+  });
+  const peer = new Peer(core, dialer);
+  if (options.onStream !== undefined) peer.onStream(options.onStream);
+  dialer.start();
+  return peer;
+}

@@ -1,0 +1,100 @@
+import { Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Session } from '../session/session.js';
+import type { SocketClose, Transport } from '../transport/transport.js';
+import { CloseCode } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import { ConnectError } from '../wire/errors.js';
+import { connectError } from './connect-error.js';
+import { messageOf } from './error-serializer.js';
+import type { PeerCore } from './peer-core.js';
+import type { SocketSource } from './socket-source.js';
+
+/** The one socket that a peer was made with, or will be given. When it ends, so does the peer. */
+export class GivenSocket implements SocketSource {
+  #opening: Subscription | null = null;
+  #transport: Transport | null = null;
+  #adopted = false;
+
+  /** @param transport$ emits the socket; errors with the ConnectError of a socket that will never come */
+  constructor(
+    private readonly core: PeerCore,
+    private readonly transport$: Observable<Transport>,
+  ) {}
+
+  get hopeful(): boolean {
+    return !this.#adopted && !this.core.isClosed;
+  }
+
+  start(): void {
+    if (this.#opening !== null) return;
+    const opening = (this.#opening = new Subscription());
+    opening.add(
+      this.transport$.subscribe({
+        next: (transport) => {
+          this.#transport = transport;
+          opening.add(
+            transport.opened$.subscribe({
+              complete: () => {
+                this.#opened(transport);
+              },
+            }),
+          );
+        },
+        error: (error: unknown) => {
+          const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
+          this.#failed(close, error instanceof ConnectError ? error : connectError({ ...close, willRetry: false }, null, false));
+        },
+      }),
+    );
+  }
+
+  wake(): void {
+    // The socket opens by itself.
+  }
+
+  dialNow(): void {
+    // There is nothing to dial.
+  }
+
+  replace(): boolean {
+    return false;
+  }
+
+  goneAway(): void {
+    // There is no other socket to go to.
+  }
+
+  lost(_session: Session, close: SocketClose): CloseReason {
+    return { ...close, willRetry: false };
+  }
+
+  afterLoss(reason: CloseReason): void {
+    this.core.finish(reason, null);
+  }
+
+  stop(): void {
+    if (this.#adopted) return;
+    this.start();
+    this.#opening?.unsubscribe();
+    this.#transport?.terminate('closed before it was open');
+    this.core.finish({ code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false }, null);
+  }
+
+  #opened(transport: Transport): void {
+    if (transport.closed !== null) {
+      this.#failed(transport.closed, connectError({ ...transport.closed, willRetry: false }, null, false));
+      return;
+    }
+    this.#adopted = true;
+    const session = this.core.adopt(transport);
+    this.core.ready(session, 0);
+    session.start();
+  }
+
+  #failed(close: SocketClose, error: ConnectError): void {
+    const reason = { ...close, willRetry: false };
+    this.core.dialFailed(reason);
+    this.core.finish(reason, error);
+  }
+}

@@ -1,0 +1,36 @@
+import { from, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { logger } from '../logger.js';
+
+/**
+ * Runs a callback of the user's where nothing may go wrong by it: what it throws is logged, and a promise that it returns
+ * is not awaited but its rejection is logged too.
+ */
+export function guard(what: string, callback: () => unknown): void {
+  try {
+    const result = callback();
+    if (isThenable(result))
+      result.then(undefined, (error: unknown) => {
+        logger.error(`rxmux: ${what} failed`, error);
+      });
+  } catch (error) {
+    logger.error(`rxmux: ${what} failed`, error);
+  }
+}
+
+/** Whether a value would be waited for by `await`. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** What a callback gave, when it is there: at once for a plain value, so that virtual time stays virtual. */
+export function settled<T>(value: T | PromiseLike<T>): Observable<T> {
+  return isThenable(value) ? from(value) : of(value);
+}
+
+/** A promise that is rejected, and is no unhandled rejection when nobody looks at it. */
+export function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
+}

@@ -1,0 +1,103 @@
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
+import { guard, isThenable } from './guard.js';
+import type { Stream } from './stream.js';
+
+/**
+ * Answers a stream that the remote opened; called once per stream. A promise it returns is its work: when the handler
+ * settles without having ended the stream, the stream is ended; when it throws, the stream is reset.
+ *
+ * `payload` is `null` when the remote opened with none. Parameters may be annotated narrower: `(p: Sum, s: Stream<number>) => …`.
+ */
+export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
+
+/** Turns what a handler threw into the payload of the reset; `null` or `undefined` sends none. */
+export type ErrorSerializer = (error: unknown) => unknown;
+
+/**
+ * Sees, and may change in place, the headers of every call before a stream id is spent. What it throws fails the call.
+ * `void | undefined`, so that TypeScript refuses an async function: a promise returned fails the call with a TypeError.
+ */
+export type OpenInterceptor = (headers: Metadata, payload: unknown) => void | undefined;
+
+/** Sees, and may change in place, the headers of this side's first frame on a stream that the remote opened. */
+export type ReplyHeadersInterceptor = (headers: Metadata, stream: Stream) => void | undefined;
+
+/** Sees the headers of the remote's first frame on each stream. What it throws is logged. */
+export type IncomingHeadersInterceptor = (headers: Readonly<Metadata>, stream: Stream) => void | undefined;
+
+/** Told of every socket that ends. */
+export type CloseHandler = (reason: CloseReason) => void;
+
+/** Sees every frame: `tx` before the codec encodes it, `rx` after it has decoded it. */
+export type FrameObserver = (direction: FrameDirection, frame: Frame) => void;
+
+/** Takes a hook out again. Safe to call twice. */
+export type Remove = () => void;
+
+/** Callbacks of one kind, in the order of their registration. The same function may be registered twice. */
+export class HookList<F> {
+  #entries: readonly { readonly hook: F }[] = [];
+
+  get empty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  add(hook: F): Remove {
+    const entry = { hook };
+    this.#entries = [...this.#entries, entry];
+    return () => {
+      this.#entries = this.#entries.filter((other) => other !== entry);
+    };
+  }
+
+  /** A hook added or removed meanwhile counts from the next time on. */
+  *[Symbol.iterator](): Generator<F> {
+    for (const { hook } of this.#entries) yield hook;
+  }
+}
+
+/** Everything that a peer's user has hung into it. */
+export class Hooks {
+  readonly open = new HookList<OpenInterceptor>();
+  readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
+  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
+  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>();
+  readonly closes = new HookList<CloseHandler>();
+
+  /** Runs the open interceptors over a fresh copy of the caller's headers. */
+  opening(headers: Metadata, payload: unknown): void {
+    for (const hook of this.open) refuseThenable('an open interceptor', hook(headers, payload));
+  }
+
+  /** Runs the reply-headers interceptors over a fresh copy of the caller's headers. */
+  replying(headers: Metadata, stream: Stream): void {
+    for (const hook of this.replyHeaders) refuseThenable('a reply-headers interceptor', hook(headers, stream));
+  }
+
+  /** Shows the headers of the remote's first frame. */
+  arrived(headers: Readonly<Metadata>, stream: Stream): void {
+    for (const hook of this.incomingHeaders) guard('an incoming-headers interceptor', () => hook(headers, stream));
+  }
+
+  observed(direction: FrameDirection, frame: Frame, connection: number): void {
+    if (this.frames.empty) return;
+    for (const hook of this.frames)
+      guard('a frame observer', () => {
+        hook(direction, frame, connection);
+      });
+  }
+
+  closed(reason: CloseReason): void {
+    for (const hook of this.closes)
+      guard('a close handler', () => {
+        hook(reason);
+      });
+  }
+}
+
+function refuseThenable(what: string, result: unknown): void {
+  if (!isThenable(result)) return;
+  result.then(undefined, () => undefined);
+  throw new TypeError(`expected ${what} to work synchronously, got a promise`);
+}

@@ -1,0 +1,22 @@
+import type { Codec } from '../wire/codec.js';
+import type { Metadata, MetadataInput } from '../wire/frame.js';
+
+/** A fresh shallow copy. By spread: `Object.assign` would run a `__proto__` setter. */
+export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
+  if (metadata === undefined || metadata === null) return {};
+  if (typeof metadata !== 'object' || Array.isArray(metadata))
+    throw new TypeError(`expected headers or trailers to be a plain object, got ${Array.isArray(metadata) ? 'an array' : typeof metadata}`);
+  return { ...metadata };
+}
+
+/**
+ * Metadata as it goes on the wire: encoded once now, so that a value that cannot be sent fails its call and later changes
+ * to it are not sent. Empty metadata is none.
+ *
+ * @throws what the codec throws for a value it cannot represent
+ */
+export function freezeMetadata(metadata: Metadata, codec: Codec): Readonly<Metadata> | null {
+  if (Object.keys(metadata).length === 0) return null;
+  const frozen = codec.decodePayload(codec.encodePayload(metadata)) as Metadata;
+  return Object.keys(frozen).length === 0 ? null : frozen;
+}

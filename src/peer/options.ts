@@ -1,0 +1,76 @@
+import type { Codec } from '../wire/codec.js';
+import { checkNumber, resolveLimits } from '../wire/limits.js';
+import type { Limits } from '../wire/limits.js';
+import { MAX_FRAME_BYTES } from '../wire/fragment.js';
+import { DEFAULT_KEEPALIVE } from '../session/keepalive.js';
+import type { Keepalive, KeepaliveTimes } from '../session/keepalive.js';
+import { getCodec } from '../codec/registry.js';
+import { settings } from '../settings.js';
+import { defaultErrorSerializer } from './error-serializer.js';
+import type { ErrorSerializer, StreamHandler } from './hooks.js';
+
+/**
+ * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it:
+ * `declare module 'rxmux' { interface PeerContext { user: User } }`
+ */
+// eslint-disable-next-line -- an interface, because only that can be augmented
+export interface PeerContext {}
+
+/** What every peer can be given. */
+export interface PeerOptions {
+  /** Both ends must use the same. Default: what is registered under `settings.codec`. */
+  readonly codec?: Codec | undefined;
+  /** Answers the streams that the remote opens. Default: they are REFUSED. */
+  readonly onStream?: StreamHandler | undefined;
+  /** Turns what a handler throws into the payload of the reset. Default: name and message. */
+  readonly errorSerializer?: ErrorSerializer | undefined;
+  /** Time-out of `request` and `request$` in ms; 0 is none. Default 30 000. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
+  readonly keepalive?: false | Keepalive | undefined;
+  /** What this side puts up with. Defaults: `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Becomes `peer.context`. Default an empty object. */
+  readonly context?: PeerContext | undefined;
+  /** Bytes of one encoded message that this side sends at most, for conformance runs only. Default `MAX_FRAME_BYTES`. */
+  readonly maxFrameBytes?: number | undefined;
+}
+
+/** {@link PeerOptions}, filled in and checked. */
+export interface ResolvedOptions {
+  readonly isDialer: boolean;
+  readonly codec: Codec;
+  readonly errorSerializer: ErrorSerializer;
+  readonly requestTimeoutMs: number;
+  readonly keepalive: KeepaliveTimes | null;
+  readonly limits: Limits;
+  readonly context: PeerContext;
+  readonly maxFrameBytes: number;
+}
+
+/**
+ * Fills in the defaults and checks what was given, once.
+ *
+ * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
+ */
+export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
+  const { requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
+  checkNumber('requestTimeoutMs', requestTimeoutMs);
+  checkNumber('maxFrameBytes', maxFrameBytes, 2);
+  return {
+    isDialer,
+    codec: options.codec ?? getCodec(settings.codec),
+    errorSerializer: options.errorSerializer ?? defaultErrorSerializer,
+    requestTimeoutMs,
+    keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive ?? {}),
+    limits: resolveLimits(options.limits),
+    context: options.context ?? {},
+    maxFrameBytes,
+  };
+}
+
+function resolveKeepalive({ idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs }: Keepalive): KeepaliveTimes {
+  checkNumber('keepalive.idleMs', idleMs, 1);
+  checkNumber('keepalive.timeoutMs', timeoutMs, 1);
+  return { idleMs, timeoutMs };
+}

@@ -1,0 +1,240 @@
+import { filter, ignoreElements, map, Observable, ReplaySubject, firstValueFrom } from 'rxjs';
+import { Session } from '../session/session.js';
+import type { SessionOwner } from '../session/session.js';
+import type { Transport } from '../transport/transport.js';
+import { CloseCode } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Codec, Message } from '../wire/codec.js';
+import { ConnectionLostError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+import { ConnectionFault } from '../wire/fault.js';
+import { checkFragmentable, fits } from '../wire/fragment.js';
+import type { Frame } from '../wire/frame.js';
+import { checkNumber } from '../wire/limits.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { Deadlines } from './deadlines.js';
+import { rejected } from './guard.js';
+import { Hooks } from './hooks.js';
+import type { PeerContext, ResolvedOptions } from './options.js';
+import type { FrameEvent, Peer } from './peer.js';
+import { Reception } from './reception.js';
+import type { SocketSource } from './socket-source.js';
+import type { PeerStatus } from './status.js';
+import { WaitingRoom } from './waiting.js';
+
+const NOT_OPEN: CloseReason = { code: CloseCode.ABNORMAL, reason: 'the connection is not open', wasClean: false, willRetry: false };
+
+/** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
+export class PeerCore {
+  readonly codec: Codec;
+  context: PeerContext;
+  readonly hooks = new Hooks();
+  readonly deadlines = new Deadlines();
+  readonly waiting: WaitingRoom;
+  readonly reception: Reception;
+  readonly #sessions = new Set<Session>();
+  readonly #status$ = new ReplaySubject<PeerStatus>(1);
+  #status: PeerStatus = { state: 'connecting', attempt: 1, last: null };
+  #source: SocketSource | null = null;
+  #peer: Peer | null = null;
+  /** Takes new streams. */
+  #current: Session | null = null;
+  #connections = 0;
+
+  constructor(readonly options: ResolvedOptions) {
+    this.codec = options.codec;
+    this.context = options.context;
+    this.waiting = new WaitingRoom(options.limits.maxQueuedBytes);
+    this.reception = new Reception(this);
+    this.#status$.next(this.#status);
+  }
+
+  /** Completes the construction: who the user holds, and where sockets come from. */
+  belongTo(peer: Peer, source: SocketSource): void {
+    this.#peer = peer;
+    this.#source = source;
+  }
+
+  get peer(): Peer {
+    return present(this.#peer);
+  }
+
+  get source(): SocketSource {
+    return present(this.#source);
+  }
+
+  get status(): PeerStatus {
+    return this.#status;
+  }
+
+  get status$(): Observable<PeerStatus> {
+    return this.#status$.asObservable();
+  }
+
+  get isClosed(): boolean {
+    return this.#status.state === 'closed';
+  }
+
+  /** The session that takes a new stream now, or `null`. */
+  get current(): Session | null {
+    return this.#current?.closedToNew === false ? this.#current : null;
+  }
+
+  get sessions(): ReadonlySet<Session> {
+    return this.#sessions;
+  }
+
+  get opened(): Promise<Peer> {
+    const decided$ = this.#status$.pipe(filter(({ state }) => state === 'open' || state === 'closed'));
+    const opened = firstValueFrom(decided$).then((status) => {
+      if (status.state === 'closed') throw status.error ?? new ConnectionLostError(status.reason);
+      return this.peer;
+    });
+    opened.catch(() => undefined);
+    return opened;
+  }
+
+  get closed(): Promise<CloseReason> {
+    return firstValueFrom(
+      this.#status$.pipe(
+        filter((status) => status.state === 'closed'),
+        map(({ reason }) => reason),
+      ),
+    );
+  }
+
+  get frames$(): Observable<FrameEvent> {
+    return this.#until((next) =>
+      this.hooks.frames.add((direction, frame, connection) => {
+        next({ direction, frame, connection, peer: this.peer });
+      }),
+    );
+  }
+
+  get closes$(): Observable<CloseReason> {
+    return this.#until((next) => this.hooks.closes.add(next));
+  }
+
+  /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */
+  adopt(transport: Transport): Session {
+    const session: Session = new Session({ ...this.options, transport, owner: this.#ownerOf(++this.#connections, () => session) });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** The session takes new streams, those that wait first. */
+  ready(session: Session, reconnects: number): void {
+    if (!this.#sessions.has(session)) return;
+    this.#current = session;
+    this.#set({ state: 'open', reconnects });
+    this.waiting.board(session);
+  }
+
+  /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
+  report(status: PeerStatus): void {
+    if (!this.isClosed && this.#sessions.size === 0) this.#set(status);
+  }
+
+  /** A dial has failed. */
+  dialFailed(reason: CloseReason): void {
+    this.hooks.closed(reason);
+  }
+
+  /** Nothing comes any more: whoever waits is told, and the Observables complete. */
+  finish(reason: CloseReason, error: AnyMuxError | null): void {
+    if (this.isClosed) return;
+    this.#current = null;
+    this.#set({ state: 'closed', reason, error });
+    this.waiting.dismiss({ how: 'lost', reason }, error);
+    this.reception.complete();
+    this.#status$.complete();
+  }
+
+  ping(): Promise<number> {
+    const session = this.#current;
+    if (session === null) return rejected(new ConnectionLostError(NOT_OPEN));
+    return new Promise((resolve, reject) => {
+      session.connection.ping(resolve, (reason) => {
+        reject(new ConnectionLostError(reason));
+      });
+    });
+  }
+
+  /** Ends every session in good order, and dials no more. */
+  close(drainMs: number, code: ResetCode, reason: string): void {
+    checkNumber('drainMs', drainMs);
+    if (this.isClosed) return;
+    if (this.#status.state !== 'draining') this.#set({ state: 'draining', by: 'local' });
+    this.source.stop();
+    for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
+  }
+
+  /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
+  checkSendable(frame: Frame, encodedPayload: Message | null, id: number | null): void {
+    const { maxFrameBytes } = this.options;
+    const numbered = { ...frame, stream: id ?? this.#current?.streams.nextId ?? 0 };
+    if (!fits(numbered, encodedPayload, maxFrameBytes, this.codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, this.codec);
+  }
+
+  /** A reset's payload, encoded; `null` when there is none, or when it cannot be sent. */
+  resetPayload(payload: unknown, id: number | null): Message | null {
+    if (payload === undefined || payload === null) return null;
+    try {
+      const encoded = this.codec.encodePayload(payload);
+      this.checkSendable({ type: 'reset', payload }, encoded, id);
+      return encoded;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The hello was refused: whoever sent it may not stay. */
+  rejectHello(): void {
+    for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
+  }
+
+  #set(status: PeerStatus): void {
+    this.#status = status;
+    this.#status$.next(status);
+  }
+
+  #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
+    return new Observable((subscriber) => {
+      subscriber.add(
+        register((value) => {
+          subscriber.next(value);
+        }),
+      );
+      subscriber.add(this.#status$.pipe(ignoreElements()).subscribe(subscriber));
+    });
+  }
+
+  #ownerOf(connection: number, session: () => Session): SessionOwner {
+    return {
+      opened: (live, open) => {
+        this.reception.receive(live, open);
+      },
+      observed: (direction, frame) => {
+        this.hooks.observed(direction, frame, connection);
+      },
+      goneAway: () => {
+        if (this.#current === session() && this.#status.state === 'open') this.#set({ state: 'draining', by: 'remote' });
+        this.source.goneAway(session());
+      },
+      ending: (close, announced) => {
+        this.#sessions.delete(session());
+        if (this.#current === session()) this.#current = null;
+        return this.source.lost(session(), close, announced);
+      },
+      ended: (reason) => {
+        this.hooks.closed(reason);
+        this.source.afterLoss(reason);
+      },
+    };
+  }
+}
+
+function present<T>(part: T | null): T {
+  if (part === null) throw new Error('the peer is not complete yet');
+  return part;
+}

@@ -1,0 +1,240 @@
+import { of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { SocketLike } from '../transport/socket-like.js';
+import { W3cTransport } from '../transport/w3c.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Codec } from '../wire/codec.js';
+import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { Calls } from './calls.js';
+import type { Input, OpenOptions } from './calls.js';
+import { GivenSocket } from './given-socket.js';
+import type {
+  CloseHandler,
+  FrameObserver,
+  IncomingHeadersInterceptor,
+  OpenInterceptor,
+  Remove,
+  ReplyHeadersInterceptor,
+  StreamHandler,
+} from './hooks.js';
+import { resolveOptions } from './options.js';
+import type { PeerContext, PeerOptions } from './options.js';
+import { PeerCore } from './peer-core.js';
+import type { SocketSource } from './socket-source.js';
+import type { PeerStatus } from './status.js';
+import type { Stream } from './stream.js';
+
+/** A frame as an observer sees it, with the peer and the number of the socket it went over: 1, 2, … */
+export interface FrameEvent<F extends Frame = Frame> {
+  readonly direction: FrameDirection;
+  readonly frame: F;
+  readonly peer: Peer;
+  readonly connection: number;
+}
+
+export interface NewPeerOptions extends PeerOptions {
+  /** Whether this side dialed: the dialer's stream ids are odd. */
+  readonly isDialer: boolean;
+}
+
+export interface CloseOptions {
+  /** How long live streams may go on, in ms. Default 0. */
+  readonly drainMs?: number | undefined;
+  /** Code of the goaway. Default NO_ERROR. */
+  readonly code?: ResetCode | undefined;
+  /** Text of the goaway and of the close frame. Default none. */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * One side of a connection: it opens streams, answers those of the other side, and tells what happens.
+ *
+ * `connect()` gives one that dials; `serve()`, `handleUpgrade()` and `accept()` give those that were dialed.
+ *
+ * @example
+ * ```ts
+ * const peer = connect('wss://example.org/mux');
+ * await peer.request({ op: 'sum', of: [1, 2, 3] });   // 6
+ * ```
+ */
+export class Peer {
+  readonly #core: PeerCore;
+  readonly #calls: Calls;
+
+  /**
+   * A peer over a socket of your own, which reads nothing before {@link serve}.
+   *
+   * @throws CodecNotRegistered, and TypeError for a bad option
+   */
+  constructor(socket: SocketLike, options: NewPeerOptions);
+  /** @internal */
+  constructor(core: PeerCore, source: SocketSource);
+  constructor(socket: SocketLike | PeerCore, given: NewPeerOptions | SocketSource) {
+    if (socket instanceof PeerCore) {
+      this.#core = socket;
+      this.#core.belongTo(this, given as SocketSource);
+    } else {
+      const options = given as NewPeerOptions;
+      this.#core = new PeerCore(resolveOptions(options, options.isDialer));
+      this.#core.belongTo(this, new GivenSocket(this.#core, of(new W3cTransport(socket))));
+      if (options.onStream !== undefined) this.onStream(options.onStream);
+    }
+    this.#calls = new Calls(this.#core);
+  }
+
+  get isDialer(): boolean {
+    return this.#core.options.isDialer;
+  }
+
+  get codec(): Codec {
+    return this.#core.codec;
+  }
+
+  /** What the acceptor's `verify` found out, or what the option `context` gave. */
+  get context(): PeerContext {
+    return this.#core.context;
+  }
+
+  get status(): PeerStatus {
+    return this.#core.status;
+  }
+
+  /** {@link status} now and at each change; completes behind `closed`. */
+  get status$(): Observable<PeerStatus> {
+    return this.#core.status$;
+  }
+
+  /** Resolves with this peer once the socket is open and the hello was answered; rejects when that fails for good. */
+  get opened(): Promise<Peer> {
+    return this.#core.opened;
+  }
+
+  /** Resolves with the reason of the last socket once nothing comes any more; never rejects. */
+  get closed(): Promise<CloseReason> {
+    return this.#core.closed;
+  }
+
+  /** Every stream that the remote opens. Use one to take it; what nobody takes goes to the {@link onStream} handler. */
+  get streams$(): Observable<Stream> {
+    return this.#core.reception.streams$;
+  }
+
+  /** Every frame, as {@link onFrame} sees it. */
+  get frames$(): Observable<FrameEvent> {
+    return this.#core.frames$;
+  }
+
+  /** Why each socket ended, as {@link onClose} is told; completes behind the last. */
+  get closes$(): Observable<CloseReason> {
+    return this.#core.closes$;
+  }
+
+  /**
+   * Asks, and gives the answer: the first payload that comes back, or `null` for an end without one.
+   *
+   * Always rejects rather than throws: with what an interceptor threw, TypeError for a payload the codec cannot represent,
+   * and every `AnyMuxError`.
+   *
+   * @example
+   * ```ts
+   * await peer.request({ op: 'sum', of: [1, 2] }, { timeoutMs: 1_000 });   // 3
+   * ```
+   */
+  request<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Promise<R> {
+    return this.#calls.request(payload, options as OpenOptions) as Promise<R>;
+  }
+
+  /** {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. */
+  request$<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Observable<R> {
+    return this.#calls.request$(payload, options as OpenOptions) as Observable<R>;
+  }
+
+  /**
+   * Opens a stream at once.
+   *
+   * @param options `end: true` when nothing but the payload is sent
+   * @throws what an open interceptor throws, TypeError for a payload or headers the codec cannot represent, ProtocolError
+   *   for headers that do not fit a message, QueueOverflowError when too much waits for a connection
+   */
+  open<In = unknown, Out = unknown>(
+    payload?: unknown,
+    options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
+  ): Stream<In, Out> {
+    return this.#calls.open(payload, { ...(options as OpenOptions), end: options.end ?? false }).stream as Stream<In, Out>;
+  }
+
+  /**
+   * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
+   * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
+   */
+  open$<In = unknown, Out = unknown>(
+    payload?: unknown,
+    options: OpenOptions<In, Out> & { readonly input?: Input<Out> | undefined } = {},
+  ): Observable<In> {
+    return this.#calls.open$(payload, options as OpenOptions & { readonly input?: Input<unknown> | undefined }) as Observable<In>;
+  }
+
+  /** Sends one payload and forgets it: whatever comes back is dropped. Throws as {@link open} does. */
+  notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
+    this.#calls.open(payload, { ...options, end: true, forgotten: true });
+  }
+
+  /** Measures the round trip, in ms. Rejects with a ConnectionLostError when the socket ends first. */
+  ping(): Promise<number> {
+    return this.#core.ping();
+  }
+
+  /**
+   * Ends the connection in good order: goaway, what was accepted is written out, live streams get `drainMs`, the rest is
+   * reset with CANCEL, and the WebSocket closes with 1000. A second call can only shorten.
+   *
+   * @returns the same promise as {@link closed}
+   */
+  close(options: CloseOptions = {}): Promise<CloseReason> {
+    this.#core.close(options.drainMs ?? 0, options.code ?? ResetCode.NO_ERROR, options.reason ?? '');
+    return this.closed;
+  }
+
+  /** Dials at once where the reconnect helper is waiting out a delay; does nothing else. */
+  reconnectNow(): void {
+    this.#core.source.dialNow();
+  }
+
+  /** Begins to read, on a peer over a socket of your own; otherwise only sets the handler. */
+  serve(handler?: StreamHandler): Promise<CloseReason> {
+    if (handler !== undefined) this.onStream(handler);
+    this.#core.source.start();
+    return this.closed;
+  }
+
+  /** Answers streams that the remote opens. There is one handler; a second replaces the first with a warning. */
+  onStream(handler: StreamHandler): Remove {
+    return this.#core.reception.handle(handler);
+  }
+
+  /** Is told of every socket that ends, and of every dial that fails. */
+  onClose(handler: CloseHandler): Remove {
+    return this.#core.hooks.closes.add(handler);
+  }
+
+  /** Sees every frame: `tx` before it is encoded, `rx` after it is decoded. */
+  onFrame(observer: FrameObserver): Remove {
+    return this.#core.hooks.frames.add(observer);
+  }
+
+  /** Sees, and may change, the headers of every call before an id is spent. */
+  interceptOpen(interceptor: OpenInterceptor): Remove {
+    return this.#core.hooks.open.add(interceptor);
+  }
+
+  /** Sees, and may change, the headers of this side's first frame on every stream that the remote opened. */
+  interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
+    return this.#core.hooks.replyHeaders.add(interceptor);
+  }
+
+  /** Sees the headers of the remote's first frame on every stream. */
+  interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
+    return this.#core.hooks.incomingHeaders.add(interceptor);
+  }
+}

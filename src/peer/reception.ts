@@ -1,0 +1,136 @@
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { logger } from '../logger.js';
+import type { LiveStream } from '../session/live-stream.js';
+import { ABSENT } from '../wire/frame.js';
+import type { CompleteFrame } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { guard, isThenable } from './guard.js';
+import { HookList } from './hooks.js';
+import type { Remove, StreamHandler } from './hooks.js';
+import type { PeerCore } from './peer-core.js';
+import type { Stream } from './stream.js';
+import { StreamCore } from './stream-core.js';
+
+/** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
+export class Reception {
+  readonly streams$: Observable<Stream>;
+  readonly #subscribers = new HookList<Subscriber<Stream>>();
+  #handler: StreamHandler | null = null;
+  /** Greets the first stream; until it has settled, every other is refused. */
+  #greeter: StreamHandler | null = null;
+  #greeting = false;
+  /** Lifts the deadline of the hello. */
+  #patience: () => void = () => undefined;
+
+  constructor(private readonly core: PeerCore) {
+    this.streams$ = new Observable((subscriber) => {
+      if (this.core.isClosed) subscriber.complete();
+      else subscriber.add(this.#subscribers.add(subscriber));
+    });
+  }
+
+  /** Sets the one handler. A second replaces the first, with a warning. */
+  handle(handler: StreamHandler): Remove {
+    if (this.#handler !== null) logger.warn('rxmux: a second onStream handler replaces the first; there is one per peer');
+    this.#handler = handler;
+    return () => {
+      if (this.#handler === handler) this.#handler = null;
+    };
+  }
+
+  /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
+  greetWith(handler: StreamHandler, timeoutMs: number): void {
+    this.#greeter = handler;
+    this.#greeting = true;
+    if (timeoutMs > 0 && timeoutMs !== Infinity)
+      this.#patience = this.core.deadlines.add(
+        {
+          expire: () => {
+            this.core.rejectHello();
+          },
+        },
+        timeoutMs,
+      );
+  }
+
+  receive(live: LiveStream, open: CompleteFrame): void {
+    const headers = open.headers === null ? null : Object.freeze(open.headers);
+    const stream = new StreamCore(this.core, { local: false, headers, payload: open.payload }, live);
+    live.sink = stream;
+    if (open.end) stream.inbox.finish(null);
+    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
+    if (this.#greeting) this.#greet(live, stream);
+    else this.#offer(live, stream);
+  }
+
+  /** The peer has ended. */
+  complete(): void {
+    this.#patience();
+    for (const subscriber of this.#subscribers) subscriber.complete();
+  }
+
+  #greet(live: LiveStream, stream: StreamCore): void {
+    const greeter = this.#greeter;
+    if (greeter === null) {
+      live.reset('library', ResetCode.REFUSED, 'the hello has not been answered yet');
+      return;
+    }
+    this.#greeter = null;
+    this.#run(greeter, live, stream, (error) => {
+      this.#greeting = false;
+      this.#patience();
+      if (error !== null) this.core.rejectHello();
+    });
+  }
+
+  #offer(live: LiveStream, stream: StreamCore): void {
+    for (const subscriber of this.#subscribers)
+      guard('a subscriber of streams$', () => {
+        subscriber.next(stream.stream);
+      });
+    if (stream.isTaken || stream.cause !== null) return;
+    if (this.#handler === null) live.reset('library', ResetCode.REFUSED, 'nobody answers streams here');
+    else this.#run(this.#handler, live, stream, () => undefined);
+  }
+
+  #run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settled: (failure: { readonly error: unknown } | null) => void): void {
+    const done = (): void => {
+      live.settle();
+      this.#endImplicitly(live, stream);
+      settled(null);
+    };
+    const failed = (error: unknown): void => {
+      live.settle();
+      this.#fail(stream, error);
+      settled({ error });
+    };
+    live.run();
+    try {
+      const { payload } = stream.start;
+      const result = handler(payload === ABSENT ? null : payload, stream.stream);
+      if (isThenable(result)) result.then(done, failed);
+      else done();
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #endImplicitly(live: LiveStream, stream: StreamCore): void {
+    try {
+      if (!live.sealed) void stream.send(ABSENT, undefined, true);
+    } catch (error) {
+      stream.fail(error);
+    }
+    // The answer stands; an uploader that nobody listens to may stop.
+    if (live.phase !== 'closed' && live.phase !== 'halfClosedRemote' && !stream.inbox.hasReader)
+      live.reset('library', ResetCode.NO_ERROR, '');
+  }
+
+  #fail(stream: StreamCore, error: unknown): void {
+    if (!stream.line.sealed) stream.fail(error);
+    else if (stream.cause === null || stream.cause.how === 'ended')
+      logger.error('rxmux: a handler failed after its stream had ended', error);
+    else logger.debug('rxmux: a handler failed behind the end of its stream', error);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Session } from '../session/session.js';
+import type { SocketClose } from '../transport/transport.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { ResetCode } from '../wire/reset-code.js';
+
+/** Where a peer's sockets come from: one that it was given, or those it dials, one after the other. */
+export interface SocketSource {
+  /** Begins; sockets that open are given to `PeerCore.adopt`. */
+  start(): void;
+  /** Somebody wants to open a stream. */
+  wake(): void;
+  /** Whether streams that are opened now may wait for a socket. */
+  readonly hopeful: boolean;
+  /** Dials now instead of waiting out a delay. */
+  dialNow(): void;
+  /** The ids of the current socket are used up: dials another to go on with; `false` where there will be none. */
+  replace(): boolean;
+  /** The remote of a session goes away. */
+  goneAway(session: Session): void;
+  /** A session's socket has ended; gives the whole truth about it. */
+  lost(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason;
+  /** Everybody has been told of the loss. */
+  afterLoss(reason: CloseReason): void;
+  /** Dials no more. */
+  stop(): void;
+}

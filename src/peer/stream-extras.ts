@@ -1,0 +1,70 @@
+import { AsyncSubject, Observable } from 'rxjs';
+import type { CloseCause } from '../session/close-cause.js';
+import type { Metadata } from '../wire/frame.js';
+import { HookList } from './hooks.js';
+import type { Remove } from './hooks.js';
+import type { StreamCore } from './stream-core.js';
+
+/** What most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Made when asked for. */
+export class StreamExtras {
+  #abort: AbortController | null = null;
+  #closed: { readonly promise: Promise<CloseCause>; readonly resolve: (cause: CloseCause) => void } | null = null;
+  #headers: AsyncSubject<Readonly<Metadata>> | null = null;
+  #watchers = new HookList<() => void>();
+  #warned = false;
+
+  constructor(private readonly core: StreamCore) {}
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.core.cause !== null) this.#abort.abort(this.core.error ?? undefined);
+    return this.#abort.signal;
+  }
+
+  get closed(): Promise<CloseCause> {
+    if (this.core.cause !== null) return Promise.resolve(this.core.cause);
+    this.#closed ??= deferred();
+    return this.#closed.promise;
+  }
+
+  get replyHeaders$(): Observable<Readonly<Metadata>> {
+    return new Observable((subscriber) => {
+      const headers = (this.#headers ??= new AsyncSubject());
+      if (this.core.replyHeaders !== null) this.headersArrived(this.core.replyHeaders);
+      else if (this.core.cause !== null) headers.complete();
+      return headers.subscribe(subscriber);
+    });
+  }
+
+  headersArrived(headers: Readonly<Metadata>): void {
+    this.#headers?.next(headers);
+    this.#headers?.complete();
+  }
+
+  /** Runs `task` when the stream is gone. */
+  whenGone(task: () => void): Remove {
+    return this.#watchers.add(task);
+  }
+
+  gone(cause: CloseCause): void {
+    for (const task of this.#watchers) task();
+    this.#headers?.complete();
+    this.#closed?.resolve(cause);
+    this.#abort?.abort(this.core.error ?? undefined);
+  }
+
+  /** Whether the one warning of this stream is still to be given. */
+  warn(): boolean {
+    const first = !this.#warned;
+    this.#warned = true;
+    return first;
+  }
+}
+
+function deferred(): { readonly promise: Promise<CloseCause>; readonly resolve: (cause: CloseCause) => void } {
+  let resolve: (cause: CloseCause) => void = () => undefined;
+  const promise = new Promise<CloseCause>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

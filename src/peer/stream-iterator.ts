@@ -1,0 +1,96 @@
+import { Subscription } from 'rxjs';
+import { Fifo } from '../wire/fifo.js';
+import type { StreamCore } from './stream-core.js';
+
+interface Pull<T> {
+  resolve(result: IteratorResult<T, undefined>): void;
+  reject(error: unknown): void;
+}
+
+/** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
+export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
+  readonly #unread = new Fifo<{ readonly value: T; readonly bytes: number }>();
+  readonly #pulls = new Fifo<Pull<T>>();
+  #subscription: Subscription | null = null;
+  #end: { readonly error: unknown } | null = null;
+
+  constructor(private readonly core: StreamCore) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    this.#subscribe();
+    const unread = this.#unread.shift();
+    if (unread !== undefined) {
+      this.core.read(unread.bytes);
+      return Promise.resolve({ done: false, value: unread.value });
+    }
+    if (this.#end === null)
+      return new Promise((resolve, reject) => {
+        this.#pulls.push({ resolve, reject });
+      });
+    const { error } = this.#end;
+    this.#end = { error: null };
+    return new Promise((resolve, reject) => {
+      settle({ resolve, reject }, error);
+    });
+  }
+
+  return(): Promise<IteratorReturnResult<undefined>> {
+    this.#subscribe();
+    this.#finish(null);
+    for (let unread = this.#unread.shift(); unread !== undefined; unread = this.#unread.shift()) this.core.read(unread.bytes);
+    this.#subscription?.unsubscribe();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  throw(error: unknown): Promise<never> {
+    return this.return().then(() => {
+      throw error;
+    });
+  }
+
+  #subscribe(): void {
+    if (this.#subscription !== null) return;
+    this.#subscription = new Subscription();
+    this.#subscription.add(
+      this.core.stream.subscribe({
+        next: (value) => {
+          this.#deliver(value as T);
+        },
+        error: (error: unknown) => {
+          this.#finish(error);
+        },
+        complete: () => {
+          this.#finish(null);
+        },
+      }),
+    );
+  }
+
+  #deliver(value: T): void {
+    const pull = this.#pulls.shift();
+    if (pull !== undefined) {
+      pull.resolve({ done: false, value });
+      return;
+    }
+    const bytes = this.core.inbox.deliveredBytes;
+    if (this.core.keep(bytes)) this.#unread.push({ value, bytes });
+  }
+
+  #finish(error: unknown): void {
+    if (this.#end !== null) return;
+    const pull = this.#pulls.shift();
+    this.#end = { error: pull === undefined ? error : null };
+    if (pull === undefined) return;
+    settle(pull, error);
+    for (let other = this.#pulls.shift(); other !== undefined; other = this.#pulls.shift()) settle(other, null);
+  }
+}
+
+function settle<T>(pull: Pull<T>, error: unknown): void {
+  if (error === null) pull.resolve({ done: true, value: undefined });
+  else pull.reject(error);
+}

@@ -1,0 +1,217 @@
+import { Observable } from 'rxjs';
+import type { ObservableInput, Observer, Subscription } from 'rxjs';
+import { logger } from '../logger.js';
+import type { CloseCause } from '../session/close-cause.js';
+import type { StreamPhase } from '../session/stream-state.js';
+import { ABSENT } from '../wire/frame.js';
+import type { Metadata, MetadataInput } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { sendAll } from './feed.js';
+import type { Peer } from './peer.js';
+import type { StreamCore } from './stream-core.js';
+import { StreamIterator } from './stream-iterator.js';
+
+/** Headers for this side's first frame on a stream that the remote opened. */
+export interface SendOptions {
+  readonly headers?: MetadataInput | undefined;
+}
+
+/** Trailers, which go with the end. */
+export interface EndOptions {
+  readonly trailers?: MetadataInput | undefined;
+}
+
+export interface ReplyOptions extends SendOptions, EndOptions {}
+
+/**
+ * One stream of a peer: an Observable, and an async iterable, of the payloads received, and the calls that send. It is not
+ * thenable, so `switchMap(() => stream)` and returning one from an async function work as for any Observable.
+ *
+ * Payloads that come before the first subscriber wait for it, counted in bytes; later subscribers share what is left.
+ * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL; on a stream that the
+ * remote opened it only stops reading.
+ *
+ * @typeParam In what is received
+ * @typeParam Out what is sent
+ *
+ * @example
+ * ```ts
+ * const stream = peer.open<number>({ op: 'count' }, { end: true });
+ * stream.pipe(take(3)).subscribe(console.log);   // 1, 2, 3, and then the server's producer is cancelled
+ * ```
+ */
+export class Stream<In = unknown, Out = unknown> extends Observable<In> implements AsyncIterable<In> {
+  readonly #core: StreamCore;
+
+  private constructor(core: StreamCore) {
+    super((subscriber) => core.inbox.subscribe(subscriber as never));
+    this.#core = core;
+  }
+
+  /** @internal */
+  static around(core: StreamCore): Stream {
+    return new Stream(core);
+  }
+
+  /** @internal */
+  static core(stream: Stream): StreamCore {
+    return stream.#core;
+  }
+
+  /** The peer that the stream belongs to. */
+  get peer(): Peer {
+    return this.#core.core.peer;
+  }
+
+  /** The stream's id; `null` until a socket has taken it. */
+  get id(): number | null {
+    return this.#core.line.id;
+  }
+
+  /** Whether this side opened the stream. */
+  get local(): boolean {
+    return this.#core.start.local;
+  }
+
+  /** The opener's headers; empty when there were none. */
+  get headers(): Readonly<Metadata> {
+    return this.#core.headers;
+  }
+
+  /** The opener's payload; `null` when there was none, which {@link hasPayload} tells from a `null` that was sent. */
+  get payload(): unknown {
+    const { payload } = this.#core.start;
+    return payload === ABSENT ? null : payload;
+  }
+
+  get hasPayload(): boolean {
+    return this.#core.start.payload !== ABSENT;
+  }
+
+  /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come. */
+  get replyHeaders(): Readonly<Metadata> | null {
+    return this.#core.replyHeaders;
+  }
+
+  /** Trailers of the remote; `null` until its end has come, and when it had none. Set before that end is delivered. */
+  get trailers(): Readonly<Metadata> | null {
+    return this.#core.trailers;
+  }
+
+  /** Where the stream is in its life. */
+  get phase(): StreamPhase {
+    return this.#core.phase;
+  }
+
+  /** What ended the stream; `null` while it is live. */
+  get cause(): CloseCause | null {
+    return this.#core.cause;
+  }
+
+  /** Aborts when the stream ends, however it ends; its reason is the error that ended it, if one did. */
+  get signal(): AbortSignal {
+    return this.#core.extras.signal;
+  }
+
+  /** {@link replyHeaders} when they come, replayed to late subscribers; completes without them when the stream ends first. */
+  get replyHeaders$(): Observable<Readonly<Metadata>> {
+    return this.#core.extras.replyHeaders$;
+  }
+
+  /** Resolves with what ended the stream; never rejects. */
+  get closed(): Promise<CloseCause> {
+    return this.#core.extras.closed;
+  }
+
+  /** Sends this side's headers ahead of the first value, on a stream that the remote opened. Does nothing behind it. */
+  sendHeaders(headers?: MetadataInput): void {
+    this.#core.sendHeaders(headers);
+  }
+
+  /**
+   * Sends one value.
+   *
+   * @returns a promise that resolves once the stream's queue is below 256 KiB, at once in the common case. It rejects when
+   *   the stream can take no value any more; that rejection need not be handled.
+   * @throws TypeError for `undefined`, for a value the codec cannot represent and for headers that come too late;
+   *   ProtocolError for headers that do not fit a frame; what a reply-headers interceptor throws
+   */
+  send(value: Out, options: SendOptions = {}): Promise<void> {
+    if (value === undefined) throw new TypeError('send: expected a value, got undefined; null is a value');
+    return this.#core.send(value, options.headers, false);
+  }
+
+  /**
+   * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end. Iterables and
+   * streams are pulled as the queue drains; other Observables push.
+   *
+   * @param options `end: false` leaves this side of the stream open behind the last value
+   * @returns a promise that resolves when everything has been accepted, or when the remote resets with NO_ERROR because it
+   *   needs no more; it rejects with the input's error, after the stream was reset with it, or with the stream's
+   */
+  sendAll(input: ObservableInput<Out>, options: { readonly end?: boolean | undefined } = {}): Promise<void> {
+    return sendAll(this.#core, input, options.end ?? true);
+  }
+
+  /** Sets the trailers of this side's end; a function is asked when the end is sent. */
+  setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
+    this.#core.setTrailers(trailers);
+  }
+
+  /** Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload. */
+  reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
+    if (options.trailers !== undefined) this.#core.setTrailers(options.trailers);
+    return this.#core.send(value === undefined ? ABSENT : value, options.headers, true);
+  }
+
+  /** Ends this side of the stream without a value. */
+  end(options: EndOptions = {}): Promise<void> {
+    if (options.trailers !== undefined) this.#core.setTrailers(options.trailers);
+    return this.#core.send(ABSENT, undefined, true);
+  }
+
+  /**
+   * Aborts the stream on both sides. Does nothing once it is closed.
+   *
+   * @param code default CANCEL; an application's own codes start at 256
+   * @param reason cut to 1 024 bytes
+   * @param payload sent along; left out when the codec cannot represent it
+   */
+  reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
+    this.#core.reset(code, reason, payload);
+  }
+
+  /** Reads one payload at a time; `break` leaves the stream as the last unsubscribe does. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<In> {
+    return new StreamIterator<In>(this.#core);
+  }
+
+  override subscribe(
+    observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
+    error?: ((error: unknown) => void) | null,
+    complete?: (() => void) | null,
+  ): Subscription {
+    if (typeof observerOrNext !== 'object' || observerOrNext === null) {
+      return super.subscribe({ next: observerOrNext ?? ignore, error: error ?? logUnhandled, complete: complete ?? ignore });
+    }
+    if (observerOrNext.error !== undefined) return super.subscribe(observerOrNext);
+    return super.subscribe({
+      next: (value) => {
+        observerOrNext.next?.(value);
+      },
+      error: logUnhandled,
+      complete: () => {
+        observerOrNext.complete?.();
+      },
+    });
+  }
+}
+
+function ignore(): void {
+  // Nobody asked to be told.
+}
+
+// An error without a handler would be thrown from a timer and end the process.
+function logUnhandled(error: unknown): void {
+  logger.error('rxmux: a stream failed and its subscriber has no error handler', error);
+}

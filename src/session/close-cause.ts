@@ -1,0 +1,39 @@
+import type { CloseReason } from '../wire/close-reason.js';
+import { ConnectionLostError, RefusedError, RemoteError, ResetError } from '../wire/errors.js';
+import type { StreamError } from '../wire/errors.js';
+import { ResetCode } from '../wire/reset-code.js';
+
+/** What one stream was ended by; a closed stream remembers exactly one. */
+export type CloseCause =
+  | { readonly how: 'ended' }
+  | {
+      readonly how: 'reset';
+      /** Who did it: this program, this library on its own account, or the other side. */
+      readonly by: 'user' | 'library' | 'remote';
+      readonly code: ResetCode | null;
+      readonly reason: string;
+      /** The payload of a remote's reset; `null` when there was none. */
+      readonly payload: unknown;
+    }
+  | { readonly how: 'lost'; readonly reason: CloseReason };
+
+/** The cause of a stream that ended on both sides. */
+export const ENDED: CloseCause = { how: 'ended' };
+
+/**
+ * The error that a consumer of the stream sees for a cause, or `null` where the stream simply completes.
+ *
+ * @param unsent whether nothing of the stream had ever left, so that the call may safely be made again
+ */
+export function causeError(cause: CloseCause, streamId: number | null, unsent: boolean): StreamError | null {
+  if (cause.how === 'ended') return null;
+  if (cause.how === 'lost') return new ConnectionLostError(cause.reason, { streamId, retriable: unsent });
+  switch (cause.code) {
+    case ResetCode.APPLICATION_ERROR:
+      return new RemoteError(cause.reason, cause.payload, { streamId });
+    case ResetCode.REFUSED:
+      return new RefusedError(cause.reason, cause.by === 'remote' ? ResetCode.REFUSED : null, { streamId });
+    default:
+      return new ResetError(cause.code, cause.reason, cause.payload, { streamId });
+  }
+}

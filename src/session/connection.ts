@@ -1,0 +1,101 @@
+import { asyncScheduler } from 'rxjs';
+import type { Sink } from '../operators/demultiplex.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import { StreamFault } from '../wire/fault.js';
+import type { CompleteFrame } from '../wire/frame.js';
+import { encodedLength } from '../wire/length.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
+import type { ResetCode } from '../wire/reset-code.js';
+import { GoAway } from './goaway.js';
+import type { Session } from './session.js';
+
+/** A pong's envelope around its nonce, in bytes, with some to spare. */
+const PONG_ENVELOPE_BYTES = 64;
+
+/** A ping under way. */
+interface Ping {
+  readonly sentAt: number;
+  readonly answered: (ms: number) => void;
+  readonly lost: (reason: CloseReason) => void;
+}
+
+/** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
+export class Connection implements Sink<CompleteFrame | StreamFault> {
+  readonly goaway = new GoAway();
+  readonly #pings = new Map<string, Ping>();
+  #pinged = 0;
+
+  constructor(private readonly session: Session) {}
+
+  next(frame: CompleteFrame | StreamFault): void {
+    if (frame instanceof StreamFault) return;
+    if (frame.type === 'ping') this.#answer(frame);
+    else if (frame.type === 'pong') this.#answered(frame);
+    else this.#goneAway(frame);
+  }
+
+  /** Sends a ping; `answered` gets the round trip in ms, `lost` why there will be none. */
+  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
+    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
+    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
+    this.session.send(new OutgoingFrame({ type: 'ping', nonce }, null));
+  }
+
+  /** Sends a ping of the keepalive, for which any sign of life is an answer. */
+  probe(): void {
+    this.ping(ignore, ignore);
+  }
+
+  /** The socket is gone. */
+  lose(reason: CloseReason): void {
+    for (const ping of this.#pings.values()) ping.lost(reason);
+    this.#pings.clear();
+  }
+
+  /** The goaway that announces this side's end. */
+  farewell(code: ResetCode, reason: string): OutgoingFrame {
+    const frame = {
+      type: 'goaway',
+      code,
+      last_stream: this.goaway.announce(),
+      reason: reason === '' ? null : this.session.cutReason(reason),
+    };
+    return new OutgoingFrame(frame, null);
+  }
+
+  #answer({ nonce }: CompleteFrame): void {
+    const { session } = this;
+    session.flood.ping();
+    if (nonce !== null && this.#tooLong(nonce)) {
+      session.flood.junk('a ping whose pong would not fit a message');
+      return;
+    }
+    session.sendCaused(new OutgoingFrame({ type: 'pong', nonce }, null));
+  }
+
+  #tooLong(nonce: string): boolean {
+    const { codec, maxFrameBytes } = this.session;
+    // An escaped character takes up to six bytes.
+    if (nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes) return false;
+    return encodedLength(codec.encode({ type: 'pong', nonce })) > maxFrameBytes;
+  }
+
+  #answered({ nonce }: CompleteFrame): void {
+    const ping = nonce === null ? undefined : this.#pings.get(nonce);
+    if (nonce === null || ping === undefined) {
+      this.session.flood.junk('a pong that answers no ping');
+      return;
+    }
+    this.#pings.delete(nonce);
+    ping.answered(asyncScheduler.now() - ping.sentAt);
+  }
+
+  #goneAway(frame: CompleteFrame): void {
+    const last = this.goaway.receive(frame.last_stream);
+    this.session.goneAway(last, frame.code, frame.reason ?? '');
+  }
+}
+
+function ignore(): void {
+  // Nobody asked.
+}

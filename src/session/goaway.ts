@@ -1,0 +1,42 @@
+/** The two goaways of one connection: what this side has announced, and what the remote has. A cut is never raised. */
+export class GoAway {
+  #dispatched = 0;
+  #announced: number | null = null;
+  #received: number | null = null;
+
+  /** A handler of the remote's stream `id` begins. */
+  dispatched(id: number): void {
+    this.#dispatched = Math.max(this.#dispatched, id);
+  }
+
+  /** Whether this side has said that it goes away. */
+  get leaving(): boolean {
+    return this.#announced !== null;
+  }
+
+  /** Whether the remote has. */
+  get left(): boolean {
+    return this.#received !== null;
+  }
+
+  /** The `last_stream` to announce: the highest stream of the remote whose handler was invoked. */
+  announce(): number {
+    this.#announced ??= this.#dispatched;
+    return this.#announced;
+  }
+
+  /** Whether a stream that the remote opens now is above what was announced. */
+  refuses(id: number): boolean {
+    return this.#announced !== null && id > this.#announced;
+  }
+
+  /**
+   * Takes the remote's `last_stream`; without one, everything this side has opened may have been processed.
+   *
+   * @returns the highest of this side's ids that the remote may still answer
+   */
+  receive(lastStream: number | null): number {
+    this.#received = Math.min(this.#received ?? Infinity, lastStream ?? Infinity);
+    return this.#received;
+  }
+}

@@ -1,0 +1,17 @@
+import { asyncScheduler, defer, map, NEVER, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+
+/** The longest delay that the platforms' timers can count, in ms; beyond it they fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Emits once after `ms`, and whether it came on time. A timer that fires more than twice too late (a sleeping laptop, a
+ * throttled tab) says nothing about the other side, so nobody is condemned by it.
+ */
+export function patientTimer(ms: number): Observable<{ readonly onTime: boolean }> {
+  if (ms > LONGEST_TIMER_MS) return NEVER;
+  return defer(() => {
+    const started = asyncScheduler.now();
+    return timer(ms).pipe(map(() => ({ onTime: asyncScheduler.now() - started <= 2 * ms })));
+  });
+}

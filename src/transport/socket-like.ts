@@ -1,0 +1,29 @@
+/**
+ * The part of the WebSocket interface that this library uses. A browser's `WebSocket` is one, Node's is one, and so is
+ * one of `ws`.
+ */
+export interface SocketLike {
+  readonly readyState: number;
+  readonly protocol: string;
+  readonly bufferedAmount: number;
+  binaryType: string;
+  send(data: string | ArrayBuffer): void;
+  close(code?: number, reason?: string): void;
+  /** Ends the socket without a handshake, where the platform has such a call. */
+  terminate?(): void;
+  addEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
+  removeEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
+}
+
+/** The members of a socket's events that are read; each event has those of its kind. */
+export interface SocketEvent {
+  readonly type: string;
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly wasClean?: boolean;
+  readonly message?: string;
+}
+
+/** `readyState` of a socket, as the platform numbers it. */
+export const ReadyState = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;

@@ -1,0 +1,44 @@
+import type { Observable } from 'rxjs';
+import type { Message } from '../wire/codec.js';
+
+/** How a socket ended, as the platform reports it. */
+export interface SocketClose {
+  readonly code: number;
+  readonly reason: string;
+  readonly wasClean: boolean;
+}
+
+/**
+ * One open socket as a session sees it: messages in, messages out, and the few things a platform does in its own way.
+ * This folder is the only one that touches a real clock or a real event loop.
+ */
+export interface Transport {
+  /** The subprotocol that the handshake selected, or the empty string. */
+  readonly protocol: string;
+  /** Whether the platform hides why a handshake failed: to a browser any refusal looks like a lost connection. */
+  readonly opaque: boolean;
+  /** HTTP status of a refused handshake, where the platform shows it. */
+  readonly refusedStatus: number | null;
+  /** Completes when the socket is open or has ended without opening, which {@link closed} tells apart. */
+  readonly opened$: Observable<never>;
+  /** The socket's messages from the first on, for one subscriber; completes when the socket has ended. */
+  readonly messages$: Observable<Message>;
+  /** How the socket ended; `null` until it has. Set before {@link messages$} completes. */
+  readonly closed: SocketClose | null;
+  /** Bytes given to {@link send} that the socket still holds. */
+  readonly bufferedAmount: number;
+  /** Gives one message to the socket; does nothing once the socket is closing. */
+  send(message: Message): void;
+  /** Runs `task` in a later turn of the event loop, so that reading and timers get their share. */
+  turn(task: () => void): void;
+  /** Runs `task` once, in a later turn, when the socket holds at most `bytes`. A second call replaces the first. */
+  whenBelow(bytes: number, task: () => void): void;
+  /** Stops reading from the socket, where the platform can. */
+  pause(): void;
+  /** Reads again. */
+  resume(): void;
+  /** Begins the closing handshake; `reason` is cut to what a close frame holds. */
+  close(code: number, reason: string): void;
+  /** Ends the socket at once and frees what it holds; reported as 1006 unless the socket ends in another way first. */
+  terminate(reason?: string): void;
+}

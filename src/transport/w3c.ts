@@ -1,0 +1,173 @@
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
+import type { Message } from '../wire/codec.js';
+import { truncateToBytes } from '../wire/length.js';
+import { ReadyState } from './socket-like.js';
+import type { SocketEvent, SocketLike } from './socket-like.js';
+import type { SocketClose, Transport } from './transport.js';
+
+/** What a close frame's reason holds (RFC 6455 §5.5). */
+const MAX_REASON_BYTES = 123;
+
+/** Browsers refuse to send any other code below 3000. */
+const BROWSER_CLOSE_CODES: ReadonlyMap<number, number> = new Map([
+  [CloseCode.CLEAN, CloseCode.CLEAN],
+  [CloseCode.PROTOCOL_ERROR, 4002],
+  [CloseCode.WRONG_MESSAGE_KIND, 4003],
+  [CloseCode.POLICY, 4008],
+  [CloseCode.INTERNAL, 4011],
+]);
+
+/** First and longest pause between two looks at `bufferedAmount`, in ms: the platform has no event for it. */
+const FIRST_LOOK_MS = 1;
+const LONGEST_LOOK_MS = 16;
+
+/** A browser's `WebSocket`, or any socket with its interface, as a {@link Transport}. */
+export class W3cTransport implements Transport {
+  readonly messages$: Observable<Message>;
+  readonly opened$: Observable<never>;
+  readonly opaque: boolean = true;
+  #closed: SocketClose | null = null;
+  #reader: Subscriber<Message> | null = null;
+  /** Messages that came before anybody read. */
+  #early: Message[] = [];
+  #failure = '';
+  #opening: Subscriber<never> | null = null;
+  #look: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(protected readonly socket: SocketLike) {
+    socket.binaryType = 'arraybuffer';
+    socket.addEventListener('message', this.#onMessage);
+    socket.addEventListener('error', this.#onError);
+    socket.addEventListener('close', this.#onClose);
+    socket.addEventListener('open', this.#onOpen);
+    this.opened$ = new Observable((waiting) => {
+      if (socket.readyState !== ReadyState.CONNECTING) waiting.complete();
+      else this.#opening = waiting;
+    });
+    this.messages$ = new Observable((reader) => {
+      this.#reader = reader;
+      for (const message of this.#early.splice(0)) reader.next(message);
+      if (this.#closed !== null) reader.complete();
+      return () => {
+        this.#reader = null;
+      };
+    });
+  }
+
+  get protocol(): string {
+    return this.socket.protocol;
+  }
+
+  get closed(): SocketClose | null {
+    return this.#closed;
+  }
+
+  get refusedStatus(): number | null {
+    return null;
+  }
+
+  get bufferedAmount(): number {
+    return this.socket.bufferedAmount;
+  }
+
+  send(message: Message): void {
+    if (this.socket.readyState === ReadyState.OPEN) this.socket.send(message);
+  }
+
+  turn(task: () => void): void {
+    laterTurn(task);
+  }
+
+  whenBelow(bytes: number, task: () => void): void {
+    clearTimeout(this.#look);
+    const look = (wait: number): void => {
+      this.#look = setTimeout(() => {
+        if (this.#closed !== null) return;
+        if (this.bufferedAmount <= bytes) task();
+        else look(Math.min(wait * 2, LONGEST_LOOK_MS));
+      }, wait);
+    };
+    look(FIRST_LOOK_MS);
+  }
+
+  pause(): void {
+    // A browser's socket cannot be paused.
+  }
+
+  resume(): void {
+    // Never paused.
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#closed !== null) return;
+    try {
+      this.socket.close(this.closeCode(code), truncateToBytes(reason, MAX_REASON_BYTES));
+    } catch {
+      this.terminate();
+    }
+  }
+
+  terminate(reason = ''): void {
+    if (this.#closed !== null) return;
+    this.end({ code: CloseCode.ABNORMAL, reason, wasClean: false });
+    if (this.socket.terminate === undefined) this.socket.close();
+    else this.socket.terminate();
+  }
+
+  /** The close code that this platform lets a program send for `code`. */
+  protected closeCode(code: number): number {
+    return BROWSER_CLOSE_CODES.get(code) ?? CloseCode.CLEAN;
+  }
+
+  protected receive(message: Message): void {
+    if (this.#closed !== null) return;
+    if (this.#reader === null) this.#early.push(message);
+    else this.#reader.next(message);
+  }
+
+  protected end(close: SocketClose): void {
+    if (this.#closed !== null) return;
+    this.#closed = close;
+    clearTimeout(this.#look);
+    this.socket.removeEventListener('message', this.#onMessage);
+    this.socket.removeEventListener('close', this.#onClose);
+    this.socket.removeEventListener('open', this.#onOpen);
+    // The error listener stays: a socket that fails after its end would end the process.
+    this.#opening?.complete();
+    this.#reader?.complete();
+  }
+
+  readonly #onOpen = (): void => {
+    this.#opening?.complete();
+  };
+
+  readonly #onMessage = (event: SocketEvent): void => {
+    this.receive(typeof event.data === 'string' ? event.data : (event.data as ArrayBuffer));
+  };
+
+  readonly #onError = (event: SocketEvent): void => {
+    this.#failure = event.message ?? '';
+    if (this.socket.readyState === ReadyState.CLOSED) this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
+  };
+
+  readonly #onClose = (event: SocketEvent): void => {
+    const code = event.code ?? CloseCode.ABNORMAL;
+    const reason = event.reason === undefined || event.reason === '' ? this.#failure : event.reason;
+    this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
+  };
+}
+
+/** A turn of the event loop later: behind the reading that is due, unlike a microtask. */
+const laterTurn: (task: () => void) => void =
+  typeof setImmediate === 'function'
+    ? (task) => void setImmediate(task)
+    : (task) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => {
+          port1.close();
+          task();
+        };
+        port2.postMessage(null);
+      };

@@ -1,0 +1,140 @@
+import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { Message } from '../wire/codec.js';
+import type { SocketLike } from './socket-like.js';
+import { W3cTransport } from './w3c.js';
+
+/** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
+const UNNOTICED_BYTES = 16 * 1024;
+
+/** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
+export class WsTransport extends W3cTransport {
+  override readonly opaque = false;
+  /** The TCP or TLS stream below the socket; with it the messages of one turn leave in one write. */
+  #stream: Duplex | null;
+  #refusedStatus: number | null = null;
+  #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
+  #corked = false;
+
+  constructor(
+    private readonly ws: WebSocket,
+    stream: Duplex | null = null,
+  ) {
+    super(ws);
+    this.#stream = stream;
+    ws.once('upgrade', (response) => {
+      this.#stream = response.socket;
+    });
+    ws.once('unexpected-response', (request, response) => {
+      this.#refusedStatus = response.statusCode ?? null;
+      response.resume();
+      request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+    });
+  }
+
+  override get refusedStatus(): number | null {
+    return this.#refusedStatus;
+  }
+
+  override send(message: Message): void {
+    if (this.ws.readyState !== WebSocket.OPEN) return;
+    this.#cork();
+    const size = typeof message === 'string' ? message.length : message.byteLength;
+    if (size < UNNOTICED_BYTES && this.ws.bufferedAmount < UNNOTICED_BYTES) this.ws.send(message);
+    else this.ws.send(message, this.#passedOn);
+  }
+
+  override whenBelow(bytes: number, task: () => void): void {
+    if (this.bufferedAmount <= bytes) this.turn(task);
+    else this.#waiting = { bytes, task };
+  }
+
+  override pause(): void {
+    this.ws.pause();
+  }
+
+  override resume(): void {
+    this.ws.resume();
+  }
+
+  protected override closeCode(code: number): number {
+    return code;
+  }
+
+  // Uncorked in `nextTick`, which runs once behind all the messages of one read; `setImmediate` would put the two ends in lockstep.
+  #cork(): void {
+    const stream = this.#stream;
+    if (stream === null || this.#corked) return;
+    this.#corked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
+  }
+
+  // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
+  readonly #passedOn = (): void => {
+    const waiting = this.#waiting;
+    if (waiting === null || this.bufferedAmount > waiting.bytes) return;
+    this.#waiting = null;
+    this.turn(waiting.task);
+  };
+}
+
+/** What a dial over `ws` can be given. */
+export interface WsDialOptions {
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  readonly agent?: Agent | undefined;
+  readonly tls?: ConnectionOptions | undefined;
+  /** Bytes of one received message at most. */
+  readonly maxPayload: number;
+}
+
+/** Dials with one subprotocol, without compression. */
+export function dialWs(url: string, protocol: string, { headers, agent, tls, maxPayload }: WsDialOptions): WsTransport {
+  return new WsTransport(
+    new WebSocket(url, [protocol], {
+      ...tls,
+      ...(headers === undefined ? {} : { headers }),
+      ...(agent === undefined ? {} : { agent }),
+      maxPayload,
+      perMessageDeflate: false,
+    }),
+  );
+}
+
+/** Completes an upgrade whose request was found good; `refused` is told of a handshake that is malformed after all. */
+export function upgradeWs(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  options: { readonly protocol: string; readonly maxPayload: number },
+  accepted: (transport: WsTransport) => void,
+  refused: (reason: string) => void,
+): void {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: options.maxPayload,
+    handleProtocols: () => options.protocol,
+  });
+  server.once('wsClientError', (error) => {
+    refused(error.message);
+  });
+  server.handleUpgrade(request, socket, head, (ws) => {
+    accepted(new WsTransport(ws, socket));
+  });
+}
+
+/** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */
+export function transportOf(socket: SocketLike): W3cTransport {
+  return isWs(socket) ? new WsTransport(socket) : new W3cTransport(socket);
+}
+
+function isWs(socket: unknown): socket is WebSocket {
+  return typeof socket === 'object' && socket !== null && 'pause' in socket && 'once' in socket && 'terminate' in socket;
+}

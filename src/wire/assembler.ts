@@ -1,0 +1,87 @@
+import type { Codec, Message } from './codec.js';
+import { ABSENT } from './frame.js';
+import type { Frame } from './frame.js';
+import { encodedLength } from './length.js';
+import { violation } from './violation.js';
+
+/**
+ * The receiving side of fragmentation, one per stream: collects the slices of one encoded payload and decodes them
+ * together. Idle until the first fragment, in progress until the one without `more`.
+ *
+ * It has no limit of its own: compare {@link byteLength} plus the next fragment with yours before feeding it.
+ *
+ * @example
+ * ```ts
+ * const assembler = new Assembler();
+ * assembler.feed({ type: 'data', stream: 1, fragment: '{"a"', more: true }, codec);   // ABSENT
+ * assembler.byteLength;                                                               // 4
+ * assembler.feed({ type: 'data', stream: 1, fragment: ':1}' }, codec);                // { a: 1 }
+ * ```
+ */
+export class Assembler {
+  // Kept apart and joined once: appending to what is there would copy it again for every fragment.
+  #text: string[] = [];
+  #bytes: Uint8Array[] = [];
+  #byteLength = 0;
+
+  /** Whether fragments are held: true between the first fragment and the one without `more`. */
+  get inProgress(): boolean {
+    return this.pieces > 0;
+  }
+
+  /** Bytes held, each fragment measured as {@link encodedLength} measures; 0 when idle. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Fragments held; 0 when idle. */
+  get pieces(): number {
+    return this.#text.length + this.#bytes.length;
+  }
+
+  /** Drops what is held, as when the stream is reset. */
+  reset(): void {
+    this.#text = [];
+    this.#bytes = [];
+    this.#byteLength = 0;
+  }
+
+  /**
+   * Takes one fragment in; gives {@link ABSENT} while more are expected and the decoded payload on the last one.
+   *
+   * @param codec decodes the payload; used on the last fragment only
+   * @throws ProtocolError when the frame carries no fragment (what is held stays), or when text and bytes are mixed, and
+   *   whatever `codec.decodePayload` throws; after these two the assembler is idle
+   */
+  feed(frame: Frame, codec: Codec): unknown {
+    const fragment = frame.fragment ?? null;
+    if (fragment === null) throw violation(frame.stream, `expected a fragment, got a '${frame.type}' frame without one`);
+    this.#append(fragment, frame);
+    if (frame.more === true) return ABSENT;
+    const whole = this.#joined();
+    this.reset();
+    return codec.decodePayload(whole);
+  }
+
+  #append(fragment: Message, frame: Frame): void {
+    const isText = typeof fragment === 'string';
+    if (isText ? this.#bytes.length > 0 : this.#text.length > 0) {
+      this.reset();
+      throw violation(frame.stream, `expected fragments of one kind, got ${isText ? 'text after bytes' : 'bytes after text'}`);
+    }
+    if (isText) this.#text.push(fragment);
+    else this.#bytes.push(new Uint8Array(fragment));
+    this.#byteLength += encodedLength(fragment);
+  }
+
+  #joined(): Message {
+    if (this.#bytes.length === 0) return this.#text.join('');
+    const whole = new Uint8Array(this.#byteLength);
+    let at = 0;
+    for (const piece of this.#bytes) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole.buffer;
+  }
+}

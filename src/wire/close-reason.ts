@@ -1,0 +1,25 @@
+/** Why a socket ended; given to every close handler. */
+export interface CloseReason {
+  /** WebSocket close code: 1000 clean, 1006 died without a close frame, 1008 policy (such as a subprotocol mismatch). */
+  readonly code: number;
+  /** Text of the close frame, or the empty string. */
+  readonly reason: string;
+  /** Whether a close handshake completed. */
+  readonly wasClean: boolean;
+  /** Whether the reconnect helper will dial again; `false` on any peer without it and after `close()`. */
+  readonly willRetry: boolean;
+}
+
+/** The WebSocket close codes this library sends or interprets (RFC 6455 §7.4). */
+export const CloseCode = {
+  CLEAN: 1000,
+  GOING_AWAY: 1001,
+  PROTOCOL_ERROR: 1002,
+  WRONG_MESSAGE_KIND: 1003,
+  /** Never sent: the socket died without a close frame. */
+  ABNORMAL: 1006,
+  POLICY: 1008,
+  TOO_BIG: 1009,
+  INTERNAL: 1011,
+  RESTART: 1012,
+} as const;

@@ -1,0 +1,29 @@
+import type { Frame } from './frame.js';
+
+/** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
+export type Message = string | ArrayBuffer;
+
+/**
+ * Turns a frame into one message and back. Any object with these members is a codec; there is no base class.
+ *
+ * Decoders throw `ProtocolError` for input they cannot parse, encoders throw `TypeError` for a value they cannot represent.
+ */
+export interface Codec {
+  /** Wire name: the subprotocol is `mux.v1.<name>`. */
+  readonly name: string;
+  /** Whether messages are binary. Declared, never inferred: it chooses how to send and which kind of message to expect. */
+  readonly binary: boolean;
+  /** One frame to one message: fields at their default omitted, keys in the order `type`, `stream`, then alphabetical. */
+  encode(frame: Frame): Message;
+  /** One message to one frame: unknown keys dropped, an unknown type kept. */
+  decode(message: Message): Frame;
+  /** Encodes a payload to exactly the bytes that {@link encode} writes in a frame's payload position. */
+  encodePayload(payload: unknown): Message;
+  /** Decodes a reassembled payload. */
+  decodePayload(data: Message): unknown;
+  /**
+   * Encodes `frame` around its already encoded payload, so that a payload is encoded once. Optional: without it the
+   * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.
+   */
+  encodeWith?(frame: Frame, encodedPayload: Message): Message;
+}

@@ -1,0 +1,31 @@
+import { CloseCode } from './close-reason.js';
+import { ProtocolError } from './errors.js';
+import { ResetCode } from './reset-code.js';
+
+/** Ends one stream: what the receiver found wrong with it, and the reset that answers. The connection lives. */
+export class StreamFault {
+  constructor(
+    readonly stream: number,
+    readonly code: ResetCode,
+    readonly reason: string,
+  ) {}
+}
+
+/** Ends the connection: framing or shared state is in doubt, or a limit of the whole connection is passed. */
+export class ConnectionFault extends ProtocolError {
+  constructor(
+    message: string,
+    /** The code of the goaway that announces the end. */
+    readonly resetCode: ResetCode = ResetCode.PROTOCOL_ERROR,
+    /** The WebSocket close code that follows it. */
+    readonly closeCode: number = CloseCode.PROTOCOL_ERROR,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** A limit that concerns the connection as a whole: goaway ENHANCE_YOUR_CALM, close 1008. */
+  static tooMuch(reason: string): ConnectionFault {
+    return new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY);
+  }
+}

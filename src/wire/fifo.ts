@@ -1,0 +1,39 @@
+/** How many empty places at the front are put up with before the array is cut. */
+const SLACK = 1024;
+
+/** A queue whose `shift` does not move the rest. */
+export class Fifo<T> {
+  #items: T[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    this.#head++;
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= SLACK && this.#head * 2 >= this.#items.length) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#head = 0;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Codec, Message } from './codec.js';
+import type { Frame, Metadata } from './frame.js';
+import { codePointEnd, encodedLength } from './length.js';
+import { isPlainObject } from './plain-object.js';
+
+/**
+ * Declares that a codec class writes a text fragment as `JSON.stringify` does, or a byte fragment as a msgpack `bin`, and
+ * the rest of an envelope no longer than JSON would. Its frames are then cut and measured without being encoded; every
+ * other codec is measured by what it really writes.
+ *
+ * Holds for direct instances with the class's own `encode`: a subclass or a wrapper may write something else.
+ */
+export function declareFragmentCost(codecClass: { readonly prototype: Codec }): void {
+  DECLARED.add(codecClass.prototype);
+}
+
+/** Whether {@link fragmentCut} is exact and {@link envelopeBound} holds for this codec, because its class declared it. */
+export function hasFragmentCost(codec: Codec): boolean {
+  return DECLARED.has(Object.getPrototypeOf(codec) as object) && !Object.hasOwn(codec, 'encode');
+}
+
+/**
+ * Where the longest slice from `from` ends that adds at most `budget` bytes to an envelope with an empty fragment: what
+ * stands within the quotes of a JSON string, or the bytes of a msgpack `bin` and what its header grows by.
+ *
+ * Text is taken to be JSON: it holds neither control characters nor lone surrogates, since JSON escapes them itself.
+ */
+export function fragmentCut(encoded: Message, from: number, budget: number): number {
+  return typeof encoded === 'string' ? textCut(encoded, from, budget) : bytesCut(encoded, from, budget);
+}
+
+/**
+ * Bytes that the envelope of a frame without its payload never exceeds under a codec with a declared cost; `Infinity`
+ * where only encoding it can tell.
+ */
+export function envelopeBound(frame: Frame): number {
+  if (frame.fragment != null) return Infinity;
+  const units = frame.type.length + (frame.reason?.length ?? 0) + (frame.nonce?.length ?? 0);
+  return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_QUOTED_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
+}
+
+function textCut(encoded: string, from: number, budget: number): number {
+  const reach = Math.max(from, Math.min(from + budget, encoded.length));
+  if (isOneByteEach(encoded.slice(from, reach))) return reach;
+  let end = from;
+  for (let left = budget; end < encoded.length;) {
+    const bytes = quotedBytes(encoded, end);
+    left -= bytes;
+    if (left < 0) break;
+    end += bytes === 4 ? 2 : 1;
+  }
+  return end;
+}
+
+// By three native searches, many times faster than any walk or pattern; text of this kind is cut by arithmetic.
+function isOneByteEach(text: string): boolean {
+  return !text.includes('"') && !text.includes('\\') && encodedLength(text) === text.length;
+}
+
+function quotedBytes(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (unit < 0x80) return unit === QUOTE || unit === BACKSLASH ? 2 : 1;
+  if (unit < 0x800) return 2;
+  return codePointEnd(text, at) - at === 2 ? 4 : 3;
+}
+
+// The header of a bin is 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5; the empty one's 2 are in the envelope.
+function bytesCut(encoded: ArrayBuffer, from: number, budget: number): number {
+  const most = Math.max(Math.min(budget, 0xff), Math.min(budget - 1, 0xffff), budget - 3, 0);
+  return Math.min(from + most, encoded.byteLength);
+}
+
+function metadataBound(metadata: Readonly<Metadata> | null | undefined): number {
+  if (metadata == null) return 0;
+  if (!isPlainObject(metadata)) return Infinity;
+  let bound = 0;
+  for (const [key, value] of Object.entries(metadata)) bound += key.length * MOST_BYTES_PER_QUOTED_UNIT + entryBound(key, value);
+  return bound;
+}
+
+// Infinity for every value that a codec may refuse, so that it refuses where the frame is measured and not where it is sent.
+function entryBound(key: string, value: unknown): number {
+  if (key === '__proto__') return Infinity;
+  if (typeof value === 'string') return QUOTES_AND_SCALAR + value.length * MOST_BYTES_PER_QUOTED_UNIT;
+  const isScalar = value === null || typeof value === 'boolean' || Number.isFinite(value);
+  return isScalar ? QUOTES_AND_SCALAR : Infinity;
+}
+
+const DECLARED = new WeakSet();
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MOST_BYTES_PER_QUOTED_UNIT = 6;
+const KEYS_NUMBERS_AND_FLAGS = 256;
+const QUOTES_AND_SCALAR = 32;

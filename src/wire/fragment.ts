@@ -1,0 +1,99 @@
+import type { Codec, Message } from './codec.js';
+import { ProtocolError } from './errors.js';
+import { envelopeBound, hasFragmentCost } from './fragment-cost.js';
+import { ABSENT } from './frame.js';
+import type { Frame } from './frame.js';
+import { encodedLength, fitsWithin } from './length.js';
+import { encodeFrame, OutgoingFrame } from './outgoing.js';
+import { Slicer } from './slicer.js';
+import { violation } from './violation.js';
+
+/**
+ * The largest encoded message a sender may emit, in bytes: 64 KiB. A constant of the protocol, neither negotiated nor
+ * configurable; a receiver accepts any message up to this size.
+ */
+export const MAX_FRAME_BYTES = 65_536;
+
+/**
+ * Cuts a frame into fragment frames that each encode to at most `cap` bytes; one that fits is given back as it is.
+ *
+ * A text payload is cut between code points, a binary one between bytes. Headers go on the first fragment, `end` and
+ * trailers on the last, `more` on all but the last. Pure: mutates nothing.
+ *
+ * @param cap bytes, at least 2; defaults to {@link MAX_FRAME_BYTES}
+ * @throws ProtocolError without a codec, with a cap that is not an integer of at least 2, for a frame over the cap without
+ *   a payload to cut, and when the cap holds no fragment with one unit of payload or not the closing fragment; whatever
+ *   the codec throws for a value it cannot represent
+ *
+ * @example
+ * ```ts
+ * splitFrame({ type: 'data', stream: 1, payload: 'abcdefghij', end: true }, 57, new JsonCodec());
+ * // fragments '"abc', 'defgh' and 'ij"'
+ * ```
+ */
+export function splitFrame(frame: Frame, cap: number = MAX_FRAME_BYTES, codec: Codec): Frame[] {
+  const slicer = slicesOf(frame, cap, codec);
+  if (slicer === null) return [frame];
+  const slices: Frame[] = [];
+  while (!slicer.done) slices.push(slicer.next());
+  return slices;
+}
+
+/**
+ * The same as {@link splitFrame}, each fragment cut only when it is asked for; `null` for a frame that fits.
+ *
+ * @throws ProtocolError as {@link splitFrame} does, a fragment that cannot be cut only when its turn comes
+ */
+export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null {
+  checkArguments(cap, codec);
+  const encoded = encodePayloadOf(frame, codec);
+  return fits(frame, encoded, cap, codec) ? null : slicerOf(frame, encoded, cap, codec);
+}
+
+/**
+ * Whether a whole frame encodes to at most `cap` bytes. Exact, yet under a codec with a declared cost it encodes only where
+ * a bound is too close to tell.
+ *
+ * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
+ */
+export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
+  if (encodedPayload !== null && !fitsWithin(encodedPayload, cap)) return false;
+  if (hasFragmentCost(codec) && fitsWithin(encodedPayload ?? '', cap - envelopeBound(frame))) return true;
+  const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload), codec);
+  return fitsWithin(whole, cap);
+}
+
+/**
+ * Checks that a frame which does not {@link fits fit} can be cut, so that a sender which makes its slices one by one fails
+ * before the first has left. Encodes three envelopes, and plans all cuts only where these are nearly as big as `cap`.
+ *
+ * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
+ * @throws ProtocolError where {@link splitFrame} does
+ */
+export function checkFragmentable(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): void {
+  checkArguments(cap, codec);
+  const slicer = slicerOf(frame, encodedPayload, cap, codec);
+  if (slicer.hasRoom) return;
+  while (!slicer.done) slicer.next();
+}
+
+function checkArguments(cap: number, codec: Codec | undefined): void {
+  if (codec === undefined) throw new ProtocolError('expected a codec to cut frames with, got none');
+  if (!Number.isInteger(cap) || cap < SMALLEST_CAP) {
+    throw new ProtocolError(`expected a cap that is an integer of at least ${SMALLEST_CAP} bytes, got ${String(cap)}`);
+  }
+}
+
+function slicerOf(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): Slicer {
+  if (encodedPayload !== null) return new Slicer(frame, encodedPayload, cap, codec);
+  const bytes = encodedLength(codec.encode(frame));
+  throw violation(frame.stream, `expected the '${frame.type}' frame to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
+}
+
+// A fragment is never cut again.
+function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
+  if (frame.payload === undefined || frame.payload === ABSENT || frame.fragment != null) return null;
+  return OutgoingFrame.encodedPayload(frame) ?? codec.encodePayload(frame.payload);
+}
+
+const SMALLEST_CAP = 2;

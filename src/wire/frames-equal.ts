@@ -1,0 +1,79 @@
+import type { Frame } from './frame.js';
+import { toMapping } from './mapping.js';
+import { isPlainObject } from './plain-object.js';
+
+/**
+ * Whether two frames are equal in all twelve fields once defaults are filled in, so an omitted payload equals `ABSENT`.
+ *
+ * Values are compared deeply: maps and arrays by content, `Date` by time, `NaN` equal to itself, bytes byte by byte
+ * whichever kind of view or buffer holds them, because the wire does not tell them apart. Other objects equal only
+ * themselves. Depth is unlimited and cycles end.
+ *
+ * @example
+ * ```ts
+ * framesEqual({ type: 'data', more: false }, { type: 'data', payload: ABSENT });   // true
+ * framesEqual({ type: 'data', payload: null }, { type: 'data' });                  // false
+ * ```
+ */
+export function framesEqual(a: Frame, b: Frame): boolean {
+  return valuesEqual(toMapping(a), toMapping(b));
+}
+
+type Pair = readonly [unknown, unknown];
+
+// A work list instead of recursion: a value may be nested deeper than the call stack.
+function valuesEqual(first: unknown, second: unknown): boolean {
+  const compared = new ComparedPairs();
+  const pairs: Pair[] = [[first, second]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [a, b] = pair;
+    if (a === b || Object.is(a, b)) continue;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    if (!compared.has(a, b) && !equalButForPairs(a, b, pairs)) return false;
+  }
+  return true;
+}
+
+/** Whether `a` and `b` are equal provided that the pairs it adds to the list are. */
+function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
+  if (isArray(a)) {
+    if (!isArray(b) || a.length !== b.length) return false;
+    for (let at = 0; at < a.length; at++) pairs.push([a[at], b[at]]);
+    return true;
+  }
+  if (isPlainObject(a)) {
+    if (!isPlainObject(b)) return false;
+    const keys = Object.keys(a);
+    if (keys.length !== Object.keys(b).length || !keys.every((key) => Object.hasOwn(b, key))) return false;
+    for (const key of keys) pairs.push([a[key], b[key]]);
+    return true;
+  }
+  if (a instanceof Date) return b instanceof Date && Object.is(a.getTime(), b.getTime());
+  const [left, right] = [bytesOf(a), bytesOf(b)];
+  return left !== null && right !== null && sameBytes(left, right);
+}
+
+const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
+
+function bytesOf(value: object): Uint8Array | null {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : null;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+/** Remembers which objects were compared with which, so that cycles end and shared parts are walked once. */
+class ComparedPairs {
+  readonly #partners = new Map<object, Set<object>>();
+
+  /** Whether this pair was here before; from now on it was. */
+  has(a: object, b: object): boolean {
+    const partners = this.#partners.get(a);
+    if (partners === undefined) this.#partners.set(a, new Set([b]));
+    else if (partners.has(b)) return true;
+    else partners.add(b);
+    return false;
+  }
+}

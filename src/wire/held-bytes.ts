@@ -1,0 +1,24 @@
+/** The least that one held piece is charged, in bytes: small pieces cost more memory than their length. */
+export const LEAST_CHARGE = 64;
+
+/** Counts the bytes that one connection holds for its streams: unfinished payloads and those nobody has read yet. */
+export class HeldBytes {
+  #used = 0;
+
+  constructor(readonly limit: number) {}
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Whether `bytes` more stay within the limit; if so they are counted. */
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.limit) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes;
+  }
+}

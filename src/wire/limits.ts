@@ -1,0 +1,115 @@
+/** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
+export interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/**
+ * What a receiver puts up with, and how much a sender queues. Every limit is this side's own: none is announced or
+ * negotiated. Sizes are bytes of encoded output, times are ms. Defaults are {@link DEFAULT_LIMITS}.
+ */
+export interface Limits {
+  /** One received WebSocket message; over it the connection closes with 1009. Never below 65 536. Default 1 MiB. */
+  readonly maxMessageBytes: number;
+  /** One reassembled payload; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
+  readonly maxPayloadBytes: number;
+  /** Unfinished and undelivered payloads of one connection together; the stream that asks for more is reset. Default 64 MiB. */
+  readonly maxHeldBytes: number;
+  /** Fragments in one payload; over it the stream is reset with PROTOCOL_ERROR. Default 16 384. */
+  readonly maxFragments: number;
+  /** Empty fragments with `more`, per connection; over it the connection ends. Default 100. */
+  readonly maxEmptyFragments: number;
+  /** How long unfinished payloads wait while nothing at all arrives. Default 30 000. */
+  readonly reassemblyTimeoutMs: number;
+  /** Live remote-opened streams, and those whose handler has not settled; more are REFUSED. Default 1 000. */
+  readonly maxStreams: number;
+  /** Resets that arrive before their handler has settled; without tokens new opens are REFUSED. Default 1 000, 100 per second. */
+  readonly resets: Rate;
+  /** Resets that the remote makes this side send by breaking the rules. Default 1 024, 1 per second. */
+  readonly provokedResets: Rate;
+  /** Frames that make no sense, each harmless. Default 10 000, 330 per second. */
+  readonly junk: Rate;
+  /** Pings received; every 256 KiB received earns one more. Default 1 000, 33 per second. */
+  readonly pings: Rate;
+  /** Control frames caused by the remote and not yet written. Default 1 000. */
+  readonly maxControlFrames: number;
+  /** Unread payloads of one stream that pause the socket, where it can be paused. Default 1 MiB. */
+  readonly pauseBytes: number;
+  /** How long the socket stays paused at most. Default 5 000. */
+  readonly pauseMs: number;
+  /** Unread payloads of one stream; over it the stream is reset with FLOW_CONTROL. Default 4 MiB. */
+  readonly maxUnreadBytes: number;
+  /** Queued for sending on all streams; a stream that goes on regardless fails with QueueOverflowError. Default 64 MiB. */
+  readonly maxUnsentBytes: number;
+  /** Bytes waiting in the socket from which it counts as stalled when it takes none. Default 1 MiB. */
+  readonly stallBytes: number;
+  /** How long a stalled socket is given before it is terminated. Default 60 000. */
+  readonly stallMs: number;
+  /** Queued for sending on all streams; above it `send()` waits. Default 16 MiB. */
+  readonly sendHighWaterBytes: number;
+  /** Opens that wait for a connection; one larger is allowed alone. Default 16 MiB. */
+  readonly maxQueuedBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** The default of every limit. */
+export const DEFAULT_LIMITS: Limits = {
+  maxMessageBytes: MIB,
+  maxPayloadBytes: 16 * MIB,
+  maxHeldBytes: 64 * MIB,
+  maxFragments: 16_384,
+  maxEmptyFragments: 100,
+  reassemblyTimeoutMs: 30_000,
+  maxStreams: 1_000,
+  resets: { burst: 1_000, perSecond: 100 },
+  provokedResets: { burst: 1_024, perSecond: 1 },
+  junk: { burst: 10_000, perSecond: 330 },
+  pings: { burst: 1_000, perSecond: 33 },
+  maxControlFrames: 1_000,
+  pauseBytes: MIB,
+  pauseMs: 5_000,
+  maxUnreadBytes: 4 * MIB,
+  maxUnsentBytes: 64 * MIB,
+  stallBytes: MIB,
+  stallMs: 60_000,
+  sendHighWaterBytes: 16 * MIB,
+  maxQueuedBytes: 16 * MIB,
+};
+
+const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536 };
+
+/**
+ * Fills in the defaults and checks every given limit once.
+ *
+ * @throws TypeError naming the limit, what it accepts and what it got: an unknown name, or a value that is not a
+ *   non-negative number (`Infinity` switches a limit off)
+ */
+export function resolveLimits(given: Partial<Limits> = {}): Limits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name))
+      throw new TypeError(`limits: expected one of ${Object.keys(DEFAULT_LIMITS).join(', ')}, got '${name}'`);
+    if (value === undefined) continue;
+    const fallback = DEFAULT_LIMITS[name as keyof Limits];
+    if (typeof fallback === 'number') checkNumber(`limits.${name}`, value, SMALLEST[name as keyof Limits]);
+    else checkRate(`limits.${name}`, value);
+  }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...DEFAULT_LIMITS, ...set };
+}
+
+/**
+ * Checks an option that is a count, a size in bytes or a time in ms.
+ *
+ * @throws TypeError unless `value` is a number of at least `smallest` (default 0); `Infinity` passes
+ */
+export function checkNumber(name: string, value: unknown, smallest = 0): void {
+  if (typeof value !== 'number' || !(value >= smallest))
+    throw new TypeError(`${name}: expected a number of at least ${smallest}, got ${String(value)}`);
+}
+
+function checkRate(name: string, value: unknown): void {
+  const rate: Partial<Rate> = typeof value === 'object' && value !== null ? value : {};
+  checkNumber(`${name}.burst`, rate.burst);
+  checkNumber(`${name}.perSecond`, rate.perSecond);
+}

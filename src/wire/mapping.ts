@@ -1,0 +1,128 @@
+import { ProtocolError } from './errors.js';
+import { ABSENT } from './frame.js';
+import type { CompleteFrame, Frame, Metadata } from './frame.js';
+import { isPlainObject } from './plain-object.js';
+import { violation } from './violation.js';
+
+/**
+ * The envelope of a frame: an object with `type` and the fields that differ from their default, in the order that every
+ * implementation writes them: `type`, `stream`, then alphabetical. Does not mutate the frame and copies no value.
+ *
+ * @example
+ * ```ts
+ * toMapping({ type: 'open', end: true, payload: null, stream: 1, more: false });
+ * // { type: 'open', stream: 1, end: true, payload: null }
+ * ```
+ */
+export function toMapping(frame: Frame): Record<string, unknown> {
+  const mapping: Record<string, unknown> = {};
+  for (const { key, fallback } of IN_ENVELOPE_ORDER) {
+    const value = frame[key];
+    if (value !== undefined && value !== fallback) mapping[key] = value;
+  }
+  return mapping;
+}
+
+/**
+ * The frame of a decoded envelope, with all twelve fields. Unknown keys are dropped, an unknown `type` is kept, a missing
+ * `payload` is {@link ABSENT}. Only own keys count, and one whose value is `undefined` counts as missing.
+ *
+ * @throws ProtocolError when it is not a map, has no `type`, carries both `payload` and `fragment`, or a field has a wrong
+ *   type; the message names the field, what it accepts, what came, and the stream
+ *
+ * @example
+ * ```ts
+ * fromMapping({ type: 'pong', nonce: 'a', later: 1 }).nonce;   // 'a'
+ * fromMapping({ type: 'data', stream: 3, more: 1 });
+ * // ProtocolError: stream 3: field 'more': expected a boolean, got 1
+ * ```
+ */
+export function fromMapping(mapping: unknown): CompleteFrame {
+  if (!isPlainObject(mapping)) throw new ProtocolError(`expected a map as the envelope, got ${describe(mapping)}`);
+  const envelope: Envelope = mapping;
+  const type = take(envelope.type, FIELDS.type, envelope);
+  if (type === undefined) throw wrong(envelope, `field 'type': expected ${FIELDS.type.expected}, got none`);
+  const payload = take(envelope.payload, FIELDS.payload, envelope);
+  const fragment = take(envelope.fragment, FIELDS.fragment, envelope);
+  if (payload !== ABSENT && fragment !== null) throw wrong(envelope, `expected 'payload' or 'fragment', got both`);
+  return {
+    type,
+    stream: plusZero(take(envelope.stream, FIELDS.stream, envelope)),
+    payload,
+    fragment,
+    more: take(envelope.more, FIELDS.more, envelope),
+    headers: take(envelope.headers, FIELDS.headers, envelope),
+    end: take(envelope.end, FIELDS.end, envelope),
+    trailers: take(envelope.trailers, FIELDS.trailers, envelope),
+    code: plusZero(take(envelope.code, FIELDS.code, envelope)),
+    reason: take(envelope.reason, FIELDS.reason, envelope),
+    nonce: take(envelope.nonce, FIELDS.nonce, envelope),
+    last_stream: plusZero(take(envelope.last_stream, FIELDS.last_stream, envelope)),
+  };
+}
+
+type Envelope = { readonly [Key in keyof Frame]?: unknown };
+
+interface Field<T> {
+  readonly key: keyof Frame;
+  readonly accepts: (value: unknown) => value is T;
+  readonly expected: string;
+  /** What the field is when its key is missing; a field that is this is not written. `type` has none. */
+  readonly fallback: T;
+}
+
+function field<T>(key: keyof Frame, accepts: (value: unknown) => value is T, expected: string, fallback: T): Field<T> {
+  return { key, accepts, expected, fallback };
+}
+
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+const isText = (value: unknown): value is string | null => typeof value === 'string' || value === null;
+const isType = (value: unknown): value is string | undefined => typeof value === 'string';
+const isCode = (value: unknown): value is number | null => Number.isInteger(value) || value === null;
+const isId = (value: unknown): value is number | null => (Number.isSafeInteger(value) && Number(value) >= 0) || value === null;
+const isSlice = (value: unknown): value is string | ArrayBuffer | null => isText(value) || value instanceof ArrayBuffer;
+const isMetadata = (value: unknown): value is Metadata | null => value === null || isPlainObject(value);
+const isAnything = (value: unknown): value is unknown => value !== undefined;
+
+const FIELDS = {
+  type: field('type', isType, 'a string', undefined),
+  stream: field('stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
+  code: field('code', isCode, 'an integer or null', null),
+  end: field('end', isFlag, 'a boolean', false),
+  fragment: field('fragment', isSlice, 'a string, bytes or null', null),
+  headers: field('headers', isMetadata, 'a map with string keys or null', null),
+  last_stream: field('last_stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
+  more: field('more', isFlag, 'a boolean', false),
+  nonce: field('nonce', isText, 'a string or null', null),
+  payload: field('payload', isAnything, 'any value', ABSENT),
+  reason: field('reason', isText, 'a string or null', null),
+  trailers: field('trailers', isMetadata, 'a map with string keys or null', null),
+};
+
+const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
+
+// Given the value, because a read under a fixed name is several times faster than one by key. The prototype is asked about
+// only when there is a value: a polluted one must not lend the envelope a field.
+function take<T>(value: unknown, { key, accepts, expected, fallback }: Field<T>, envelope: Envelope): T {
+  if (value === undefined || !Object.hasOwn(envelope, key)) return fallback;
+  if (accepts(value)) return value;
+  throw wrong(envelope, `field '${key}': expected ${expected}, got ${describe(value)}`);
+}
+
+function plusZero(value: number | null): number | null {
+  return value === 0 ? 0 : value;
+}
+
+function wrong(envelope: Envelope, text: string): ProtocolError {
+  const stream = Object.hasOwn(envelope, 'stream') ? envelope.stream : null;
+  return violation(isId(stream) ? stream : null, text);
+}
+
+// Never the text itself: it may be an application's secret.
+function describe(value: unknown): string {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return 'an array';
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return 'bytes';
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,50 @@
+import type { Codec, Message } from './codec.js';
+import { ABSENT } from './frame.js';
+import type { CompleteFrame, Frame, Metadata } from './frame.js';
+
+/**
+ * A frame whose payload was encoded when the caller handed it over: what is sent is the value as it was at the call, and
+ * it is encoded once, however often the frame is measured or cut. Observers see an ordinary frame.
+ */
+export class OutgoingFrame implements CompleteFrame {
+  readonly type: string;
+  readonly stream: number | null;
+  readonly payload: unknown;
+  readonly fragment = null;
+  readonly more = false;
+  readonly headers: Readonly<Metadata> | null;
+  readonly end: boolean;
+  readonly trailers: Readonly<Metadata> | null;
+  readonly code: number | null;
+  readonly reason: string | null;
+  readonly nonce: string | null;
+  readonly last_stream: number | null;
+  readonly #encodedPayload: Message | null;
+
+  constructor(frame: Frame, encodedPayload: Message | null) {
+    this.type = frame.type;
+    this.stream = frame.stream ?? null;
+    this.payload = encodedPayload === null ? ABSENT : frame.payload;
+    this.headers = frame.headers ?? null;
+    this.end = frame.end ?? false;
+    this.trailers = frame.trailers ?? null;
+    this.code = frame.code ?? null;
+    this.reason = frame.reason ?? null;
+    this.nonce = frame.nonce ?? null;
+    this.last_stream = frame.last_stream ?? null;
+    this.#encodedPayload = encodedPayload;
+  }
+
+  /** The payload's encoded form, or `null` for a frame that has none or was not prepared here. */
+  static encodedPayload(frame: Frame): Message | null {
+    return #encodedPayload in frame ? frame.#encodedPayload : null;
+  }
+}
+
+/** Encodes one frame to one message, without encoding a prepared payload again. */
+export function encodeFrame(frame: Frame, codec: Codec): Message {
+  const encoded = OutgoingFrame.encodedPayload(frame);
+  if (encoded === null) return codec.encode(frame);
+  if (codec.encodeWith !== undefined) return codec.encodeWith(frame, encoded);
+  return codec.encode({ ...frame, payload: codec.decodePayload(encoded) });
+}

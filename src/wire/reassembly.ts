@@ -1,0 +1,130 @@
+import { Assembler } from './assembler.js';
+import type { Codec, Message } from './codec.js';
+import { ConnectionFault, StreamFault } from './fault.js';
+import { ABSENT } from './frame.js';
+import type { CompleteFrame } from './frame.js';
+import { HeldBytes, LEAST_CHARGE } from './held-bytes.js';
+import { encodedLength } from './length.js';
+import type { Limits } from './limits.js';
+import { ResetCode } from './reset-code.js';
+
+interface Partial {
+  readonly first: CompleteFrame;
+  readonly assembler: Assembler;
+  charged: number;
+}
+
+/**
+ * Puts the fragments of one connection together, one {@link Assembler} per stream that is in the middle of a payload.
+ * A payload is refused before the fragment that would take it over a limit is kept.
+ */
+export class Reassembly {
+  readonly #partials = new Map<number, Partial>();
+  #emptyFragments = 0;
+  #assembledBytes = 0;
+
+  constructor(
+    private readonly codec: Codec,
+    private readonly limits: Limits,
+    private readonly held: HeldBytes = new HeldBytes(limits.maxHeldBytes),
+  ) {}
+
+  /** Encoded bytes of the payload that was reassembled last; 0 once a whole frame has passed. */
+  get assembledBytes(): number {
+    return this.#assembledBytes;
+  }
+
+  /** Ids of the streams that are in the middle of a payload. */
+  get unfinished(): readonly number[] {
+    return [...this.#partials.keys()];
+  }
+
+  /**
+   * Absorbs one frame.
+   *
+   * @returns the frame itself when it is whole, the reassembled frame on its last fragment, `null` while more is
+   *   expected, or the fault of its stream
+   * @throws ConnectionFault when the connection sends more empty fragments than the limit allows
+   */
+  accept(frame: CompleteFrame): CompleteFrame | StreamFault | null {
+    const { stream, fragment } = frame;
+    this.#assembledBytes = 0;
+    if (stream === null || (fragment === null && !frame.more && this.#partials.size === 0)) return frame;
+    const violation = this.#violation(frame, this.#partials.get(stream));
+    if (violation !== null) return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, violation);
+    if (frame.type === 'reset' && this.#partials.get(stream)?.first.type !== 'reset') this.release(stream);
+    return fragment === null ? frame : this.#append(frame, stream, fragment);
+  }
+
+  /** Drops what a stream has so far and gives its bytes back. */
+  release(stream: number): void {
+    const partial = this.#partials.get(stream);
+    if (partial === undefined) return;
+    this.#partials.delete(stream);
+    partial.assembler.reset();
+    this.held.give(partial.charged);
+  }
+
+  #violation(frame: CompleteFrame, partial: Partial | undefined): string | null {
+    if (frame.fragment === null) {
+      if (frame.more) return `expected a fragment beside 'more', got ${frame.payload === ABSENT ? 'none' : 'a payload'}`;
+      if (partial === undefined || frame.type === 'reset') return null;
+      return `expected the next fragment of the ${partial.first.type}, got a ${frame.type} without one`;
+    }
+    if (frame.more && (frame.end || frame.trailers !== null)) return `expected 'end' and 'trailers' on the last fragment only`;
+    if (partial === undefined || frame.type === 'reset' || partial.first.type === frame.type) return null;
+    return `expected the next fragment of the ${partial.first.type}, got one of a ${frame.type}`;
+  }
+
+  #append(frame: CompleteFrame, stream: number, fragment: Message): CompleteFrame | StreamFault | null {
+    const partial = this.#partials.get(stream) ?? { first: frame, assembler: new Assembler(), charged: 0 };
+    const { assembler } = partial;
+    const bytes = encodedLength(fragment);
+    if (bytes === 0 && frame.more && ++this.#emptyFragments > this.limits.maxEmptyFragments) {
+      throw ConnectionFault.tooMuch(`more than ${this.limits.maxEmptyFragments} empty fragments (maxEmptyFragments)`);
+    }
+    const size = assembler.byteLength + bytes;
+    if (size > this.limits.maxPayloadBytes) {
+      return this.#refuse(
+        stream,
+        ResetCode.PAYLOAD_TOO_LARGE,
+        `payload of at least ${size} bytes is over the limit of ${this.limits.maxPayloadBytes} (maxPayloadBytes)`,
+      );
+    }
+    if (assembler.pieces >= this.limits.maxFragments) {
+      return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`);
+    }
+    const charge = Math.max(bytes, LEAST_CHARGE);
+    if (!this.held.take(charge)) {
+      return this.#refuse(
+        stream,
+        ResetCode.ENHANCE_YOUR_CALM,
+        `${this.held.used + charge} bytes held by this connection are over the limit of ${this.held.limit} (maxHeldBytes)`,
+      );
+    }
+    partial.charged += charge;
+    this.#partials.set(stream, partial);
+    return this.#feed(frame, stream, partial);
+  }
+
+  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial): CompleteFrame | StreamFault | null {
+    try {
+      const bytes = assembler.byteLength + encodedLength(frame.fragment ?? '');
+      const payload = assembler.feed(frame, this.codec);
+      if (frame.more) return null;
+      this.#assembledBytes = bytes;
+      this.release(stream);
+      return { ...frame, payload, fragment: null, headers: first.headers };
+    } catch (error) {
+      this.release(stream);
+      // A reset ends its stream even when what it explains cannot be read.
+      if (frame.type === 'reset') return { ...frame, fragment: null, headers: first.headers };
+      return new StreamFault(stream, ResetCode.PROTOCOL_ERROR, error instanceof Error ? error.message : 'fragments do not reassemble');
+    }
+  }
+
+  #refuse(stream: number, code: ResetCode, reason: string): StreamFault {
+    this.release(stream);
+    return new StreamFault(stream, code, reason);
+  }
+}

@@ -1,0 +1,96 @@
+import type { Codec, Message } from './codec.js';
+import type { ProtocolError } from './errors.js';
+import type { CompleteFrame, Frame } from './frame.js';
+import { payloadEnd, SliceForm, unitEdge, unitEnd } from './slice-form.js';
+import type { SliceSource } from './slice-form.js';
+import { violation } from './violation.js';
+
+/**
+ * Cuts one frame that is too big into fragment frames, one at each call of {@link next}, so that a sender makes a slice only
+ * when its turn comes. Each is as full as it can be and encodes to at most `cap` bytes.
+ *
+ * Headers go on the first, `end` and trailers on the last, `more` on all but the last, every other field on all of them.
+ *
+ * @example
+ * ```ts
+ * const slicer = new Slicer(frame, codec.encodePayload(frame.payload), 65_536, codec);
+ * while (!slicer.done) socket.send(codec.encode(slicer.next()));
+ * ```
+ */
+export class Slicer {
+  readonly #source: SliceSource;
+  readonly #forms: Readonly<Record<'only' | 'first' | 'middle' | 'last', SliceForm>>;
+  #position = 0;
+  #done = false;
+
+  /**
+   * Encodes nothing yet.
+   *
+   * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, which is not looked at again
+   * @param cap bytes of one encoded fragment frame at most
+   */
+  constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec) {
+    const source = { frame, encodedPayload, cap, codec };
+    this.#source = source;
+    this.#forms = {
+      only: new SliceForm(source, { first: true, last: true }),
+      first: new SliceForm(source, { first: true, last: false }),
+      middle: new SliceForm(source, { first: false, last: false }),
+      last: new SliceForm(source, { first: false, last: true }),
+    };
+  }
+
+  /** Whether the last slice was taken. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /**
+   * Whether the first, a middle and the last envelope each leave room for more than any single unit takes, so that no slice
+   * can fail. When they do not, only making all slices tells.
+   */
+  get hasRoom(): boolean {
+    const { cap, encodedPayload } = this.#source;
+    const { first, middle, last } = this.#forms;
+    if (payloadEnd(encodedPayload) < WIDER_THAN_ANY_UNIT) return false;
+    const sample = encodedPayload.slice(0, unitEdge(encodedPayload, WIDER_THAN_ANY_UNIT));
+    return [first, middle, last].every((form) => form.bytesAround(sample) <= cap);
+  }
+
+  /**
+   * Makes the next slice.
+   *
+   * @throws ProtocolError when the cap does not hold the envelope and the unit that comes next, or not the closing fragment
+   *   even without payload; TypeError when {@link done}
+   */
+  next(): CompleteFrame {
+    if (this.#done) throw new TypeError('expected a slice to be left, got a slicer that is done');
+    const { encodedPayload } = this.#source;
+    const from = this.#position;
+    const end = payloadEnd(encodedPayload);
+    const closing = from === 0 ? this.#forms.only : this.#forms.last;
+    if (closing.holdsFrom(from)) {
+      this.#done = true;
+      return closing.around(encodedPayload.slice(from));
+    }
+    if (from === end) {
+      throw this.#tooBig('the closing fragment', `${closing.bytesAround(encodedPayload.slice(end))} without any payload`);
+    }
+    const form = from === 0 ? this.#forms.first : this.#forms.middle;
+    const to = form.reachFrom(from);
+    if (to === from) {
+      const unit = encodedPayload.slice(from, unitEnd(encodedPayload, from));
+      throw this.#tooBig('a fragment with one unit of the payload', String(form.bytesAround(unit)));
+    }
+    this.#position = to;
+    return form.around(encodedPayload.slice(from, to));
+  }
+
+  #tooBig(what: string, bytes: string): ProtocolError {
+    const { frame, cap } = this.#source;
+    return violation(frame.stream, `expected ${what} of the '${frame.type}' frame to take at most ${cap} bytes, got ${bytes}`);
+  }
+}
+
+// Each unit takes a byte or more, so this many of them take more than the widest: 6 bytes in JSON, some 12 in anything else.
+const WIDER_THAN_ANY_UNIT = 32;
