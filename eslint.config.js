@@ -32,8 +32,10 @@ export default defineConfig(
       // What a user's code threw is passed on as it came, whatever it is.
       '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
-      // Takes a field that a call changes for a constant, and a value from outside for what its type promises.
+      // These take a field that a call changes for a constant, and a value from outside for what its type promises.
       '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unnecessary-type-conversion': 'off',
+      '@typescript-eslint/no-unnecessary-boolean-literal-compare': 'off',
       // What is done with an error is watched by the no-unsafe-… rules; most observers only pass it on.
       'rxjs-x/no-implicit-any-catch': 'off',
     },

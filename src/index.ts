@@ -37,11 +37,29 @@ export type {
 export { defaultErrorSerializer } from './peer/error-serializer.js';
 
 /* Operators over frames */
+export { ofDirection } from './operators/of-direction.js';
+export type { WithDirection } from './operators/of-direction.js';
+export { ofStream } from './operators/of-stream.js';
+export { ofType } from './operators/of-type.js';
+export type { WithFrame } from './operators/of-type.js';
 export { assemble } from './operators/assemble.js';
 export { decode } from './operators/decode.js';
 export { demultiplex } from './operators/demultiplex.js';
 export { encode } from './operators/encode.js';
 export { fragment } from './operators/fragment.js';
+
+/* Operators over peers, streams and calls */
+export { closeReasons } from './peer/operators/close-reasons.js';
+export { interceptIncomingHeaders } from './peer/operators/intercept-incoming-headers.js';
+export { interceptOpen } from './peer/operators/intercept-open.js';
+export { interceptReplyHeaders } from './peer/operators/intercept-reply-headers.js';
+export { observeFrames } from './peer/operators/observe-frames.js';
+export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
+export type { Reopen } from './peer/operators/reopen-on-reconnect.js';
+export { respond } from './peer/operators/respond.js';
+export { retryWhenSafe } from './operators/retry-when-safe.js';
+export type { Retry } from './operators/retry-when-safe.js';
+export { through } from './peer/operators/through.js';
 
 /* The wire */
 export { ABSENT, V1_FRAME_TYPES } from './wire/frame.js';

@@ -6,15 +6,15 @@ export interface Logger {
   /** The threshold. Default `'warn'`; an unknown string at run time disables every level. */
   level: LogLevel;
   /** Whether a message of this level would be written. */
-  isEnabledFor(level: LogLevel): boolean;
+  isEnabledFor: (level: LogLevel) => boolean;
   /** Writes to `console.debug`: one line a frame, among others. Never a payload, as at any level. */
-  debug(message: string, ...rest: unknown[]): void;
+  debug: (message: string, ...rest: unknown[]) => void;
   /** Writes to `console.info`. */
-  info(message: string, ...rest: unknown[]): void;
+  info: (message: string, ...rest: unknown[]) => void;
   /** Writes to `console.warn`. */
-  warn(message: string, ...rest: unknown[]): void;
+  warn: (message: string, ...rest: unknown[]) => void;
   /** Writes to `console.error`. */
-  error(message: string, ...rest: unknown[]): void;
+  error: (message: string, ...rest: unknown[]) => void;
 }
 
 /**

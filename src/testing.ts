@@ -1,2 +1,17 @@
+import './index.js';
+
+/* Two real peers, or a server, in memory */
 export { createPair } from './testing/pair.js';
-export type { Fault, FaultScript, Link, LinkMessage, Pair, PairOptions, Side } from './testing/pair.js';
+export type { Pair, PairOptions } from './testing/pair.js';
+export { createServer } from './testing/server.js';
+export type { TestServer, TestServerOptions } from './testing/server.js';
+export type { Fault, FaultScript, Link, LinkMessage, Side } from './testing/link.js';
+
+/* Marbles */
+export { frameMarbles } from './testing/frames.js';
+export type { FrameLetters } from './testing/frames.js';
+export { peerFromMarbles } from './testing/peer-from-marbles.js';
+export type { MarblePeer } from './testing/peer-from-marbles.js';
+export { fakePeer } from './testing/fake-peer.js';
+export type { FakeCall, FakePeer, FakePeerOptions } from './testing/fake-peer.js';
+export { printMarbles } from './testing/print-marbles.js';

@@ -10,8 +10,8 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testing', DoorNames>> = {
   index: {
     values: names(`
-      ABSENT Assembler MAX_FRAME_BYTES PREFIX ResetCode V1_FRAME_TYPES VERSION
-      encodedLength framesEqual fromMapping splitFrame toMapping
+      ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX ResetCode StreamFault V1_FRAME_TYPES VERSION
+      encodedLength framesEqual fromMapping resetCodeName splitFrame toMapping
       JsonCodec clearCodecs getCodec registerCodec registeredCodecs
       Settings logger settings
       Peer Stream connect defaultErrorSerializer
@@ -21,8 +21,8 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
       ofDirection ofStream ofType reopenOnReconnect respond retryWhenSafe through
     `),
     types: names(`
-      Absent CloseReason Codec Frame FrameDirection FrameEvent FrameType Limits Metadata MetadataInput Rate
-      ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketLike
+      Absent CloseReason Codec CompleteFrame Frame FrameDirection FrameEvent FrameType Limits Message Metadata MetadataInput Rate
+      ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
       CloseOptions EndOptions Input OpenOptions ReplyOptions Retry SendOptions
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase
@@ -30,11 +30,11 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
   },
   node: {
     values: names('VERSION accept connect handleUpgrade serve'),
-    types: names('AcceptOptions MuxServer NodeConnectOptions ServeOptions UpgradeOptions Verdict'),
+    types: names('AcceptOptions MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions Verdict'),
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),
-    types: [],
+    types: names('MsgpackCodecOptions'),
   },
   testing: {
     values: names('createPair createServer frameMarbles peerFromMarbles'),

@@ -145,7 +145,7 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
     ['boxed primitives', [Object(1), Object('a'), Object(true)]],
     ['undefined properties, left out', { a: undefined, b: { c: undefined }, d: { toJSON: () => undefined } }],
-    ['undefined and missing elements, as null', [undefined, , 1]],
+    ['undefined and missing elements, as null', Object.assign([undefined], { 2: 1 })],
     ['symbol keys, left out', { [Symbol('key')]: new Map(), a: 1 }],
     ['integer-like keys, in rising order', { b: 1, 10: 2, 9: 3 }],
     ['minus zero, as zero', -0],

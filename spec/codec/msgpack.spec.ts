@@ -129,7 +129,7 @@ describe('MsgpackCodec: values', () => {
     ['a DataView', new DataView(bytes(0, 1, 2), 1), Uint8Array.of(1, 2)],
     ['no bytes', new Uint8Array(0), undefined],
     ['undefined properties, left out', { a: undefined, b: { c: undefined, d: 1 } }, { b: { d: 1 } }],
-    ['undefined and missing elements, as null', [undefined, , 1], [null, null, 1]],
+    ['undefined and missing elements, as null', Object.assign([undefined], { 2: 1 }), [null, null, 1]],
     ['own enumerable properties of an instance', new Point(), { x: 1 }],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
     ['boxed primitives', [Object(1), Object('a'), Object(true), Object(NaN)], [1, 'a', true, NaN]],
@@ -177,8 +177,9 @@ describe('MsgpackCodec: values', () => {
   });
 
   it('goes on after values too large to keep buffers for', () => {
-    const large = { raw: new Uint8Array(1_100_000).fill(3) };
-    expect([roundTrip(large), roundTrip(large), roundTrip('small')]).toEqual([large, large, 'small']);
+    const large = new Uint8Array(1_100_000).fill(3);
+    for (let round = 0; round < 2; round++) expect(Buffer.compare(roundTrip(large) as Uint8Array, large)).toBe(0);
+    expect(roundTrip('small')).toBe('small');
   });
 });
 
@@ -219,7 +220,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     expect(failureOf(() => codec.encode(frame({ a: 1n })))).toBe(
       `TypeError: codec 'msgpack': expected a value it can carry at ${field}.a, got a bigint`,
     );
-    expect(failureOf(() => codec.encodeWith(frame(JSON.parse('{"__proto__":1}')), bytes(1)))).toMatch(/^TypeError: .*__proto__/);
+    expect(failureOf(() => codec.encodeWith(frame(JSON.parse('{"__proto__":1}') as object), bytes(1)))).toMatch(/^TypeError: .*__proto__/);
     for (const [metadata, got] of [
       [new Date(0), 'a Date'],
       [Buffer.of(1), 'bytes (Uint8Array)'],

@@ -5,9 +5,31 @@ import type { Frame, Metadata } from '../../src/wire/frame.js';
 /** Text that is hard to cut: escapes, every width of UTF-8, surrogate pairs and halves of them. */
 export const awkwardText = (maxLength = 60): fc.Arbitrary<string> =>
   fc
-    .array(fc.constantFrom('a', 'b', '"', '\\', '\n', '\u0000', '\u007f', '<', '}', 'é', '€', '\u2028', '😀', '\ud83d', '\ude00'), {
-      maxLength,
-    })
+    .array(
+      fc.constantFrom(
+        'a',
+        'b',
+        '"',
+        '\\',
+        '\n',
+        '\u0000',
+        '\u007f',
+        '\u0080',
+        '\u07ff',
+        '\u0800',
+        '<',
+        '}',
+        'é',
+        '€',
+        '\u2028',
+        '😀',
+        '\ud83d',
+        '\ude00',
+      ),
+      {
+        maxLength,
+      },
+    )
     .map((units) => units.join(''));
 
 /** Any value that JSON carries, with text that is hard to cut. */

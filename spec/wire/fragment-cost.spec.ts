@@ -9,7 +9,7 @@ import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost } from
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
-import { disguised, StuffedCodec } from '../support/foreign-codecs.js';
+import { disguised, NetstringCodec, StuffedCodec } from '../support/foreign-codecs.js';
 import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
 
 class DeclaredJson extends JsonCodec {}
@@ -110,25 +110,32 @@ describe('envelopeBound', () => {
     );
   });
 
-  it.each<[string, Codec]>([
-    ['json', new JsonCodec()],
-    ['msgpack', new MsgpackCodec()],
-  ])('holds for the longest keys, numbers and flags in %s, with a payload key too', (_name, codec) => {
-    const text = '\u0000'.repeat(40);
-    const longest: Frame = {
-      type: text,
-      stream: Number.MAX_SAFE_INTEGER,
-      payload: 0,
-      more: true,
-      headers: { [text]: -Number.MAX_VALUE, b: Number.MIN_VALUE, c: false, d: null, e: text, '': '' },
-      end: true,
-      trailers: { a: -1.2345678901234567e-300 },
-      code: -Number.MAX_VALUE,
-      reason: text,
-      nonce: text,
-      last_stream: Number.MAX_SAFE_INTEGER,
-    };
-    expect(envelopeBound(longest)).toBeGreaterThanOrEqual(encodedLength(codec.encode(longest)));
+  const text = '\u0000'.repeat(1000);
+  const numbers = Object.fromEntries(Array.from('abcdefghijklmnopqrstuvwxyz', (key) => [key, -1.2345678901234567e-300]));
+  const longest: Frame = {
+    type: '',
+    stream: Number.MAX_SAFE_INTEGER,
+    payload: 0,
+    more: true,
+    headers: {},
+    end: true,
+    trailers: {},
+    code: -Number.MAX_VALUE,
+    reason: '',
+    nonce: '',
+    last_stream: Number.MAX_SAFE_INTEGER,
+  };
+
+  it.each<[string, Frame]>([
+    ['all keys, numbers and flags, with a payload key too', longest],
+    ['long texts', { ...longest, type: text, reason: text, nonce: text }],
+    ['long keys and values', { ...longest, headers: { [text]: text } }],
+    ['many numbers', { ...longest, headers: numbers, trailers: numbers }],
+    ['every scalar', { ...longest, headers: { '': '', a: true, b: false, c: null, d: -0 } }],
+  ])('holds for %s', (_what, frame) => {
+    for (const codec of [new JsonCodec(), new MsgpackCodec()]) {
+      expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
+    }
   });
 
   it.each<[string, Frame]>([
@@ -177,6 +184,11 @@ describe('split_frame rule 2: fits', () => {
     const frame = { type: 'data', stream: 1, payload: { text: '€"' }, headers: { op: 'x' } };
     const size = encodedLength(codec.encode(frame));
     expect([fitsIn(codec, frame, size), fitsIn(codec, frame, size - 1)]).toEqual([true, false]);
+  });
+
+  it('trusts no bound for a codec without a declared cost, whose envelope may be long', () => {
+    const padded: Codec = { ...disguised(new JsonCodec()), encode: (frame) => new JsonCodec().encode(frame) + ' '.repeat(1000) };
+    expect([fitsIn(padded, { type: 'ping' }, 1014), fitsIn(padded, { type: 'ping' }, 1015)]).toEqual([false, true]);
   });
 
   it('throws what the codec throws for a header that it cannot represent', () => {
@@ -228,7 +240,25 @@ describe('Splitting, to the byte: a sender fails before the first slice leaves',
   });
 });
 
-describe('codecs of others are measured by few encodings', () => {
+describe('an encoded payload without any unit', () => {
+  it('is refused beforehand where headers and trailers fit only apart', () => {
+    const blank: Codec = { ...disguised(new JsonCodec()), encodePayload: () => '', decodePayload: () => null };
+    const frame = { type: 'data', headers: { h: 'x'.repeat(40) }, trailers: { t: 'x'.repeat(40) }, payload: null };
+    expect(() => {
+      checkFragmentable(frame, '', 100, blank);
+    }).toThrow(/^expected the closing fragment .*without any payload$/);
+  });
+});
+
+describe('codecs are measured by few encodings', () => {
+  it('encodes nothing but its envelopes with a codec whose cost is declared', () => {
+    const codec = new CountingJson();
+    expect(
+      splitFrame({ type: 'open', stream: 1, payload: '"'.repeat(500_000), headers: { op: 'x' } }, MAX_FRAME_BYTES, codec),
+    ).toHaveLength(31);
+    expect(codec.encoded).toBe(4);
+  });
+
   const encodings = (codec: Codec, payload: unknown): { readonly slices: number; readonly encoded: number } => {
     let encoded = 0;
     const counted = { ...disguised(codec), encode: (frame: Frame) => (encoded++, codec.encode(frame)) };
@@ -241,8 +271,11 @@ describe('codecs of others are measured by few encodings', () => {
     expect(encoded).toBeLessThanOrEqual(4 * slices + 4);
   });
 
-  it('encodes some dozens where they do not, a number that grows with the logarithm of a slice', () => {
-    const { slices, encoded } = encodings(new StuffedCodec(), new Uint8Array(20_000).fill(0x7d));
+  it.each<[string, Codec, unknown]>([
+    ['more', new StuffedCodec(), new Uint8Array(20_000).fill(0x7d)],
+    ['less', new NetstringCodec(), '"'.repeat(40_000)],
+  ])('encodes some dozens where they cost %s, a number that grows with the logarithm of a slice', (_how, codec, payload) => {
+    const { slices, encoded } = encodings(codec, payload);
     expect(slices).toBeGreaterThan(8);
     expect(encoded).toBeLessThanOrEqual(50 * slices);
   });

@@ -194,6 +194,7 @@ describe('from_mapping', () => {
     ['a payload of null and a fragment', { type: 'data', payload: null, fragment: '' }, "expected 'payload' or 'fragment', got both"],
     ['no type, on a stream', { stream: 3 }, "stream 3: field 'type': expected a string, got none"],
     ['a wrong field, on a stream', { type: 'data', stream: 3, more: 1 }, "stream 3: field 'more': expected a boolean, got 1"],
+    ['a wrong field, on stream 0', { type: 'data', stream: 0, more: 1 }, "stream 0: field 'more': expected a boolean, got 1"],
     ['a wrong field, on no stream', { type: 'data', stream: null, end: 1 }, "field 'end': expected a boolean, got 1"],
   ])('refuses %s', (_what, mapping, message) => {
     expect(thrownBy(() => fromMapping(mapping))).toEqual(new ProtocolError(message));

@@ -33,9 +33,8 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
   let keys = NO_KEYS;
   let inMetadata = false;
   while (owed > 0) {
-    if (owed > end - at) throw incomplete(owed, end - at);
-    const head = bytes[at] ?? 0;
-    const shape = SHAPES[head] ?? UNUSED;
+    const shape = SHAPES[bytes[at] ?? BEYOND_THE_END];
+    if (shape === undefined || owed > end - at) throw incomplete(owed, end - at);
     const kind = shape & KIND_BITS;
     let size = shape >> SIZE_SHIFT;
     at += 1;
@@ -58,8 +57,8 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
       items += children;
       if (items > limits.maxItems) throw malformed(`expected at most ${limits.maxItems} items, got more`);
       if (children > 0) {
-        lacksAt[depth] = lacks;
-        keysAt[depth] = keys;
+        open.setUint32(depth * OPEN_BYTES, lacks);
+        open.setUint8(depth * OPEN_BYTES + KEYS_OFFSET, keys);
         const needText = limits.envelope && (depth === 0 || (depth === 1 && inMetadata));
         depth += 1;
         lacks = children;
@@ -74,8 +73,8 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
     // The outermost level lacks two, so that it is never left.
     while (lacks === 0) {
       depth -= 1;
-      lacks = (lacksAt[depth] ?? 0) - 1;
-      keys = keysAt[depth] ?? NO_KEYS;
+      lacks = open.getUint32(depth * OPEN_BYTES) - 1;
+      keys = open.getUint8(depth * OPEN_BYTES + KEYS_OFFSET);
     }
   }
   if (at > end) throw incomplete(at - end, 0);
@@ -83,9 +82,11 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
   return blobs;
 }
 
-// What is open at each depth. Kept between calls: to allocate it for each would cost more than the scan.
-const lacksAt = new Uint32Array(128);
-const keysAt = new Uint8Array(128);
+// What is open around the innermost: for each depth what it lacks and its keys. Kept between calls, because to allocate it
+// for each would cost more than the scan.
+const OPEN_BYTES = 8;
+const KEYS_OFFSET = 4;
+const open = new DataView(new ArrayBuffer(128 * OPEN_BYTES));
 
 const NO_KEYS = 0;
 const ANY_KEYS = 1;
@@ -145,6 +146,7 @@ const UNUSED = 5;
 
 // For each head one number: what it starts, how many bytes of length follow, and the size beside that: in bytes, or items.
 const SHAPES = new Uint16Array(256);
+const BEYOND_THE_END = 256;
 const KIND_BITS = 0x07;
 const LENGTH_BITS = 0x38;
 const LENGTH_SHIFT = 3;
@@ -165,6 +167,7 @@ const itself = (n: number): number => n;
 const doubling = (n: number): number => 1 << n;
 const doublingFrom2 = (n: number): number => 2 << n;
 
+// The heads that are left are scalars without a body.
 defineHeads([0x80, 0x8f], MAP, none, itself);
 defineHeads([0x90, 0x9f], ARRAY, none, itself);
 defineHeads([0xa0, 0xbf], TEXT, none, itself);

@@ -1,5 +1,7 @@
-import { merge, Observable } from 'rxjs';
+import { firstValueFrom, merge, Observable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
+import { retryWhenSafe } from '../operators/retry-when-safe.js';
+import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Message } from '../wire/codec.js';
 import { ABSENT } from '../wire/frame.js';
@@ -23,6 +25,8 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly timeoutMs?: number | undefined;
   /** Gets the stream of a call that does not return it: for reply headers and trailers. */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
+  /** Makes this call again where that is provably safe; never what is piped behind it. Not of `open`. Default `false`. */
+  readonly retry?: false | 'safe' | Retry | undefined;
 }
 
 /** What a two-way call sends, or a function that makes it, so that a retry gets a fresh one. */
@@ -64,6 +68,7 @@ export class Calls {
 
   /** Resolves with the first payload; an end without one is `null`. */
   request(value: unknown, options: OpenOptions): Promise<unknown> {
+    if (options.retry !== undefined && options.retry !== false) return firstValueFrom(this.request$(value, options));
     return new Promise((resolve, reject) => {
       readOne(this.#request(value, options), resolve, reject);
     });
@@ -71,7 +76,7 @@ export class Calls {
 
   /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
-    return new Observable((subscriber) => {
+    const answer$ = new Observable((subscriber) => {
       const stream = this.#request(value, options);
       let settled = false;
       subscriber.add(() => {
@@ -90,16 +95,18 @@ export class Calls {
         },
       );
     });
+    return retried(answer$, options);
   }
 
   /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
   open$(value: unknown, options: OpenOptions & { readonly input?: Input<unknown> | undefined }): Observable<unknown> {
     const { input } = options;
-    return new Observable((subscriber) => {
+    const received$ = new Observable((subscriber) => {
       const stream = this.open(value, { ...options, end: input === undefined });
       if (input === undefined) return stream.stream.subscribe(subscriber);
       return merge(stream.stream, feed(stream, typeof input === 'function' ? input() : input, true)).subscribe(subscriber);
     });
+    return retried(received$, options);
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
@@ -120,6 +127,10 @@ export class Calls {
       waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
     return stream;
   }
+}
+
+function retried(call$: Observable<unknown>, { retry = false }: OpenOptions): Observable<unknown> {
+  return retry === false ? call$ : call$.pipe(retryWhenSafe(retry === 'safe' ? {} : retry));
 }
 
 function lookAfter(stream: StreamCore, { signal, timeoutMs }: OpenOptions): void {

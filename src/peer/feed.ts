@@ -23,6 +23,7 @@ export function feed(core: StreamCore, input: ObservableInput<unknown>, end: boo
       stopped(core, subscriber);
     });
     subscriber.add(removed);
+    core.taken();
     if (core.cause !== null) stopped(core, subscriber);
     else subscriber.add(start(core, input, new Outlet(core, subscriber, end)));
   });

@@ -1,5 +1,4 @@
-import { map, of } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { of } from 'rxjs';
 import { GivenSocket } from '../peer/given-socket.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
@@ -7,41 +6,11 @@ import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory.js';
 import type { Transport } from '../transport/transport.js';
-import type { CloseReason } from '../wire/close-reason.js';
-import type { Codec, Message } from '../wire/codec.js';
-import type { Frame } from '../wire/frame.js';
 import { subprotocol } from '../wire/subprotocol.js';
+import { fateOf, linkOf } from './link.js';
+import type { FaultScript, Link } from './link.js';
 
-/** One end of a pair. */
-export type Side = 'dialer' | 'acceptor';
-
-/** One message of a link, decoded. */
-export interface LinkMessage {
-  readonly from: Side;
-  readonly frame: Frame;
-  /** 1, 2, … per direction. */
-  readonly nth: number;
-}
-
-/** What a script does to a message; `undefined` delivers it. */
-export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
-
-/** Decides message by message. */
-export type FaultScript = (message: LinkMessage) => Fault | undefined;
-
-/** The line between two peers, in the hands of a test. */
-export interface Link {
-  /** Every message as it is sent. */
-  readonly messages$: Observable<LinkMessage>;
-  /** Ends the socket on both sides without a handshake; 1006 unless the reason says otherwise. */
-  cut(reason?: Partial<CloseReason>): void;
-  /** One side stops reading, as a process that hangs does. */
-  stall(side: Side): void;
-  resume(side: Side): void;
-  /** One side reads `message` as if the other had sent it. */
-  inject(to: Side, message: Message): void;
-}
-
+/** How the two peers of a pair are made. */
 export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
   readonly dialer?: PeerOptions | undefined;
   readonly acceptor?: PeerOptions | undefined;
@@ -50,6 +19,7 @@ export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'kee
   readonly faults?: FaultScript | undefined;
 }
 
+/** Two peers and the line between them. */
 export interface Pair {
   readonly dialer: Peer;
   readonly acceptor: Peer;
@@ -78,7 +48,7 @@ export function createPair(options: PairOptions = {}): Pair {
   const line = new MemoryLink({
     protocol: subprotocol(codec),
     latencyMs,
-    fate: faults === undefined ? undefined : ({ from, message, nth }) => faults({ from, nth, frame: codec.decode(message) }),
+    fate: fateOf(faults, codec),
   });
   return {
     dialer: begin(dialerCore, line.ends.dialer, dialer),
@@ -92,22 +62,4 @@ function begin(core: PeerCore, transport: Transport, options: PeerOptions | unde
   if (options?.onStream !== undefined) peer.onStream(options.onStream);
   void peer.serve();
   return peer;
-}
-
-function linkOf(line: MemoryLink, codec: Codec): Link {
-  return {
-    messages$: line.carried$.pipe(map(({ from, message, nth }) => ({ from, nth, frame: codec.decode(message) }))),
-    cut(reason) {
-      line.cut(reason);
-    },
-    stall(side) {
-      line.ends[side].stall();
-    },
-    resume(side) {
-      line.ends[side].unstall();
-    },
-    inject(to, message) {
-      line.inject(to, message);
-    },
-  };
 }

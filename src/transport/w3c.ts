@@ -1,5 +1,5 @@
-import { Observable } from 'rxjs';
-import type { Subscriber } from 'rxjs';
+import { Observable, timer } from 'rxjs';
+import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { truncateToBytes } from '../wire/length.js';
@@ -34,7 +34,7 @@ export class W3cTransport implements Transport {
   #early: Message[] = [];
   #failure = '';
   #opening: Subscriber<never> | null = null;
-  #look: ReturnType<typeof setTimeout> | undefined;
+  #look: Subscription | undefined;
 
   constructor(protected readonly socket: SocketLike) {
     socket.binaryType = 'arraybuffer';
@@ -65,7 +65,7 @@ export class W3cTransport implements Transport {
   }
 
   get refusedStatus(): number | null {
-    return null;
+    return this.socket.refusedStatus ?? null;
   }
 
   get bufferedAmount(): number {
@@ -77,17 +77,17 @@ export class W3cTransport implements Transport {
   }
 
   turn(task: () => void): void {
-    laterTurn(task);
+    if (this.socket.turn === undefined) laterTurn(task);
+    else this.socket.turn(task);
   }
 
   whenBelow(bytes: number, task: () => void): void {
-    clearTimeout(this.#look);
     const look = (wait: number): void => {
-      this.#look = setTimeout(() => {
-        if (this.#closed !== null) return;
+      this.#look?.unsubscribe();
+      this.#look = timer(wait).subscribe(() => {
         if (this.bufferedAmount <= bytes) task();
         else look(Math.min(wait * 2, LONGEST_LOOK_MS));
-      }, wait);
+      });
     };
     look(FIRST_LOOK_MS);
   }
@@ -130,7 +130,7 @@ export class W3cTransport implements Transport {
   protected end(close: SocketClose): void {
     if (this.#closed !== null) return;
     this.#closed = close;
-    clearTimeout(this.#look);
+    this.#look?.unsubscribe();
     this.socket.removeEventListener('message', this.#onMessage);
     this.socket.removeEventListener('close', this.#onClose);
     this.socket.removeEventListener('open', this.#onOpen);

@@ -52,9 +52,8 @@ export class Slicer {
   get hasRoom(): boolean {
     const { cap, encodedPayload } = this.#source;
     const { first, middle, last } = this.#forms;
-    if (payloadEnd(encodedPayload) < WIDER_THAN_ANY_UNIT) return false;
     const sample = encodedPayload.slice(0, unitEdge(encodedPayload, WIDER_THAN_ANY_UNIT));
-    return [first, middle, last].every((form) => form.bytesAround(sample) <= cap);
+    return payloadEnd(sample) > 0 && [first, middle, last].every((form) => form.bytesAround(sample) <= cap);
   }
 
   /**
@@ -92,5 +91,6 @@ export class Slicer {
   }
 }
 
-// Each unit takes a byte or more, so this many of them take more than the widest: 6 bytes in JSON, some 12 in anything else.
+// Each unit takes a byte or more, so this many of them take more than the widest, which is 4 bytes in JSON and some 12 in
+// anything else; of a shorter payload the sample is all there is.
 const WIDER_THAN_ANY_UNIT = 32;

@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildSync } from 'esbuild';
+
+// Each attack runs in a process of its own with a small heap: what this is about takes down the process, past every try.
+const directory = mkdtempSync(join(tmpdir(), 'rxmux-bombs-'));
+const bundle = join(directory, 'msgpack.cjs');
+
+beforeAll(() => {
+  buildSync({
+    stdin: {
+      contents: `export { MsgpackCodec } from './codec/msgpack.js'; export { decode } from '@msgpack/msgpack';`,
+      resolveDir: join(__dirname, '../../src'),
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile: bundle,
+  });
+});
+
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+const CHILD = `
+  const { MsgpackCodec, decode } = require(process.argv[1]);
+  const bomb = Uint8Array.from(require('node:fs').readFileSync(0)).buffer;
+  const codec = new MsgpackCodec();
+  const attacked = { decode: (data) => codec.decode(data), decodePayload: (data) => codec.decodePayload(data), library: decode }[process.argv[2]];
+  const before = process.memoryUsage().rss;
+  let failure = 'returns';
+  try { attacked(bomb); } catch (error) { failure = String(error); }
+  process.stdout.write(JSON.stringify({ failure, megabytes: (process.memoryUsage().rss - before) / 2 ** 20 }));
+`;
+
+function attack(target: 'decode' | 'decodePayload' | 'library', bomb: Buffer): { failure: string; megabytes: number } {
+  const { stdout } = spawnSync(process.execPath, ['--max-old-space-size=64', '-e', CHILD, bundle, target], { input: bomb });
+  return stdout.length === 0 ? { failure: 'the process died', megabytes: NaN } : (JSON.parse(String(stdout)) as ReturnType<typeof attack>);
+}
+
+function arrays(count: number, length: number): Buffer {
+  const header = Buffer.alloc(5, 0xdd);
+  header.writeUInt32BE(length, 1);
+  return Buffer.concat(Array.from({ length: count }, () => header));
+}
+
+const maps = (count: number): Buffer =>
+  Buffer.concat(Array.from({ length: count }, () => Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0xa1, 0x61])));
+
+const BOMBS: readonly (readonly [string, Buffer])[] = [
+  ['100 bytes: 20 arrays of 30 million in each other', arrays(20, 30_000_000)],
+  ['40 bytes: 8 of them', arrays(8, 30_000_000)],
+  ['5 bytes: one array of 34 million', arrays(1, 34_000_000)],
+  ['5 000 bytes: 1 000 arrays of 65 536', arrays(1_000, 65_536)],
+  ['64 KiB: 13 107 arrays of 4 096', arrays(13_107, 4_096)],
+  ['90 arrays of 4 096, within the depth, with bytes to spare for the first', Buffer.concat([arrays(90, 4_096), Buffer.alloc(4_096)])],
+  ['maps of 4 billion entries', maps(50)],
+  ['65 535 arrays of one in each other', Buffer.alloc(65_535, 0x91)],
+  ['a million empty maps in 1 MiB', Buffer.concat([arrays(1, 1_048_000), Buffer.alloc(1_048_000, 0x80)])],
+  ['4 billion bytes', Buffer.from([0xc6, 0xff, 0xff, 0xff, 0xff])],
+];
+
+describe('msgpack bombs', () => {
+  it.each(BOMBS.slice(0, 1))('take down a process that hands them to the decoder: %s', (_title, bomb) => {
+    expect(attack('library', bomb).failure).toBe('the process died');
+  });
+
+  it.each(BOMBS)('cost a ProtocolError and no memory as a payload: %s', (_title, bomb) => {
+    const { failure, megabytes } = attack('decodePayload', bomb);
+    expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
+    expect(megabytes).toBeLessThan(10);
+  });
+
+  it.each(BOMBS)('cost a ProtocolError and no memory as a message: %s', (_title, bomb) => {
+    const envelope = Buffer.concat([Buffer.from([0x82]), Buffer.from('\xa4type\xa4data\xa7payload', 'latin1'), bomb]);
+    const { failure, megabytes } = attack('decode', envelope);
+    expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
+    expect(megabytes).toBeLessThan(10);
+  });
+});

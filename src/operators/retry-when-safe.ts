@@ -1,0 +1,47 @@
+import { from, retry, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
+import { isMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+import { checkNumber } from '../wire/limits.js';
+
+/** How often, and after what, a call is made again. */
+export interface Retry {
+  /** Attempts behind the first. Default 3. */
+  readonly count?: number | undefined;
+  /**
+   * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
+   * 500 ms doubled with each attempt, 30 s at most. A call made while there is no connection waits for one by itself.
+   */
+  readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 30_000;
+
+/**
+ * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
+ * nothing. Any other error passes. Put it straight behind a call: what is piped before it runs again too.
+ *
+ * @throws TypeError for a count or delay that is not a non-negative number
+ *
+ * @example
+ * ```ts
+ * peer.request$({ op: 'book', seat: '12A' }).pipe(retryWhenSafe()).subscribe(console.log);
+ * // booked once, also when the server was restarted meanwhile
+ * ```
+ */
+export function retryWhenSafe<T>({ count = 3, delay = fullJitter }: Retry = {}): MonoTypeOperatorFunction<T> {
+  checkNumber('retry.count', count);
+  if (typeof delay === 'number') checkNumber('retry.delay', delay);
+  return retry({
+    resetOnSuccess: true,
+    delay: (error: unknown, attempt) => {
+      if (!isMuxError(error) || !error.retriable || attempt > count) return throwError(() => error);
+      return typeof delay === 'number' ? timer(delay) : from(delay(error, attempt));
+    },
+  });
+}
+
+function fullJitter(_error: AnyMuxError, attempt: number): ObservableInput<unknown> {
+  return timer(Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)));
+}

@@ -1,0 +1,17 @@
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { IncomingHeadersInterceptor } from '../hooks.js';
+import type { Peer } from '../peer.js';
+import { hook } from './hook.js';
+
+/**
+ * Sees the headers of the remote's first frame on every stream of each peer that passes.
+ * Removed on unsubscribe only.
+ *
+ * @example
+ * ```ts
+ * server.peers$.pipe(interceptIncomingHeaders((headers, stream) => { console.log(stream.id, headers); })).subscribe();
+ * ```
+ */
+export function interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): MonoTypeOperatorFunction<Peer> {
+  return hook((peer) => peer.interceptIncomingHeaders(interceptor));
+}

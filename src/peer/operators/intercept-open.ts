@@ -1,0 +1,17 @@
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { OpenInterceptor } from '../hooks.js';
+import type { Peer } from '../peer.js';
+import { hook } from './hook.js';
+
+/**
+ * Sees, and may change, the headers of every call of each peer that passes, before an id is spent.
+ * Removed on unsubscribe only.
+ *
+ * @example
+ * ```ts
+ * serve(options).peers$.pipe(interceptOpen((headers) => { headers['x-node'] = 'a1'; })).subscribe();
+ * ```
+ */
+export function interceptOpen(interceptor: OpenInterceptor): MonoTypeOperatorFunction<Peer> {
+  return hook((peer) => peer.interceptOpen(interceptor));
+}

@@ -1,0 +1,17 @@
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { ReplyHeadersInterceptor } from '../hooks.js';
+import type { Peer } from '../peer.js';
+import { hook } from './hook.js';
+
+/**
+ * Sees, and may change, the headers of the first frame that each peer that passes sends on a stream the remote opened.
+ * Removed on unsubscribe only.
+ *
+ * @example
+ * ```ts
+ * server.peers$.pipe(interceptReplyHeaders((headers, stream) => { headers['x-trace'] = stream.headers['x-trace']; })).subscribe();
+ * ```
+ */
+export function interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): MonoTypeOperatorFunction<Peer> {
+  return hook((peer) => peer.interceptReplyHeaders(interceptor));
+}

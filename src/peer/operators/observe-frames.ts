@@ -1,0 +1,18 @@
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { FrameObserver } from '../hooks.js';
+import type { Peer } from '../peer.js';
+import { hook } from './hook.js';
+
+/**
+ * Sees every frame of each peer that passes. Removed on unsubscribe only.
+ *
+ * @example
+ * ```ts
+ * server.peers$.pipe(observeFrames((direction, frame) => { console.log(direction, frame.type); })).subscribe();
+ * // rx open
+ * // tx data
+ * ```
+ */
+export function observeFrames(observer: FrameObserver): MonoTypeOperatorFunction<Peer> {
+  return hook((peer) => peer.onFrame(observer));
+}

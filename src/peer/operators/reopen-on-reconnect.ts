@@ -1,0 +1,79 @@
+import {
+  catchError,
+  concat,
+  defer,
+  distinctUntilChanged,
+  filter,
+  from,
+  map,
+  materialize,
+  NEVER,
+  dematerialize,
+  of,
+  switchMap,
+  takeWhile,
+  tap,
+  throwError,
+} from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
+import type { Peer } from '../peer.js';
+
+/** How a subscription is resumed. */
+export interface Reopen<T, C> {
+  /** Where the first subscription starts. */
+  readonly initial: C;
+  /** Opens the stream from a cursor on. */
+  readonly open: (cursor: C) => ObservableInput<T>;
+  /** The cursor behind a value. */
+  readonly cursor: (value: T, cursor: C) => C;
+}
+
+/**
+ * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave. At a
+ * goaway it moves as soon as the replacement is open, while the old socket drains.
+ *
+ * Completes when a stream does. Errors with whatever else a stream errors, and with the reason of the last socket once the
+ * peer dials no more.
+ *
+ * @example
+ * ```ts
+ * reopenOnReconnect(peer, {
+ *   initial: 0,
+ *   open: (since) => peer.open$<Entry>({ op: 'log', since }),
+ *   cursor: (entry) => entry.seq,
+ * }).subscribe(append);   // every entry once, whatever the network does
+ * ```
+ */
+export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open, cursor }: Reopen<T, C>): Observable<T> {
+  return defer(() => {
+    let position = initial;
+    const sockets$ = peer.status$.pipe(
+      filter((status) => status.state === 'open'),
+      map(({ reconnects }) => reconnects),
+      distinctUntilChanged(),
+    );
+    const stream$ = defer(() => from(open(position))).pipe(
+      tap((value) => {
+        position = cursor(value, position);
+      }),
+      catchError((error: unknown) => (endsWithSocket(error) ? NEVER : throwError(() => error))),
+      materialize(),
+    );
+    const closed$ = defer(() => of(peer.status)).pipe(
+      map((status) => ({
+        kind: 'E' as const,
+        error: status.state === 'closed' ? (status.error ?? new ConnectionLostError(status.reason)) : undefined,
+      })),
+    );
+    return concat(sockets$.pipe(switchMap(() => stream$)), closed$).pipe(
+      takeWhile(({ kind }) => kind === 'N', true),
+      dematerialize(),
+    );
+  });
+}
+
+/** Whether another socket may do better: this one was lost, or goes away. */
+function endsWithSocket(error: unknown): boolean {
+  return isMuxError(error) && (error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null));
+}

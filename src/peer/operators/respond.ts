@@ -1,0 +1,35 @@
+import { catchError, EMPTY, mergeMap } from 'rxjs';
+import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
+import { feed } from '../feed.js';
+import { Stream } from '../stream.js';
+
+/**
+ * Answers streams with Observables: values become data, completion the end, an error the reset that a handler's would be,
+ * and the remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
+ *
+ * `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. Errors of one stream stay
+ * with that stream; the operator goes on with the others.
+ *
+ * @example
+ * ```ts
+ * peer.streams$.pipe(respond((payload) => (payload === 'ticks' ? interval(1_000) : EMPTY))).subscribe();
+ * ```
+ */
+export function respond<P = unknown, In = unknown, Out = unknown>(
+  project: (payload: P, stream: Stream<In, Out>) => ObservableInput<Out> | void,
+): OperatorFunction<Stream, never> {
+  return mergeMap((stream) => answer(stream, project as (payload: unknown, stream: Stream) => ObservableInput<unknown> | void));
+}
+
+function answer(stream: Stream, project: (payload: unknown, stream: Stream) => ObservableInput<unknown> | void): Observable<never> {
+  const core = Stream.core(stream);
+  try {
+    const input = project(stream.payload, stream);
+    if (input === undefined) return EMPTY;
+    return feed(core, input, true).pipe(catchError(() => EMPTY));
+  } catch (error) {
+    core.taken();
+    core.fail(error);
+    return EMPTY;
+  }
+}

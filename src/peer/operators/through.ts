@@ -1,0 +1,20 @@
+import type { Observable, OperatorFunction } from 'rxjs';
+import type { OpenOptions } from '../calls.js';
+import type { Peer } from '../peer.js';
+
+/**
+ * Makes an operator of a remote stream: what the source emits is sent, what comes back is emitted. Each subscription opens
+ * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error.
+ *
+ * @example
+ * ```ts
+ * clicks$.pipe(through<Rank>(peer, { op: 'rank' })).subscribe(show);
+ * ```
+ */
+export function through<In = unknown>(
+  peer: Peer,
+  payload?: unknown,
+  options: OpenOptions<In, unknown> = {},
+): OperatorFunction<unknown, In> {
+  return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
+}

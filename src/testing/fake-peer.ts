@@ -1,0 +1,103 @@
+import { tap } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { respond } from '../peer/operators/respond.js';
+import type { PeerOptions } from '../peer/options.js';
+import type { Peer } from '../peer/peer.js';
+import type { Stream } from '../peer/stream.js';
+import { RefusedError } from '../wire/errors.js';
+import type { Metadata } from '../wire/frame.js';
+import { createPair } from './pair.js';
+
+/** One call that the program under test has made. */
+export interface FakeCall {
+  /** The row that answered, such as `request sum`; the bare name where no row did. */
+  readonly row: string;
+  readonly payload: unknown;
+  readonly headers: Readonly<Metadata>;
+  /** What was sent behind the open, in order. */
+  readonly sent: readonly unknown[];
+  /** Whether the program unsubscribed, or aborted, before the answer was complete. */
+  readonly cancelled: boolean;
+}
+
+/** A peer for the program under test, and what the program did with it. */
+export interface FakePeer {
+  readonly peer: Peer;
+  /** Every call, in order, as far as it has come. */
+  readonly calls: readonly FakeCall[];
+}
+
+/** What a fake peer can be given. */
+export interface FakePeerOptions extends PeerOptions {
+  /** Values for the letters of the rows. Default: the letters themselves. */
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
+  /** The error of `#`. */
+  readonly error?: unknown;
+  /** The name of a call. Default: the payload where it is a string, else its `op`. */
+  readonly name?: ((payload: unknown) => string) | undefined;
+}
+
+/**
+ * A peer whose answers are rows of marbles, for testing a user interface with no frames in sight. A row's key is a word of
+ * your choice and the name of the call; every call of that name is answered by the row from its own start on.
+ *
+ * A call that no row answers is refused, with an error that lists the rows.
+ *
+ * @example
+ * ```ts
+ * scheduler.run((helpers) => {
+ *   const { peer, calls } = fakePeer(helpers, { 'open prices': '--a-b-|', 'request sum': '--r|' });
+ *   helpers.expectObservable(peer.open$('prices').pipe(take(1))).toBe('--(a|)');
+ *   helpers.flush();
+ *   calls;   // [{ row: 'open prices', payload: 'prices', headers: {}, sent: [], cancelled: true }]
+ * });
+ * ```
+ */
+export function fakePeer(
+  helpers: Pick<RunHelpers, 'cold'>,
+  rows: Readonly<Record<string, string>>,
+  options: FakePeerOptions = {},
+): FakePeer {
+  const { values, error, name = nameOf, ...shared } = options;
+  const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
+  const calls: Call[] = [];
+  const answers = new Map(Object.entries(rows).map(([row, marbles]) => [row.slice(row.indexOf(' ') + 1), { row, marbles }]));
+  acceptor.streams$
+    .pipe(
+      respond((payload, stream) => {
+        const called = name(payload);
+        const answer = answers.get(called);
+        calls.push(new Call(answer?.row ?? called, stream));
+        if (answer === undefined) throw new RefusedError(`expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
+        return helpers.cold(answer.marbles, values as Record<string, unknown>, error);
+      }),
+    )
+    .subscribe();
+  return { peer: dialer, calls };
+}
+
+class Call implements FakeCall {
+  readonly payload: unknown;
+  readonly headers: Readonly<Metadata>;
+  readonly sent: unknown[] = [];
+
+  constructor(
+    readonly row: string,
+    private readonly stream: Stream,
+  ) {
+    this.payload = stream.payload;
+    this.headers = stream.headers;
+    stream.pipe(tap((value) => this.sent.push(value))).subscribe({ error: () => undefined });
+  }
+
+  get cancelled(): boolean {
+    const { cause } = this.stream;
+    return cause?.how === 'reset' && cause.by === 'remote';
+  }
+}
+
+function nameOf(payload: unknown): string {
+  if (typeof payload === 'string') return payload;
+  const op: unknown = typeof payload === 'object' && payload !== null && 'op' in payload ? payload.op : null;
+  return typeof op === 'string' ? op : JSON.stringify(payload);
+}

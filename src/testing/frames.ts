@@ -1,0 +1,33 @@
+import type { Frame } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+
+/** The letters of a frame diagram: open, data, end, reset, ping, pong (`q`), goaway. */
+export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame>;
+
+/**
+ * Frames for a marble diagram, by letter, of one stream.
+ *
+ * @param stream the stream's id; default 1
+ * @param more letters of your own; a frame without `type` is a `data`, and one without `stream` is of this stream
+ *
+ * @example
+ * ```ts
+ * const frames = frameMarbles(1, { x: { payload: 42 } });
+ * hot('--o-x-e|', frames);   // open, data with 42, end
+ * ```
+ */
+export function frameMarbles(stream?: number): FrameLetters;
+export function frameMarbles<K extends string>(stream: number, more: Record<K, Partial<Frame>>): FrameLetters & Record<K, Frame>;
+export function frameMarbles(stream = 1, more: Record<string, Partial<Frame>> = {}): Record<string, Frame> {
+  const letters: FrameLetters = {
+    o: { type: 'open', stream },
+    d: { type: 'data', stream, payload: 'd' },
+    e: { type: 'data', stream, end: true },
+    r: { type: 'reset', stream, code: ResetCode.CANCEL },
+    p: { type: 'ping', nonce: 'n' },
+    q: { type: 'pong', nonce: 'n' },
+    g: { type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 },
+  };
+  const own = Object.entries(more).map(([letter, frame]) => [letter, { type: 'data', stream, ...frame }] as const);
+  return { ...letters, ...Object.fromEntries(own) };
+}

@@ -1,0 +1,73 @@
+import { filter, map } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { HotObservable } from 'rxjs/internal/testing/HotObservable';
+import type { RunHelpers } from 'rxjs/testing';
+import { resolveOptions } from '../peer/options.js';
+import type { PeerOptions } from '../peer/options.js';
+import { Peer } from '../peer/peer.js';
+import { MemoryLink } from '../transport/memory.js';
+import { MemorySocket } from '../transport/memory-socket.js';
+import type { SocketLike } from '../transport/socket-like.js';
+import type { Frame } from '../wire/frame.js';
+import { subprotocol } from '../wire/subprotocol.js';
+import { frameMarbles } from './frames.js';
+
+/** A peer between two rows of marbles. */
+export interface MarblePeer {
+  readonly peer: Peer;
+  /** The frames that arrive; expect its subscriptions as those of any hot Observable. */
+  readonly inbound: HotObservable<Frame>;
+  /** The frames that the peer sends, for `expectObservable`. */
+  readonly outbound$: Observable<Frame>;
+  readonly socket: SocketLike;
+}
+
+/**
+ * One real peer whose other side is a row of marbles: each letter is a frame that arrives, `|` is a clean close of the
+ * socket, `#` its loss. Runs in virtual time inside `TestScheduler.run`.
+ *
+ * @param frames letters to frames; default `frameMarbles()` of the remote's first stream
+ * @param options of the peer; `isDialer` defaults to `false`, so that the remote's `o` opens stream 1; keepalive is off
+ *
+ * @example
+ * ```ts
+ * scheduler.run((helpers) => {
+ *   const { outbound$ } = peerFromMarbles(helpers, '--o--|', frameMarbles(1), { onStream: (_, stream) => stream.reply('hi') });
+ *   helpers.expectObservable(outbound$.pipe(map((frame) => frame.payload))).toBe('--a--|', { a: 'hi' });
+ * });
+ * ```
+ */
+export function peerFromMarbles(
+  helpers: Pick<RunHelpers, 'hot'>,
+  inbound: string,
+  frames: Record<string, Frame> = frameMarbles(),
+  options: PeerOptions & { readonly isDialer?: boolean | undefined } = {},
+): MarblePeer {
+  const { isDialer = false, ...given } = { keepalive: false as const, ...options };
+  const { codec } = resolveOptions(given, isDialer);
+  const line = new MemoryLink({ protocol: subprotocol(codec) });
+  const socket = new MemorySocket(line.ends.dialer, undefined);
+  const peer = new Peer(socket, { ...given, codec, isDialer });
+  const row = helpers.hot<Frame>(inbound, frames);
+  void peer.serve();
+  row.subscribe({
+    next: (frame) => {
+      line.inject('dialer', codec.encode(frame));
+    },
+    error: () => {
+      line.cut();
+    },
+    complete: () => {
+      line.ends.acceptor.close(1000, '');
+    },
+  });
+  return {
+    peer,
+    inbound: row,
+    outbound$: line.carried$.pipe(
+      filter(({ from }) => from === 'dialer'),
+      map(({ message }) => codec.decode(message)),
+    ),
+    socket,
+  };
+}

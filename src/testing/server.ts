@@ -1,0 +1,70 @@
+import { of, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ConnectOptions } from '../peer/connect.js';
+import { GivenSocket } from '../peer/given-socket.js';
+import { resolveOptions } from '../peer/options.js';
+import type { PeerOptions } from '../peer/options.js';
+import { PeerCore } from '../peer/peer-core.js';
+import { Peer } from '../peer/peer.js';
+import { MemoryLink } from '../transport/memory.js';
+import { MemorySocket } from '../transport/memory-socket.js';
+import { fateOf, linkOf } from './link.js';
+import type { FaultScript, Link } from './link.js';
+
+/** How a {@link createServer test server} answers. */
+export interface TestServerOptions extends PeerOptions {
+  /** How long each message travels, in ms. Default 0. */
+  readonly latencyMs?: number | undefined;
+  readonly faults?: FaultScript | undefined;
+}
+
+/** A server in memory, for what dials again and again. */
+export interface TestServer {
+  /** Give it to `connect` as the option `socket`. */
+  readonly socket: NonNullable<ConnectOptions['socket']>;
+  /** Each peer that has dialed, before it begins to read. */
+  readonly peers$: Observable<Peer>;
+  /** The line to the peer that dialed last; `null` before. */
+  readonly link: Link | null;
+  /** From now on dials are refused with this HTTP status; with `null` nobody answers; with `undefined` they are taken again. */
+  refuse(status: number | null | undefined): void;
+}
+
+/**
+ * A server in memory, for tests of reconnecting: real peers and codec, time on rxjs's clock. Keepalive is off unless asked for.
+ *
+ * @example
+ * ```ts
+ * const server = createServer({ onStream: (payload, stream) => stream.reply(payload) });
+ * const peer = connect('ws://test', { socket: server.socket, reconnect: true });
+ * await peer.request('hi');   // 'hi'
+ * server.link?.cut();         // the peer dials again
+ * ```
+ */
+export function createServer({ latencyMs, faults, ...options }: TestServerOptions = {}): TestServer {
+  const given = { keepalive: false as const, ...options };
+  const peers$ = new Subject<Peer>();
+  let link: Link | null = null;
+  let refusal: number | null | undefined;
+  return {
+    peers$: peers$.asObservable(),
+    get link() {
+      return link;
+    },
+    refuse(status) {
+      refusal = status;
+    },
+    socket(_url, protocol) {
+      const core = new PeerCore(resolveOptions(given, false));
+      const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
+      if (refusal === undefined) {
+        link = linkOf(line, core.codec);
+        const peer = new Peer(core, new GivenSocket(core, of(line.ends.acceptor)));
+        if (given.onStream !== undefined) peer.onStream(given.onStream);
+        peers$.next(peer);
+        void peer.serve();
+      }
+      return new MemorySocket(line.ends.dialer, refusal);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { asapScheduler, asyncScheduler } from 'rxjs';
+import type { Message } from '../wire/codec.js';
+import type { MemoryTransport } from './memory.js';
+import { ReadyState } from './socket-like.js';
+import type { SocketEvent, SocketLike } from './socket-like.js';
+import type { SocketClose } from './transport.js';
+
+type EventType = 'open' | 'message' | 'error' | 'close';
+
+/** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, a turn later. */
+export class MemorySocket implements SocketLike {
+  binaryType = 'arraybuffer';
+  readonly #listeners: Readonly<Record<EventType, Set<(event: SocketEvent) => void>>> = {
+    open: new Set(),
+    message: new Set(),
+    error: new Set(),
+    close: new Set(),
+  };
+  #readyState: number = ReadyState.CONNECTING;
+
+  /** @param refusal the HTTP status that refuses the handshake, or `null` for a server that is not there; `undefined` opens */
+  constructor(
+    private readonly end: MemoryTransport,
+    private readonly refusal: number | null | undefined,
+  ) {
+    asapScheduler.schedule(() => {
+      if (this.#readyState !== ReadyState.CONNECTING) return;
+      if (refusal === undefined) this.#open();
+      else this.#close({ code: 1006, reason: '', wasClean: false });
+    });
+  }
+
+  get readyState(): number {
+    return this.#readyState;
+  }
+
+  get protocol(): string {
+    return this.#readyState === ReadyState.CONNECTING ? '' : this.end.protocol;
+  }
+
+  get bufferedAmount(): number {
+    return this.end.bufferedAmount;
+  }
+
+  get refusedStatus(): number | null {
+    return this.#readyState === ReadyState.CONNECTING ? null : (this.refusal ?? null);
+  }
+
+  send(data: Message): void {
+    if (this.#readyState === ReadyState.OPEN) this.end.send(data);
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#readyState === ReadyState.CONNECTING) {
+      this.terminate();
+      return;
+    }
+    if (this.#readyState !== ReadyState.OPEN) return;
+    this.#readyState = ReadyState.CLOSING;
+    this.end.close(code, reason);
+  }
+
+  terminate(): void {
+    if (this.#readyState === ReadyState.CLOSED) return;
+    this.end.terminate();
+    this.#close({ code: 1006, reason: '', wasClean: false });
+  }
+
+  turn(task: () => void): void {
+    asyncScheduler.schedule(task);
+  }
+
+  addEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners[type].add(listener);
+  }
+
+  removeEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners[type].delete(listener);
+  }
+
+  #open(): void {
+    this.#readyState = ReadyState.OPEN;
+    this.#dispatch({ type: 'open' });
+    this.end.messages$.subscribe({
+      next: (data) => {
+        this.#dispatch({ type: 'message', data });
+      },
+      complete: () => {
+        if (this.end.closed !== null) this.#close(this.end.closed);
+      },
+    });
+  }
+
+  #close(close: SocketClose): void {
+    if (this.#readyState === ReadyState.CLOSED) return;
+    this.#readyState = ReadyState.CLOSED;
+    if (!close.wasClean) this.#dispatch({ type: 'error' });
+    this.#dispatch({ type: 'close', ...close });
+  }
+
+  #dispatch(event: SocketEvent & { readonly type: EventType }): void {
+    for (const listener of [...this.#listeners[event.type]]) listener(event);
+  }
+}
