@@ -141,6 +141,7 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     ['a toJSON that is no function', { toJSON: 'text' }],
     ['an array with a toJSON', Object.assign([1], { toJSON: () => 'array' })],
     ['own enumerable properties of an instance', new Point()],
+    ['an instance without properties', new (class Empty {})()],
     ['an instance with a tag of its own', new Tagged()],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
     ['boxed primitives', [Object(1), Object('a'), Object(true)]],
@@ -167,6 +168,13 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     }
   });
 
+  it('changes nothing in the value it is given', () => {
+    const at = new Date(0);
+    const value = { list: [at, undefined], inner: { at, gone: undefined } };
+    codec.encodePayload(value);
+    expect(value).toStrictEqual({ list: [at, undefined], inner: { at, gone: undefined } });
+  });
+
   it('calls toJSON once, also on what holds it twice', () => {
     let calls = 0;
     const value = { toJSON: () => ({ calls: ++calls }) };
@@ -181,7 +189,8 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
   it('reads a property once, so that what it checked is what it writes', () => {
     let reads = 0;
     const changing = Object.defineProperty({}, 'value', { enumerable: true, get: () => (reads++ === 0 ? 'first' : new Map()) });
-    expect(codec.encodePayload({ changing })).toBe('{"changing":{"value":"first"}}');
+    const changingElement = Object.defineProperty([1], 1, { enumerable: true, get: () => (reads++ === 1 ? 'first' : new Map()) });
+    expect(codec.encodePayload({ changing, changingElement })).toBe('{"changing":{"value":"first"},"changingElement":[1,"first"]}');
   });
 
   it.each<[string, object]>([

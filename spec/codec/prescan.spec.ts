@@ -90,18 +90,21 @@ describe('prescan: one complete value', () => {
 });
 
 describe('prescan: items owed are never more than the bytes left', () => {
-  it.each<[string, readonly number[]]>([
-    ['array 32', [0xdd, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
-    ['map 32', [0xdf, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
-    ['array 16', [0xdc, 0, 11, ...zeros(10)]],
-    ['map 16, whose entries are two items', [0xde, 0, 6, ...zeros(11)]],
-    ['fixarray', [0x9b, ...zeros(10)]],
-    ['an inner array that fits by itself, but not with what the outer one lacks', [0x92, 0x98, ...zeros(8)]],
-    ['bin 32', [0xc6, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
-    ['str 32', [0xdb, 0xff, 0xff, 0xff, 0xff, ...zeros(10)]],
-    ['ext 32', [0xc9, 0xff, 0xff, 0xff, 0xff, 1, ...zeros(10)]],
-  ])('refuses %s', (_title, bytes) => {
-    expect(failureOf(() => scan(bytes, { maxItems: Infinity }))).toMatch(/^ProtocolError: .*expected at least \d+ more bytes, got \d+$/);
+  it.each<[string, readonly number[], number, number]>([
+    ['array 32', [0xdd, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 1, 10],
+    ['map 32', [0xdf, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 * (2 ** 32 - 1), 10],
+    ['array 16', [0xdc, 0, 11, ...zeros(10)], 11, 10],
+    ['map 16, whose entries are two items', [0xde, 0, 6, ...zeros(11)], 12, 11],
+    ['fixarray', [0x9b, ...zeros(10)], 11, 10],
+    ['an inner array that fits by itself, but not with what the outer one lacks', [0x92, 0x98, ...zeros(8)], 9, 8],
+    ['the text that leaves too little for the rest', [0x94, 0xa8, ...zeros(10)], 3, 2],
+    ['bin 32', [0xc6, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 11, 0],
+    ['str 32', [0xdb, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 11, 0],
+    ['ext 32', [0xc9, 0xff, 0xff, 0xff, 0xff, 1, ...zeros(10)], 2 ** 32 - 11, 0],
+  ])('refuses %s before it reads any further', (_title, bytes, missing, available) => {
+    expect(failureOf(() => scan(bytes, { maxItems: Infinity }))).toBe(
+      `ProtocolError: codec 'msgpack': expected at least ${missing} more bytes, got ${available}`,
+    );
   });
 });
 

@@ -188,6 +188,11 @@ describe('Connection table: a reset in the middle of a fragment sequence', () =>
     expect(kept()).toEqual(NOTHING);
   });
 
+  it('drops what a fragmented reset had when a whole one comes in the middle of it', () => {
+    accept(more('"a', { type: 'reset' }), frame({ type: 'reset', code: ResetCode.CANCEL }));
+    expect(kept()).toEqual(NOTHING);
+  });
+
   it('still ends the stream when its payload does not decode', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     expect(accept(more('{', fields), last('', fields))).toStrictEqual(frame({ ...fields, payload: ABSENT }));

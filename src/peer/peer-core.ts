@@ -172,7 +172,7 @@ export class PeerCore {
   /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
   checkSendable(frame: Frame, encodedPayload: Message | null, id: number | null): void {
     const { maxFrameBytes } = this.options;
-    const numbered = { ...frame, stream: id ?? this.#current?.streams.nextId ?? 0 };
+    const numbered = { ...frame, stream: id ?? this.#current?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
     if (!fits(numbered, encodedPayload, maxFrameBytes, this.codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, this.codec);
   }
 

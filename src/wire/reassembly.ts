@@ -52,7 +52,7 @@ export class Reassembly {
     if (stream === null || (fragment === null && !frame.more && this.#partials.size === 0)) return frame;
     const violation = this.#violation(frame, this.#partials.get(stream));
     if (violation !== null) return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, violation);
-    if (frame.type === 'reset' && this.#partials.get(stream)?.first.type !== 'reset') this.release(stream);
+    if (frame.type === 'reset' && (fragment === null || this.#partials.get(stream)?.first.type !== 'reset')) this.release(stream);
     return fragment === null ? frame : this.#append(frame, stream, fragment);
   }
 
@@ -104,12 +104,11 @@ export class Reassembly {
     }
     partial.charged += charge;
     this.#partials.set(stream, partial);
-    return this.#feed(frame, stream, partial);
+    return this.#feed(frame, stream, partial, size);
   }
 
-  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial): CompleteFrame | StreamFault | null {
+  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, bytes: number): CompleteFrame | StreamFault | null {
     try {
-      const bytes = assembler.byteLength + encodedLength(frame.fragment ?? '');
       const payload = assembler.feed(frame, this.codec);
       if (frame.more) return null;
       this.#assembledBytes = bytes;
