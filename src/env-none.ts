@@ -1,4 +1,4 @@
-/** Stands in for `env.ts` in the CommonJS build, where `import.meta` is a syntax error: there is no such environment. */
+/** Stands in for `env.ts` in the CommonJS build, whose syntax has no such environment. */
 export function readEnvCodec(): string | undefined {
   return undefined;
 }

@@ -7,6 +7,10 @@ export { createServer } from './testing/server.js';
 export type { TestServer, TestServerOptions } from './testing/server.js';
 export type { Fault, FaultScript, Link, LinkMessage, Side } from './testing/link.js';
 
+/* Time */
+export { virtualTime } from './testing/virtual-time.js';
+export type { VirtualTime } from './testing/virtual-time.js';
+
 /* Marbles */
 export { frameMarbles } from './testing/frames.js';
 export type { FrameLetters } from './testing/frames.js';

@@ -23,7 +23,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names(`
       Absent CloseReason Codec CompleteFrame Frame FrameDirection FrameEvent FrameType Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
-      CloseOptions EndOptions Input OpenOptions ReplyOptions Retry SendOptions
+      CloseOptions EndOptions Input OpenOptions Reopen ReplyOptions Retry SendOptions WithDirection WithFrame
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase
     `),
@@ -37,7 +37,9 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names('MsgpackCodecOptions'),
   },
   testing: {
-    values: names('createPair createServer frameMarbles peerFromMarbles'),
-    types: names('Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer'),
+    values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles'),
+    types: names(
+      'FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions',
+    ),
   },
 };

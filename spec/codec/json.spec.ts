@@ -144,7 +144,17 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     ['an instance without properties', new (class Empty {})()],
     ['an instance with a tag of its own', new Tagged()],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
-    ['boxed primitives', [Object(1), Object('a'), Object(true)]],
+    [
+      'boxed primitives',
+      [
+        Object(1),
+        Object('a'),
+        Object(true),
+        new (class extends Number {
+          override valueOf = () => 7;
+        })(5),
+      ],
+    ],
     ['undefined properties, left out', { a: undefined, b: { c: undefined }, d: { toJSON: () => undefined } }],
     ['undefined and missing elements, as null', Object.assign([undefined], { 2: 1 })],
     ['symbol keys, left out', { [Symbol('key')]: new Map(), a: 1 }],
@@ -184,6 +194,19 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
   it('does not ask the answer of toJSON again', () => {
     const echo = { a: 1, toJSON: () => Object.create({ toJSON: () => 'asked twice' }, { b: { value: 2, enumerable: true } }) as object };
     expect(codec.encodePayload(echo)).toBe(JSON.stringify(echo));
+  });
+
+  it('does not ask a copy of the value either', () => {
+    class Rows extends Array<number> {
+      calls = 0;
+      toJSON(): this {
+        this.calls += 1;
+        return this;
+      }
+    }
+    const rows = new Rows();
+    rows.push(1, 2);
+    expect([codec.encodePayload(rows), rows.calls]).toEqual(['[1,2]', 1]);
   });
 
   it('reads a property once, so that what it checked is what it writes', () => {

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import type { Codec, ConnectOptions, Peer, PeerContext, PeerStatus, SocketLike } from '../../src/index.js';
-import { connect } from '../../src/index.js';
+import type { connect } from '../../src/index.js';
 import type { MsgpackCodec } from '../../src/msgpack.js';
 import type { MuxServer, ServeOptions, Verdict } from '../../src/node.js';
-import { connect as connectNode } from '../../src/node.js';
+import type { connect as connectNode } from '../../src/node.js';
 import type { Pair, TestServer } from '../../src/testing.js';
 import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 

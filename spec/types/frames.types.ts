@@ -1,6 +1,18 @@
 import type { Observable } from 'rxjs';
-import type { Absent, Codec, Frame, FrameDirection, FrameEvent, Peer } from '../../src/index.js';
-import { ABSENT, JsonCodec, MAX_FRAME_BYTES, ofDirection, ofStream, ofType, PREFIX, ResetCode } from '../../src/index.js';
+import type {
+  Absent,
+  Codec,
+  Frame,
+  FrameDirection,
+  FrameEvent,
+  Peer,
+  ABSENT,
+  JsonCodec,
+  MAX_FRAME_BYTES,
+  PREFIX,
+  ResetCode,
+} from '../../src/index.js';
+import { ofDirection, ofStream, ofType } from '../../src/index.js';
 import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 
 declare const frames$: Peer['frames$'];

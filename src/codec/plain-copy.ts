@@ -22,8 +22,8 @@ export interface Dialect {
  * no code of the application. Every property is read once and `toJSON` is called once, with the key as `JSON.stringify`
  * gives it: what is checked is what is written, even where a getter or a Proxy answers differently the second time.
  *
- * An object counts by its own enumerable string keys, whatever its class; a boxed primitive as what it boxes. `undefined`
- * stays: the writers leave out such a property and write `null` for such an element, as JSON does.
+ * An object counts by its own enumerable string keys, whatever its class; a boxed primitive as what it boxes. A property
+ * that is `undefined` is left out. An element that is stays: the writers make it `null`, as JSON does.
  *
  * @param root names the value in messages: `payload`, `headers`
  * @throws TypeError saying where and what: `undefined` itself, a function, a symbol, a bigint, bytes, numbers and keys that
@@ -32,7 +32,7 @@ export interface Dialect {
  *
  * @example
  * ```ts
- * plainCopy({ at: new Date(0), by: undefined }, 'payload', json);   // { at: '1970-01-01T00:00:00.000Z', by: undefined }
+ * plainCopy({ at: new Date(0), by: undefined }, 'payload', json);   // { at: '1970-01-01T00:00:00.000Z' }
  * plainCopy({ tags: [new Set()] }, 'payload', json);
  * // TypeError: codec 'json': expected a value it can carry at payload.tags[0], got a Set
  * ```
@@ -102,7 +102,8 @@ function takeObject(value: object & { toJSON?: unknown }, key: Key, depth: numbe
     return isObject ? takeObject(answer, key, depth, copying, true) : take(answer, key, depth, copying);
   }
   if (!plain) {
-    if (isBoxed(value)) return take(value.valueOf(), key, depth, copying);
+    const primitive = unboxed(value);
+    if (primitive !== undefined) return take(primitive, key, depth, copying);
     if (hidesContent(value)) throw refusal(value, key, depth, copying);
   }
   if (depth === copying.dialect.maxDepth) throw tooDeep(copying);
@@ -111,7 +112,8 @@ function takeObject(value: object & { toJSON?: unknown }, key: Key, depth: numbe
 }
 
 function copyOfArray(array: readonly unknown[], depth: number, copying: Copying): unknown[] {
-  const copy = array.slice();
+  // Not `slice`, which for a subclass makes another instance of it, with its toJSON.
+  const copy = [...array];
   for (let index = 0; index < copy.length; index++) {
     const value = copy[index];
     if (!isScalar(value, copying.dialect)) copy[index] = take(value, index, depth, copying);
@@ -133,8 +135,10 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
   return isComplete ? copy : Object.fromEntries(Object.entries(copy).filter(([, value]) => value !== undefined));
 }
 
-function isBoxed(value: object): boolean {
-  return value instanceof Number || value instanceof String || value instanceof Boolean;
+function unboxed(value: object): unknown {
+  if (value instanceof Number) return Number(value);
+  if (value instanceof String) return String(value);
+  return value instanceof Boolean ? Boolean.prototype.valueOf.call(value) : undefined;
 }
 
 function isBytes(value: object): boolean {

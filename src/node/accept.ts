@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AsyncSubject, of } from 'rxjs';
+import { AsyncSubject, concat, from, ignoreElements, of } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
 import { GivenSocket } from '../peer/given-socket.js';
+import { guard } from '../peer/guard.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.js';
@@ -63,22 +65,24 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     maxPayload: resolved.limits.maxMessageBytes,
     verify: options.verify,
     origins: options.origins,
-    draining: false,
+    closing$: from(peer.closed),
+  };
+  const fail = (status: number | null, reason: string): void => {
+    transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false, willRetry: false }, status, false));
+    void peer.serve();
   };
   upgrade(request, socket, head, gate, {
     accepted: (transport, context) => {
-      core.context = context;
-      options.onPeer?.(peer, request);
-      transport.turn(() => {
-        transport$.next(transport);
-        transport$.complete();
-      });
+      if (context !== undefined) core.context = context;
+      transport$.next(transport);
+      transport$.complete();
+      present(peer, transport, options, request);
     },
-    refused: (status, reason) => {
-      transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false, willRetry: false }, status, false));
+    refused: fail,
+    left: () => {
+      fail(null, 'the dialer left before it was answered');
     },
   });
-  void peer.serve();
   return peer;
 }
 
@@ -99,14 +103,23 @@ export function acceptTransport(
 ): Peer {
   const core = new PeerCore(resolved);
   if (context !== undefined) core.context = context;
-  const peer = configure(core, new Peer(core, new GivenSocket(core, of(transport))), options);
+  const peer = configure(core, new Peer(core, new GivenSocket(core, agreed(transport, subprotocol(core.codec)))), options);
   made?.(peer);
-  options.onPeer?.(peer, request);
-  const expected = subprotocol(core.codec);
-  if (transport.protocol !== '' && transport.protocol !== expected)
-    transport.close(CloseCode.POLICY, `expected the subprotocol '${expected}', got '${transport.protocol}'`);
-  transport.turn(() => void peer.serve());
+  present(peer, transport, options, request);
   return peer;
+}
+
+/** The transport; one that speaks another subprotocol is closed first, and nothing is read from it. */
+function agreed(transport: Transport, expected: string): Observable<Transport> {
+  const { protocol } = transport;
+  if (protocol === '' || protocol === expected) return of(transport);
+  transport.close(CloseCode.POLICY, `expected the subprotocol '${expected}', got '${protocol}'`);
+  return concat(transport.messages$.pipe(ignoreElements()), of(transport));
+}
+
+function present(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
+  guard('onPeer', () => options.onPeer?.(peer, request));
+  transport.turn(() => void peer.serve());
 }
 
 function configure(core: PeerCore, peer: Peer, options: AcceptOptions): Peer {

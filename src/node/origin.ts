@@ -14,7 +14,9 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
   const { origin, host } = request.headers;
   if (typeof origins === 'function') return origins(origin, request);
   if (origin === undefined) return true;
-  if (origins !== undefined) return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : allowed.test(origin)));
+  // `search`, because `test` remembers where the last match of a /g expression ended.
+  if (origins !== undefined)
+    return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
   if (page === null) return false;
   return (

@@ -5,12 +5,18 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import { Observable, Subject, timer } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, filter, Subject, Subscription, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { logger } from '../logger.js';
+import type { ResolvedOptions } from '../peer/options.js';
 import type { CloseOptions, Peer } from '../peer/peer.js';
+import { checkNumber } from '../wire/limits.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { acceptTransport, resolveAccept } from './accept.js';
 import type { UpgradeOptions } from './accept.js';
+import { listening } from './listening.js';
 import { respond, upgrade } from './upgrade.js';
+import type { Gate } from './upgrade.js';
 
 /** An upgrade request that was answered with something else than 101. */
 export interface Refusal {
@@ -79,24 +85,36 @@ class Acceptor implements MuxServer {
   readonly closed: Promise<void>;
   readonly #peers$ = new Subject<Peer>();
   readonly #refusals$ = new Subject<Refusal>();
+  readonly #draining$ = new BehaviorSubject(false);
   readonly #server: HttpServer | HttpsServer;
-  readonly #own: boolean;
   readonly #options: ServeOptions;
-  readonly #resolved;
-  #draining = false;
+  readonly #resolved: ResolvedOptions;
+  readonly #gate: Gate;
+  /** When the drain is over, on rxjs's clock. */
+  #deadline = Infinity;
+  /** Peers whose goaway is still to come. */
+  #farewells = new Subscription();
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
     this.#options = options;
-    this.#resolved = resolveAccept(options);
-    this.#own = options.server === undefined;
-    this.#server = options.server ?? ownServer(options.tls);
+    const resolved = (this.#resolved = resolveAccept(options));
+    this.#gate = {
+      protocol: subprotocol(resolved.codec),
+      maxPayload: resolved.limits.maxMessageBytes,
+      verify: options.verify,
+      origins: options.origins,
+      closing$: this.#draining$.pipe(filter((draining) => draining)),
+    };
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.#server = options.server ?? ownServer(options.tls);
     this.#server.on('upgrade', this.#onUpgrade);
-    this.listening = this.#listen();
+    this.listening = listening(this.#server);
+    // Whoever does not wait for it finds the error in the log, or with their own server.
     this.listening.catch(() => undefined);
+    if (options.server === undefined) this.#server.listen(options.port, options.host);
   }
 
   get peers$(): Observable<Peer> {
@@ -112,65 +130,56 @@ class Acceptor implements MuxServer {
   }
 
   close(options: CloseOptions = {}): Promise<void> {
-    const spread = Math.min((options.drainMs ?? 0) / 2, LONGEST_SPREAD_MS);
-    const first = !this.#draining;
-    this.#draining = true;
-    let nth = 0;
-    for (const peer of this.peers) {
-      const wait = (spread * nth++) / this.peers.size;
-      if (wait < 1) void peer.close(options);
-      else timer(wait).subscribe(() => void peer.close({ ...options, drainMs: (options.drainMs ?? 0) - wait }));
+    const { drainMs = 0 } = options;
+    checkNumber('drainMs', drainMs);
+    const deadline = asyncScheduler.now() + drainMs;
+    const first = !this.#draining$.value;
+    if (first || deadline < this.#deadline) {
+      this.#deadline = deadline;
+      this.#sayFarewell(drainMs, options);
     }
-    if (first) this.#checkEmpty();
+    if (first) {
+      this.#draining$.next(true);
+      this.#checkEmpty();
+    }
     return this.closed;
   }
 
-  #listen(): Promise<AddressInfo | string> {
-    const server = this.#server;
-    const { port, host } = { host: undefined, ...this.#options } as { readonly port?: number; readonly host?: string | undefined };
-    return new Promise((resolve, reject) => {
-      const listens = (): void => {
-        const address = server.address();
-        if (address === null) reject(new Error('the server was closed before it listened'));
-        else resolve(address);
-      };
-      if (server.listening) {
-        listens();
-        return;
-      }
-      server.once('error', reject);
-      server.once('listening', listens);
-      server.once('close', listens);
-      if (this.#own) server.listen(port, host);
-    });
+  #sayFarewell(drainMs: number, options: CloseOptions): void {
+    this.#farewells.unsubscribe();
+    this.#farewells = new Subscription();
+    const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
+    let nth = 0;
+    for (const peer of this.peers) {
+      const wait = (spread * nth++) / this.peers.size;
+      if (wait === 0) void peer.close(options);
+      else this.#farewells.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
+    }
   }
 
   readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { path } = this.#options;
+    const refused = (status: number, reason: string): void => {
+      this.#refusals$.next({ status, reason, request });
+    };
     if (path !== undefined && pathOf(request) !== path) {
       // Somebody else may answer this path.
-      if (this.#server.listenerCount('upgrade') === 1) this.#refuse(request, socket, 404, `nothing answers at ${pathOf(request)}`);
+      if (this.#server.listenerCount('upgrade') > 1) return;
+      const reason = `nothing answers at ${pathOf(request)}`;
+      respond(socket, 404, reason);
+      refused(404, reason);
       return;
     }
-    const { codec, limits } = this.#resolved;
-    const gate = { ...this.#options, protocol: subprotocol(codec), maxPayload: limits.maxMessageBytes, draining: this.#draining };
-    upgrade(request, socket, head, gate, {
+    upgrade(request, socket, head, this.#gate, {
       accepted: (transport, context) => {
-        const peer = acceptTransport(transport, this.#resolved, this.#options, request, context, (made) => {
-          this.#add(made);
+        acceptTransport(transport, this.#resolved, this.#options, request, context, (peer) => {
+          this.#add(peer);
         });
-        if (this.#draining) void peer.close();
       },
-      refused: (status, reason) => {
-        this.#refusals$.next({ status, reason, request });
-      },
+      refused,
+      left: () => undefined,
     });
   };
-
-  #refuse(request: IncomingMessage, socket: Duplex, status: number, reason: string): void {
-    respond(socket, status, reason);
-    this.#refusals$.next({ status, reason, request });
-  }
 
   #add(peer: Peer): void {
     this.peers.add(peer);
@@ -182,17 +191,28 @@ class Acceptor implements MuxServer {
   }
 
   #checkEmpty(): void {
-    if (!this.#draining || this.peers.size > 0) return;
+    if (!this.#draining$.value || this.peers.size > 0) return;
+    this.#farewells.unsubscribe();
     this.#server.off('upgrade', this.#onUpgrade);
     this.#peers$.complete();
     this.#refusals$.complete();
-    if (this.#own) this.#server.close(this.#end);
-    else this.#end();
+    if (this.#options.server !== undefined) {
+      this.#end();
+      return;
+    }
+    this.#server.close(() => {
+      this.#end();
+    });
+    // Browsers open connections in advance and send nothing over them.
+    this.#server.closeAllConnections();
   }
 }
 
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
+  server.on('error', (error) => {
+    logger.error('rxmux: the server failed', error);
+  });
   server.on('request', (_request, response) => {
     response.writeHead(426, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end('expected a WebSocket upgrade\n');
   });

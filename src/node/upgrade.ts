@@ -1,7 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { catchError, defer, fromEvent, map, merge, of, take } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { logger } from '../logger.js';
+import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import { upgradeWs } from '../transport/ws.js';
 import type { WsTransport } from '../transport/ws.js';
@@ -9,7 +12,7 @@ import { offersFirst } from '../wire/subprotocol.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
 
-/** What `verify` finds: `true` or a context lets the peer in, `false` and 403 forbid, 401 asks for credentials. */
+/** What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, and anything else forbids. */
 export type Verdict = boolean | 401 | 403 | PeerContext;
 
 /** How an upgrade request is judged. */
@@ -19,84 +22,111 @@ export interface Gate {
   readonly maxPayload: number;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   readonly origins?: Origins | undefined;
-  /** Whether this server takes nobody any more. */
-  readonly draining: boolean;
+  /** Emits, at once or later, when this side takes nobody any more. */
+  readonly closing$: Observable<unknown>;
 }
 
-/** What became of an upgrade request. */
+/** What became of an upgrade request; one of them is called, once. */
 export interface Outcome {
-  accepted(transport: WsTransport, context: PeerContext): void;
+  /** @param context what `verify` found out, if anything */
+  accepted(transport: WsTransport, context: PeerContext | undefined): void;
   refused(status: number, reason: string): void;
+  /** The dialer has gone without waiting for the answer. */
+  left(): void;
 }
+
+/** The answer to an upgrade request, before it is given. */
+type Ruling =
+  | { readonly answer: 'welcome'; readonly context: PeerContext | undefined }
+  | { readonly answer: 'refuse'; readonly status: number; readonly reason: string }
+  | { readonly answer: 'none' };
 
 /**
  * Judges an upgrade before it happens, and answers: 101, or the HTTP status that says what is wrong. Nothing is upgraded
  * and then closed, because a dialer could not tell that from a lost connection.
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, gate: Gate, outcome: Outcome): void {
+  // Without a listener a socket that fails before it is upgraded would end the process.
+  socket.on('error', ignore);
+  const closing$ = gate.closing$.pipe(map(() => refusal(503, 'this side is going away')));
+  const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
   const refuse = (status: number, reason: string): void => {
     respond(socket, status, reason);
     outcome.refused(status, reason);
   };
-  // Without a listener a socket that fails before it is upgraded would end the process.
-  socket.on('error', ignore);
-  const objection = objectionTo(request, gate);
-  if (objection !== null) {
-    refuse(objection.status, objection.reason);
-    return;
-  }
-  const admit = (verdict: Verdict): void => {
-    if (verdict === false || verdict === 401 || verdict === 403) {
-      refuse(verdict === 401 ? 401 : 403, 'verify refused the request');
-      return;
-    }
-    const context = verdict === true ? {} : (verdict as PeerContext);
-    upgradeWs(
-      request,
-      socket,
-      head,
-      gate,
-      (transport) => {
-        outcome.accepted(transport, context);
-      },
-      (reason) => {
-        refuse(400, reason);
-      },
-    );
+  const leave = (): void => {
+    socket.destroy();
+    outcome.left();
   };
-  Promise.resolve()
-    .then(() => gate.verify?.(request) ?? true)
-    .then(admit)
-    .catch((error: unknown) => {
-      logger.error('rxmux: verify failed', error);
-      refuse(500, 'verify failed');
+  const welcome = (context: PeerContext | undefined): void => {
+    const upgraded = upgradeWs(request, socket, head, gate);
+    if (typeof upgraded !== 'string') outcome.accepted(upgraded, context);
+    else if (socket.destroyed) leave();
+    else refuse(400, upgraded);
+  };
+  merge(closing$, left$, judged(request, gate))
+    .pipe(
+      take(1),
+      catchError((error: unknown) => {
+        logger.error('rxmux: an upgrade request could not be judged', error);
+        return of(refusal(500, 'the request could not be judged'));
+      }),
+    )
+    .subscribe((ruling) => {
+      guard('an upgrade', () => {
+        if (ruling.answer === 'welcome') welcome(ruling.context);
+        else if (ruling.answer === 'refuse') refuse(ruling.status, ruling.reason);
+        else leave();
+      });
     });
 }
 
 /** Answers a request that will not be upgraded, and ends its connection. */
 export function respond(socket: Duplex, status: number, reason: string): void {
+  if (socket.destroyed) return;
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    'Sec-WebSocket-Version: 13',
   ];
-  if (!socket.destroyed) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.on('error', ignore);
+  // Half closed it would be kept for as long as the other side likes.
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function objectionTo(request: IncomingMessage, gate: Gate): { readonly status: number; readonly reason: string } | null {
-  if (gate.draining) return { status: 503, reason: 'this server is going away' };
+function judged(request: IncomingMessage, gate: Gate): Observable<Ruling> {
+  return defer((): Observable<Ruling> => {
+    const objection = objectionTo(request, gate);
+    if (objection !== null) return of(objection);
+    if (gate.verify === undefined) return of({ answer: 'welcome', context: undefined });
+    return settled(gate.verify(request)).pipe(map(rulingOf));
+  });
+}
+
+function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
   const offered = request.headers['sec-websocket-protocol'];
   if (!offersFirst(offered, gate.protocol)) {
-    return {
-      status: 400,
-      reason: `expected the subprotocol '${gate.protocol}' in first place, got ${offered === undefined ? 'none' : `'${offered}'`}`,
-    };
+    const got = offered === undefined ? 'none' : `'${offered}'`;
+    return refusal(400, `expected the subprotocol '${gate.protocol}' in first place, got ${got}`);
   }
   if (originAllowed(request, gate.origins)) return null;
   logger.warn(`rxmux: refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
-  return { status: 403, reason: 'this origin is not allowed' };
+  return refusal(403, 'this origin is not allowed');
+}
+
+// A program without types may give anything; only what clearly lets the peer in does.
+function rulingOf(verdict: unknown): Ruling {
+  if (verdict === true) return { answer: 'welcome', context: undefined };
+  if (typeof verdict === 'object' && verdict !== null) return { answer: 'welcome', context: verdict };
+  return refusal(verdict === 401 ? 401 : 403, 'verify refused the request');
+}
+
+function refusal(status: number, reason: string): Ruling {
+  return { answer: 'refuse', status, reason };
 }
 
 function ignore(): void {

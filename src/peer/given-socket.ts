@@ -1,4 +1,4 @@
-import { Subscription } from 'rxjs';
+import { concat, concatMap, of, Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
@@ -28,18 +28,12 @@ export class GivenSocket implements SocketSource {
 
   start(): void {
     if (this.#opening !== null) return;
-    const opening = (this.#opening = new Subscription());
-    opening.add(
-      this.transport$.subscribe({
+    this.#opening = new Subscription();
+    const open$ = this.transport$.pipe(concatMap((transport) => this.#whenOpen(transport)));
+    this.#opening.add(
+      open$.subscribe({
         next: (transport) => {
-          this.#transport = transport;
-          opening.add(
-            transport.opened$.subscribe({
-              complete: () => {
-                this.#opened(transport);
-              },
-            }),
-          );
+          this.#opened(transport);
         },
         error: (error: unknown) => {
           const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
@@ -79,6 +73,11 @@ export class GivenSocket implements SocketSource {
     this.#opening?.unsubscribe();
     this.#transport?.terminate('closed before it was open');
     this.core.finish({ code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false }, null);
+  }
+
+  #whenOpen(transport: Transport): Observable<Transport> {
+    this.#transport = transport;
+    return concat(transport.opened$, of(transport));
   }
 
   #opened(transport: Transport): void {

@@ -13,7 +13,6 @@ import type { ErrorSerializer, StreamHandler } from './hooks.js';
  * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it:
  * `declare module 'rxmux' { interface PeerContext { user: User } }`
  */
-// eslint-disable-next-line -- an interface, because only that can be augmented
 export interface PeerContext {}
 
 /** What every peer can be given. */

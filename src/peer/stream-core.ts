@@ -156,11 +156,10 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
   /** Resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
   ready(): Promise<void> {
     if (this.line.hasRoom) return READY;
-    const ready = new Promise<void>((resolve, reject) => {
+    const ready = new Promise<void>((resolve) => {
       this.line.whenRoom(() => {
         const { error } = this;
-        if (error === null) resolve();
-        else reject(error instanceof Error ? error : new Error(String(error)));
+        resolve(error === null ? undefined : rejected(error));
       });
     });
     ready.catch(() => undefined);
@@ -244,7 +243,7 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
 
   #takeTrailers(): MetadataInput | null {
     const trailers = this.#trailersToSend;
-    return typeof trailers === 'function' ? trailers() : trailers;
+    return typeof trailers === 'function' ? (trailers as () => MetadataInput | null)() : trailers;
   }
 
   #stateError(): Error | null {

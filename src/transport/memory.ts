@@ -36,6 +36,7 @@ export class MemoryLink {
   readonly ends: Readonly<Record<End, MemoryTransport>>;
   readonly #carried = new Subject<Carried<End>>();
   readonly #count: Record<End, number> = { dialer: 0, acceptor: 0 };
+  #severed = false;
 
   constructor(readonly options: MemoryLinkOptions) {
     this.ends = { dialer: new MemoryTransport(this, 'dialer'), acceptor: new MemoryTransport(this, 'acceptor') };
@@ -60,13 +61,14 @@ export class MemoryLink {
 
   /** Carries one message from an end to the other. */
   carry(from: End, message: Message): void {
+    if (this.#severed) return;
     const carried = { from, message, nth: ++this.#count[from] };
     this.#carried.next(carried);
     const to = this.ends[OTHER[from]];
     const fate = this.options.fate?.(carried);
     const latencyMs = this.options.latencyMs ?? 0;
     if (fate === undefined) to.enqueue({ message }, latencyMs);
-    else if (fate === 'cut') this.cut();
+    else if (fate === 'cut') this.#sever();
     else if (fate === 'duplicate') for (const copy of [message, message]) to.enqueue({ message: copy }, latencyMs);
     else if (fate !== 'drop')
       to.enqueue({ message: 'replace' in fate ? fate.replace : message }, 'delayMs' in fate ? latencyMs + fate.delayMs : latencyMs);
@@ -74,6 +76,19 @@ export class MemoryLink {
 
   other(end: End): MemoryTransport {
     return this.ends[OTHER[end]];
+  }
+
+  /** An end has ended; behind the second there is nothing more to carry. */
+  ended(): void {
+    if (this.ends.dialer.closed !== null && this.ends.acceptor.closed !== null) this.#carried.complete();
+  }
+
+  /** Cuts the line a turn later, as a platform reports it: never on the stack of the sender. Nothing gets across meanwhile. */
+  #sever(): void {
+    this.#severed = true;
+    asapScheduler.schedule(() => {
+      this.cut();
+    });
   }
 }
 
@@ -86,7 +101,9 @@ export class MemoryTransport implements Transport {
   readonly refusedStatus = null;
   readonly messages$: Observable<Message>;
   readonly opened$: Observable<never>;
-  /** What has been sent to this end and not been read, in order. */
+  /** What is on its way to this end, in the order of its sending. */
+  readonly #travelling = new Fifo<Item>();
+  /** What has arrived at this end and not been read, in order. */
   readonly #arriving = new Fifo<Item>();
   #unreadBytes = 0;
   #reader: Subscriber<Message> | null = null;
@@ -172,26 +189,31 @@ export class MemoryTransport implements Transport {
   /** Puts something on its way to this end. */
   enqueue(item: Item, delayMs: number): void {
     if (this.#closed !== null) return;
-    const arrive = (): void => {
-      if (this.#closed !== null) return;
-      this.#arriving.push(item);
-      if ('message' in item) this.#unreadBytes += encodedLength(item.message);
-      this.#deliver();
-    };
-    // Later messages never overtake earlier ones, whatever their delay.
-    const at = Math.max(this.#due, asyncScheduler.now() + delayMs);
-    this.#due = at;
-    if (at > asyncScheduler.now()) asyncScheduler.schedule(arrive, at - asyncScheduler.now());
-    else asapScheduler.schedule(arrive);
+    this.#travelling.push(item);
+    const now = asyncScheduler.now();
+    this.#due = Math.max(this.#due, now + delayMs);
+    if (this.#due > now) asyncScheduler.schedule(this.#arrive, this.#due - now);
+    else asapScheduler.schedule(this.#arrive);
   }
 
   end(close: SocketClose): void {
     if (this.#closed !== null) return;
     this.#closed = close;
+    this.#travelling.clear();
     this.#arriving.clear();
     this.#unreadBytes = 0;
     this.#reader?.complete();
+    this.link.ended();
   }
+
+  // Each arrival takes what was sent first, whichever it was scheduled for: later messages never overtake earlier ones.
+  readonly #arrive = (): void => {
+    const item = this.#travelling.shift();
+    if (item === undefined) return;
+    this.#arriving.push(item);
+    if ('message' in item) this.#unreadBytes += encodedLength(item.message);
+    this.#deliver();
+  };
 
   get #blocked(): boolean {
     return this.#paused || this.#stalled;

@@ -10,14 +10,8 @@ import type { SocketClose, Transport } from './transport.js';
 /** What a close frame's reason holds (RFC 6455 §5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** Browsers refuse to send any other code below 3000. */
-const BROWSER_CLOSE_CODES: ReadonlyMap<number, number> = new Map([
-  [CloseCode.CLEAN, CloseCode.CLEAN],
-  [CloseCode.PROTOCOL_ERROR, 4002],
-  [CloseCode.WRONG_MESSAGE_KIND, 4003],
-  [CloseCode.POLICY, 4008],
-  [CloseCode.INTERNAL, 4011],
-]);
+/** Browsers send no code below this but 1000; those below have a twin in the range that is free for applications: 4002 for 1002. */
+const FIRST_FREE_CLOSE_CODE = 3000;
 
 /** First and longest pause between two looks at `bufferedAmount`, in ms: the platform has no event for it. */
 const FIRST_LOOK_MS = 1;
@@ -30,8 +24,8 @@ export class W3cTransport implements Transport {
   readonly opaque: boolean = true;
   #closed: SocketClose | null = null;
   #reader: Subscriber<Message> | null = null;
-  /** Messages that came before anybody read. */
-  #early: Message[] = [];
+  /** Messages that came before anybody read; a socket that can be paused sends few. */
+  readonly #early: Message[] = [];
   #failure = '';
   #opening: Subscriber<never> | null = null;
   #look: Subscription | undefined;
@@ -48,12 +42,16 @@ export class W3cTransport implements Transport {
     });
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;
-      for (const message of this.#early.splice(0)) reader.next(message);
+      const early = this.#early.splice(0);
+      if (early.length > 0) this.resume();
+      for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
       return () => {
         this.#reader = null;
       };
     });
+    // Its close event has been missed.
+    if (socket.readyState === ReadyState.CLOSED) this.end({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
   }
 
   get protocol(): string {
@@ -73,7 +71,12 @@ export class W3cTransport implements Transport {
   }
 
   send(message: Message): void {
-    if (this.socket.readyState === ReadyState.OPEN) this.socket.send(message);
+    if (this.socket.readyState !== ReadyState.OPEN) return;
+    try {
+      this.socket.send(message);
+    } catch (error) {
+      this.terminate(String(error));
+    }
   }
 
   turn(task: () => void): void {
@@ -118,13 +121,16 @@ export class W3cTransport implements Transport {
 
   /** The close code that this platform lets a program send for `code`. */
   protected closeCode(code: number): number {
-    return BROWSER_CLOSE_CODES.get(code) ?? CloseCode.CLEAN;
+    return code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE ? code : code + FIRST_FREE_CLOSE_CODE;
   }
 
   protected receive(message: Message): void {
     if (this.#closed !== null) return;
-    if (this.#reader === null) this.#early.push(message);
-    else this.#reader.next(message);
+    if (this.#reader !== null) this.#reader.next(message);
+    else {
+      this.#early.push(message);
+      this.pause();
+    }
   }
 
   protected end(close: SocketClose): void {
@@ -149,7 +155,11 @@ export class W3cTransport implements Transport {
 
   readonly #onError = (event: SocketEvent): void => {
     this.#failure = event.message ?? '';
-    if (this.socket.readyState === ReadyState.CLOSED) this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
+    if (this.socket.readyState === ReadyState.OPEN) return;
+    // A close event knows more, and comes at once; but behind a dial that failed, Node 22 sends none.
+    laterTurn(() => {
+      this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
+    });
   };
 
   readonly #onClose = (event: SocketEvent): void => {

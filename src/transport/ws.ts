@@ -2,12 +2,16 @@ import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
+import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { SocketLike } from './socket-like.js';
+import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
 
 /** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
 const UNNOTICED_BYTES = 16 * 1024;
+/** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
+const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
 export class WsTransport extends W3cTransport {
@@ -17,6 +21,7 @@ export class WsTransport extends W3cTransport {
   #refusedStatus: number | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #corked = false;
+  #tooBig = false;
 
   constructor(
     private readonly ws: WebSocket,
@@ -31,6 +36,9 @@ export class WsTransport extends W3cTransport {
       this.#refusedStatus = response.statusCode ?? null;
       response.resume();
       request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+    });
+    ws.once('error', (error) => {
+      this.#tooBig = 'code' in error && error.code === TOO_BIG_ERROR;
     });
   }
 
@@ -47,8 +55,9 @@ export class WsTransport extends W3cTransport {
   }
 
   override whenBelow(bytes: number, task: () => void): void {
-    if (this.bufferedAmount <= bytes) this.turn(task);
-    else this.#waiting = { bytes, task };
+    // Less than that may have been sent without a callback.
+    this.#waiting = { bytes: Math.max(bytes, 2 * UNNOTICED_BYTES), task };
+    this.#passedOn();
   }
 
   override pause(): void {
@@ -61,6 +70,11 @@ export class WsTransport extends W3cTransport {
 
   protected override closeCode(code: number): number {
     return code;
+  }
+
+  // `ws` reports the 1006 of a socket whose remote did not get to answer the 1009.
+  protected override end(close: SocketClose): void {
+    super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
   // Uncorked in `nextTick`, which runs once behind all the messages of one read; `setImmediate` would put the two ends in lockstep.
@@ -106,15 +120,13 @@ export function dialWs(url: string, protocol: string, { headers, agent, tls, max
   );
 }
 
-/** Completes an upgrade whose request was found good; `refused` is told of a handshake that is malformed after all. */
+/** Completes an upgrade whose request was found good; gives what is wrong with a handshake that is malformed after all. */
 export function upgradeWs(
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
   options: { readonly protocol: string; readonly maxPayload: number },
-  accepted: (transport: WsTransport) => void,
-  refused: (reason: string) => void,
-): void {
+): WsTransport | string {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -122,12 +134,15 @@ export function upgradeWs(
     maxPayload: options.maxPayload,
     handleProtocols: () => options.protocol,
   });
+  // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
+  let outcome: WsTransport | string = 'the socket has ended';
   server.once('wsClientError', (error) => {
-    refused(error.message);
+    outcome = error.message;
   });
   server.handleUpgrade(request, socket, head, (ws) => {
-    accepted(new WsTransport(ws, socket));
+    outcome = new WsTransport(ws, socket);
   });
+  return outcome;
 }
 
 /** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */

@@ -14,7 +14,7 @@ import type { Peer } from '../peer.js';
 export function through<In = unknown>(
   peer: Peer,
   payload?: unknown,
-  options: OpenOptions<In, unknown> = {},
+  options: OpenOptions<In> = {},
 ): OperatorFunction<unknown, In> {
   return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }

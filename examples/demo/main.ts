@@ -1,0 +1,45 @@
+// Shows every kind of call over a real socket between two processes: this one serves, and it starts the one that dials.
+// Its exit status is 0 only if everything that was checked held.
+//
+//   npm run demo
+//   npm run demo -- --codec msgpack
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { serve } from 'rxmux/node';
+import { chosenCodec } from './codec.js';
+import { STEPS } from './steps.js';
+import { CARGO_BYTES } from './steps/overtaking.js';
+import { describeError } from './steps/remote-error.js';
+
+const LONGEST_RUN_MS = 120_000;
+
+// A run shows everything once and ends; `--once` says just that.
+const { values } = parseArgs({ options: { codec: { type: 'string', default: 'json' }, once: { type: 'boolean' } } });
+const answers = Object.fromEntries(STEPS.flatMap((step) => Object.entries(step.answers)));
+
+const server = serve({
+  port: 0,
+  host: '127.0.0.1',
+  codec: chosenCodec(values.codec),
+  limits: { maxPayloadBytes: CARGO_BYTES + 1_024, maxHeldBytes: 2 * CARGO_BYTES },
+  errorSerializer: describeError,
+  handler: (job: { readonly op: string }, stream) => answers[job.op]?.(job, stream),
+});
+const address = await server.listening;
+if (typeof address === 'string') throw new TypeError(`expected a port to listen on, got ${address}`);
+
+const dialer = spawn(
+  process.execPath,
+  [fileURLToPath(new URL('dialer.js', import.meta.url)), `ws://127.0.0.1:${address.port}`, values.codec],
+  { stdio: 'inherit' },
+);
+const watchdog = setTimeout(() => {
+  console.error(`demo: not done within ${LONGEST_RUN_MS / 1_000} s`);
+  dialer.kill('SIGKILL');
+}, LONGEST_RUN_MS);
+const [status] = (await once(dialer, 'exit')) as [number | null];
+clearTimeout(watchdog);
+process.exitCode = status ?? 1;
+await server.close();

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { defaultErrorSerializer, RemoteError } from 'rxmux';
+import type { Step } from '../step.js';
+
+class OutOfStock extends Error {
+  override readonly name = 'OutOfStock';
+
+  constructor(
+    readonly article: string,
+    readonly left: number,
+  ) {
+    super(`only ${left} left of ${article}`);
+  }
+}
+
+/** What the server tells of an error; it becomes `RemoteError.payload`. */
+export function describeError(error: unknown): unknown {
+  if (!(error instanceof OutOfStock)) return defaultErrorSerializer(error);
+  const { name, message, article, left } = error;
+  return { name, message, article, left };
+}
+
+/** A handler that throws ends its stream, and nothing else. */
+export const remoteError: Step = {
+  title: `the server's error arrives with what it tells`,
+
+  answers: {
+    order({ article }: { readonly article: string }) {
+      throw new OutOfStock(article, 3);
+    },
+  },
+
+  async run(peer, terminal) {
+    const error = await peer.request({ op: 'order', article: 'mugs', count: 10 }).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof RemoteError, `expected a RemoteError, got ${String(error)}`);
+    terminal.line(`${error.name}: ${error.message}`);
+    terminal.line(`payload ${JSON.stringify(error.payload)}, retriable ${error.retriable}`);
+    assert.deepEqual(error.payload, { name: 'OutOfStock', message: 'only 3 left of mugs', article: 'mugs', left: 3 });
+    assert.ok((await peer.ping()) >= 0, 'the connection lives');
+  },
+};

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { milliseconds } from '../figures.js';
+import type { Step } from '../step.js';
+
+interface Sum {
+  readonly numbers: readonly number[];
+}
+
+/** One question, one answer. */
+export const request: Step = {
+  title: 'request and reply',
+
+  answers: {
+    sum({ numbers }: Sum, stream) {
+      return stream.reply(numbers.reduce((sum, number) => sum + number, 0));
+    },
+  },
+
+  async run(peer, terminal) {
+    const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+    const asked = performance.now();
+    const sum = await peer.request<number>({ op: 'sum', numbers });
+    terminal.line(`1 + 2 + … + 100 = ${sum}, answered after ${milliseconds(performance.now() - asked)}`);
+    terminal.line(`a ping takes ${milliseconds(await peer.ping())}`);
+    assert.equal(sum, 5_050);
+  },
+};
