@@ -1,5 +1,5 @@
 // Builds dist/: the sources twice, as ES modules and as CommonJS.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 for (const project of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
-  execFileSync(process.execPath, [tsc, '--project', join(root, project)], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [tsc, '--project', join(root, project)], { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
 }
 
 // `import.meta` does not exist in CommonJS, so there env-none.ts stands in for env.ts, under its name.

@@ -18,7 +18,10 @@ export type { PeerContext, PeerOptions } from './peer/options.js';
 export type { PeerStatus } from './peer/status.js';
 export { Stream } from './peer/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream.js';
-export type { Input, OpenOptions } from './peer/calls.js';
+export type { InputOptions, OpenOptions } from './peer/calls.js';
+export type { FeedOptions } from './peer/feed.js';
+export type { Overflow } from './peer/overflow.js';
+export type { Input } from './peer/pump.js';
 export type { CloseCause } from './session/close-cause.js';
 export type { StreamPhase } from './session/stream-state.js';
 export type { Keepalive } from './session/keepalive.js';
@@ -60,6 +63,8 @@ export { respond } from './peer/operators/respond.js';
 export { retryWhenSafe } from './operators/retry-when-safe.js';
 export type { Retry } from './operators/retry-when-safe.js';
 export { through } from './peer/operators/through.js';
+export { withCredit } from './peer/operators/with-credit.js';
+export type { Credit } from './peer/operators/with-credit.js';
 
 /* The wire */
 export { ABSENT, V1_FRAME_TYPES } from './wire/frame.js';

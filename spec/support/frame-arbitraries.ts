@@ -43,10 +43,10 @@ export const jsonPayload = (): fc.Arbitrary<unknown> =>
     fc.constant(null),
   );
 
-/** The same and bytes, of lengths on both sides of a one-byte length too. */
+/** The same and bytes, of lengths on both sides of a one-byte length too. MessagePack refuses the key `__proto__`. */
 export const binaryPayload = (): fc.Arbitrary<unknown> =>
   fc.oneof(
-    jsonPayload(),
+    jsonPayload().filter((value) => !JSON.stringify(value).includes('"__proto__":')),
     fc.uint8Array({ maxLength: 80 }),
     fc.uint8Array({ minLength: 250, maxLength: 262 }),
     fc.array(fc.constantFrom(0x7d, 0x20), { maxLength: 60 }).map((bytes) => Uint8Array.from(bytes)),

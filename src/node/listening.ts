@@ -1,13 +1,15 @@
 import { errorMonitor } from 'node:events';
+import type { EventEmitter } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 
 const DECISIVE = ['listening', 'close', errorMonitor] as const;
 
 /** Resolves with the server's address once it listens, rejects when it cannot, and leaves no listener behind on it. */
 export function listening(server: Server): Promise<AddressInfo | string> {
+  const events: EventEmitter = server;
   return new Promise((resolve, reject) => {
     const decide = (error?: Error): void => {
-      for (const event of DECISIVE) server.off(event, decide);
+      for (const event of DECISIVE) events.off(event, decide);
       const address = server.address();
       if (error !== undefined) reject(error);
       else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
@@ -15,6 +17,6 @@ export function listening(server: Server): Promise<AddressInfo | string> {
     };
     if (server.listening) decide();
     // The error is only watched: on a server of the user's it must not seem to be handled.
-    else for (const event of DECISIVE) server.on(event, decide);
+    else for (const event of DECISIVE) events.on(event, decide);
   });
 }

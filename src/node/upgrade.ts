@@ -6,8 +6,8 @@ import type { Observable } from 'rxjs';
 import { logger } from '../logger.js';
 import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
+import type { Transport } from '../transport/transport.js';
 import { upgradeWs } from '../transport/ws.js';
-import type { WsTransport } from '../transport/ws.js';
 import { offersFirst } from '../wire/subprotocol.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
@@ -29,7 +29,7 @@ export interface Gate {
 /** What became of an upgrade request; one of them is called, once. */
 export interface Outcome {
   /** @param context what `verify` found out, if anything */
-  accepted(transport: WsTransport, context: PeerContext | undefined): void;
+  accepted(transport: Transport, context: PeerContext | undefined): void;
   refused(status: number, reason: string): void;
   /** The dialer has gone without waiting for the answer. */
   left(): void;

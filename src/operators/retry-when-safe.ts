@@ -1,4 +1,4 @@
-import { from, retry, throwError, timer } from 'rxjs';
+import { endWith, from, retry, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -37,7 +37,9 @@ export function retryWhenSafe<T>({ count = 3, delay = fullJitter }: Retry = {}):
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
       if (!isMuxError(error) || !error.retriable || attempt > count) return throwError(() => error);
-      return typeof delay === 'number' ? timer(delay) : from(delay(error, attempt));
+      if (typeof delay === 'number') return timer(delay);
+      // rxjs would take a completion for the end of everything.
+      return from(delay(error, attempt)).pipe(take(1), endWith(null));
     },
   });
 }

@@ -1,3 +1,5 @@
+import { logger } from '../logger.js';
+import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
 import { checkNumber } from '../wire/limits.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
@@ -35,6 +37,8 @@ const ATTEMPTS_BEFORE_SUCCESS = 5;
 const RESTART_SPREAD_MS = 1_000;
 const FATAL_CODES: ReadonlySet<number> = new Set([CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND, 4002, 4003]);
 const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
+/** What a limit closes with, where its goaway was not seen. */
+const CALMING_CODES: ReadonlySet<number> = new Set([CloseCode.POLICY, 4008]);
 
 /** What is known of a failure besides its reason. */
 export interface FailureFacts {
@@ -42,6 +46,8 @@ export interface FailureFacts {
   readonly error: MuxError | null;
   /** Code of the remote's goaway; `null` when there was none. */
   readonly announced: ResetCode | null;
+  /** Whether there was no network: nobody failed then, and no attempt is spent. */
+  readonly offline: boolean;
 }
 
 /** Counts failures in a row and decides whether, and when, to dial again. */
@@ -84,12 +90,12 @@ export class Backoff {
 
   /** Counts one failure; whether it is followed by another dial. */
   failed(reason: Omit<CloseReason, 'willRetry'>, facts: FailureFacts): boolean {
-    this.#failures++;
+    if (!facts.offline) this.#failures++;
     const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
     const fatal =
       FATAL_CODES.has(reason.code) || (facts.status !== null && FATAL_STATUS.has(facts.status)) || facts.error?.code === 'CODEC_MISMATCH';
     const willRetry = !fatal && this.#failures < budget;
-    return this.#shouldRetry({
+    return this.#judged({
       attempt: this.#failures,
       reason: { ...reason, willRetry },
       status: facts.status,
@@ -100,13 +106,25 @@ export class Backoff {
 
   /** How long to wait before the next dial, in ms. */
   delay(code: number, announced: ResetCode | null): number {
-    if (announced === ResetCode.ENHANCE_YOUR_CALM) return this.maxDelayMs;
+    if (announced === ResetCode.ENHANCE_YOUR_CALM || (announced === null && CALMING_CODES.has(code)))
+      return Math.min(this.maxDelayMs, LONGEST_TIMER_MS);
     if (announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART) return this.spread();
-    return Math.random() * Math.min(this.maxDelayMs, this.minDelayMs * 2 ** Math.max(0, this.#failures - 1));
+    return (
+      Math.random() * Math.min(this.maxDelayMs, this.minDelayMs * 2 ** Math.min(30, Math.max(0, this.#failures - 1)), LONGEST_TIMER_MS)
+    );
   }
 
   /** A delay that spreads the clients of a server that goes away in good order, in ms. */
   spread(): number {
     return Math.random() * Math.min(RESTART_SPREAD_MS, this.maxDelayMs);
+  }
+
+  #judged(failure: DialFailure): boolean {
+    try {
+      return this.#shouldRetry(failure);
+    } catch (error) {
+      logger.error('rxmux: shouldRetry failed', error);
+      return failure.willRetry;
+    }
   }
 }

@@ -1,5 +1,4 @@
 import { firstValueFrom, merge, Observable } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { retryWhenSafe } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
@@ -10,10 +9,14 @@ import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
+import { checkOverflow } from './overflow.js';
+import type { Overflow } from './overflow.js';
 import type { PeerCore } from './peer-core.js';
+import type { Input } from './pump.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
 import type { StreamStart } from './stream-core.js';
+import { WaitingStream } from './waiting.js';
 
 /** What every call can be given. */
 export interface OpenOptions<In = unknown, Out = unknown> {
@@ -29,8 +32,13 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly retry?: false | 'safe' | Retry | undefined;
 }
 
-/** What a two-way call sends, or a function that makes it, so that a retry gets a fresh one. */
-export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
+/** What a two-way call sends. */
+export interface InputOptions<Out = unknown> {
+  /** Its values are sent as data, its completion is the end. Default: the open carries the end. */
+  readonly input?: Input<Out> | undefined;
+  /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  readonly overflow?: Overflow | undefined;
+}
 
 /** How a stream is opened. */
 interface Opening extends OpenOptions {
@@ -59,10 +67,11 @@ export class Calls {
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
     const frame = { type: 'open', payload, headers: freezeMetadata(headers, codec), end: opening.end };
     core.checkSendable(frame, encoded, null);
-    const stream = this.#place({ local: true, headers: frame.headers, payload }, encoded, opening.forgotten ?? false);
+    const start = { local: true, headers: frame.headers, payload, forgotten: opening.forgotten ?? false };
+    const stream = opening.signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
     lookAfter(stream, opening);
-    opening.onOpen?.(stream.stream);
     stream.line.send(frame, encoded);
+    opening.onOpen?.(stream.stream);
     return stream;
   }
 
@@ -99,12 +108,13 @@ export class Calls {
   }
 
   /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
-  open$(value: unknown, options: OpenOptions & { readonly input?: Input<unknown> | undefined }): Observable<unknown> {
-    const { input } = options;
+  open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+    const { input, overflow } = options;
+    if (overflow !== undefined) checkOverflow(overflow);
     const received$ = new Observable((subscriber) => {
       const stream = this.open(value, { ...options, end: input === undefined });
       if (input === undefined) return stream.stream.subscribe(subscriber);
-      return merge(stream.stream, feed(stream, typeof input === 'function' ? input() : input, true)).subscribe(subscriber);
+      return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
     return retried(received$, options);
   }
@@ -113,19 +123,25 @@ export class Calls {
     return this.open(value, { ...options, end: true, timeoutMs: options.timeoutMs ?? this.core.options.requestTimeoutMs });
   }
 
-  #place(start: StreamStart, encoded: Message | null, forgotten: boolean): StreamCore {
+  #place(start: StreamStart, encoded: Message | null): StreamCore {
     const { core } = this;
     const session = core.current;
-    if (session !== null && !(session.streams.exhausted && core.source.replace())) {
-      const live = session.open(forgotten);
+    if (session !== null && core.waiting.empty && !(session.streams.exhausted && core.source.replace())) {
+      const live = session.open(start.forgotten);
       return (live.sink = new StreamCore(core, start, live));
     }
-    const waiting = core.waiting.enter(forgotten, encoded);
+    const waiting = core.waiting.enter(encoded);
     const stream = (waiting.core = new StreamCore(core, start, waiting));
     if (core.source.hopeful) core.source.wake();
     else
       waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
     return stream;
+  }
+
+  /** A stream that is over before it has begun: no id is spent on it. */
+  #unplaced(start: StreamStart): StreamCore {
+    const nowhere = new WaitingStream(this.core.waiting);
+    return (nowhere.core = new StreamCore(this.core, start, nowhere));
   }
 }
 

@@ -1,10 +1,13 @@
-import { Observable, TimeoutError } from 'rxjs';
+import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from 'rxjs';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
+import type { ConnectUrl } from './dialer.js';
+import { settled } from './guard.js';
+import type { DialContext } from './hello.js';
 
 /** Why a dial came to nothing. */
 export interface DialFailed {
@@ -12,6 +15,14 @@ export interface DialFailed {
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly status: number | null;
   readonly error: AnyMuxError;
+}
+
+/** What one dial needs to know. */
+export interface Dial {
+  readonly url: ConnectUrl;
+  readonly protocol: string;
+  readonly timeoutMs: number;
+  readonly open: (url: string, protocol: string) => Transport;
 }
 
 /** A failed dial on its way through an Observable. */
@@ -23,37 +34,52 @@ class DialError extends Error {
 
 const HTTP_BAD_REQUEST = 400;
 
-/** Emits the transport once it is open and has selected `protocol`; unsubscribing before ends the socket. */
-export function opening(transport: Transport, protocol: string): Observable<Transport> {
+/** Emits the transport once it is open and has selected the protocol; errors within `timeoutMs`. Unsubscribing gives it up. */
+export function dialed({ url, protocol, timeoutMs, open }: Dial, context: DialContext): Observable<Transport> {
+  const url$ = defer(() => settled(typeof url === 'function' ? url(context) : url));
+  const transport$ = url$.pipe(
+    // The function that gives the address may close the peer.
+    takeWhile(() => !context.signal.aborted),
+    concatMap((address) => opening(open(String(address), protocol), protocol)),
+  );
+  return limited(transport$, timeoutMs);
+}
+
+/** Errors with a TimeoutError where nothing comes within `ms`; 0 and Infinity are no limit. */
+export function limited<T>(source: Observable<T>, ms: number): Observable<T> {
+  return ms > 0 && ms !== Infinity ? source.pipe(timeout({ first: ms })) : source;
+}
+
+/** What a dial, or the hello behind it, failed with, as everybody is told of it. */
+export function dialFailure(error: unknown, what: string, timeoutMs: number): DialFailed {
+  if (error instanceof DialError) return error.failure;
+  const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
+  const close = { code: CloseCode.ABNORMAL, reason, wasClean: false };
+  if (isMuxError(error)) return { close, status: null, error };
+  return { close, status: null, error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }) };
+}
+
+function opening(transport: Transport, protocol: string): Observable<Transport> {
   return new Observable((subscriber) => {
-    let handedOver = false;
+    let decided = false;
     subscriber.add(() => {
-      if (!handedOver) transport.terminate('the dial was given up');
+      if (!decided) transport.terminate('the dial was given up');
     });
     subscriber.add(
       transport.opened$.subscribe({
         complete() {
+          decided = true;
           const failure = failureOf(transport, protocol);
           if (failure !== null) {
             subscriber.error(new DialError(failure));
             return;
           }
-          handedOver = true;
           subscriber.next(transport);
           subscriber.complete();
         },
       }),
     );
   });
-}
-
-/** What a dial, or a hello, failed with, as everybody is told of it. */
-export function dialFailure(error: unknown, timeoutMs: number): DialFailed {
-  if (error instanceof DialError) return error.failure;
-  const reason = error instanceof TimeoutError ? `no connection within ${timeoutMs} ms` : messageOf(error);
-  const close = { code: CloseCode.ABNORMAL, reason, wasClean: false };
-  if (isMuxError(error)) return { close, status: null, error };
-  return { close, status: null, error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }) };
 }
 
 function failureOf(transport: Transport, protocol: string): DialFailed | null {
@@ -64,5 +90,7 @@ function failureOf(transport: Transport, protocol: string): DialFailed | null {
   if (closed === null && transport.protocol === protocol) return null;
   const error = new CodecMismatch(protocol, transport.protocol);
   transport.close(CloseCode.POLICY, error.message);
+  // A socket that nobody reads never sees the other side's close frame.
+  transport.messages$.subscribe();
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
 }

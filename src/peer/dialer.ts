@@ -1,21 +1,20 @@
-import { concatMap, defer, timeout, timer } from 'rxjs';
-import type { Observable, Subscription } from 'rxjs';
+import { Subscription, timer } from 'rxjs';
+import type { Observable, Observer } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { Surroundings } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
-import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import type { Backoff } from './backoff.js';
 import { connectError } from './connect-error.js';
-import { dialFailure, opening } from './dial.js';
+import { dialed, dialFailure } from './dial.js';
 import type { DialFailed } from './dial.js';
-import { settled } from './guard.js';
-import { sayHello } from './hello.js';
+import { greeting } from './hello.js';
 import type { DialContext, Hello } from './hello.js';
 import type { PeerCore } from './peer-core.js';
+import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
 
 /** An address, or a function that gives it for each dial. */
@@ -46,22 +45,24 @@ export class Dialer implements SocketSource {
   #ready = false;
   #sockets = 0;
   #last: CloseReason | null = null;
+  #delayMs = 0;
   /** What a hello failed with, which says more than the close that follows. */
   #helloError: AnyMuxError | null = null;
   #abort = new AbortController();
-  /** What goes on between two sockets: a dial, or the wait before it. */
-  #next: Subscription | undefined;
-  #stability: Subscription | undefined;
+  /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
+  #step = new Subscription();
+  #stability = new Subscription();
   readonly #surroundings: Subscription;
-  #afterLoss: (reason: CloseReason) => void = () => undefined;
+  /** What follows each loss once everybody has been told of it. */
+  readonly #untold = new Map<CloseReason, () => void>();
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
     this.#surroundings = plan.surroundings.wakes$.subscribe(() => {
-      if (this.#phase === 'waiting') this.dialNow();
-      else if (this.#phase === 'open') this.#session?.vigil.probeNow();
+      if (this.#phase === 'open') this.#session?.vigil.probeNow();
+      else if (!plan.surroundings.offline) this.dialNow();
     });
   }
 
@@ -82,118 +83,113 @@ export class Dialer implements SocketSource {
   }
 
   goneAway(session: Session): void {
-    if (session === this.#session && this.#phase === 'open') this.replace();
+    if (session === this.#session) this.replace();
   }
 
   replace(): boolean {
     const { backoff } = this.plan;
     if (backoff === null) return false;
-    if (this.#phase === 'open') this.#wait(backoff.spread());
+    if (this.#phase === 'open') {
+      // Where it is this side that cannot go on, the streams of the old socket get the time they need.
+      if (this.#session?.closedToNew === false) this.#session.closing.drain(Infinity, ResetCode.NO_ERROR, '');
+      this.#wait(backoff.spread());
+    }
     return this.#phase !== 'stopped';
   }
 
   lost(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {
-    if (session !== this.#session) return this.#lostInReplacement(close);
+    if (session !== this.#session) return this.#lostBehind(close);
     this.#session = null;
-    this.#stability?.unsubscribe();
-    if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostInReplacement(close);
+    this.#stability.unsubscribe();
+    if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
+    if (!this.#ready) this.#abort.abort();
     const error = this.#ready ? null : (this.#helloError ?? connectError({ ...close, willRetry: false }, null, false));
-    this.#helloError = null;
     return this.#failed({ close, status: null, error }, announced);
   }
 
   afterLoss(reason: CloseReason): void {
-    this.#afterLoss(reason);
+    const follow = this.#untold.get(reason);
+    this.#untold.delete(reason);
+    follow?.();
   }
 
   stop(): void {
     if (this.#phase === 'stopped') return;
-    this.#phase = 'stopped';
-    this.#surroundings.unsubscribe();
-    this.#stability?.unsubscribe();
-    this.#abort.abort();
-    this.#next?.unsubscribe();
-    if (this.core.sessions.size === 0)
-      this.core.finish({ code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false }, null);
+    this.#halt();
+    if (this.core.sessions.size === 0 && this.#untold.size === 0)
+      this.core.finish({ ...(this.#last ?? NEVER_OPEN), willRetry: false }, null);
+  }
+
+  get #attempt(): number {
+    return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
   #dial(): void {
-    const { plan } = this;
+    const { url, open, connectTimeoutMs } = this.plan;
     this.#phase = 'dialing';
+    this.#stability.unsubscribe();
     this.#abort = new AbortController();
-    const context: DialContext = {
-      attempt: (plan.backoff?.failures ?? 0) + 1,
-      reconnects: Math.max(0, this.#sockets - 1),
-      last: this.#last,
-      signal: this.#abort.signal,
-    };
-    this.core.report({ state: 'connecting', attempt: context.attempt, last: this.#last });
-    const protocol = subprotocol(this.core.codec);
-    const url$ = defer(() => settled(typeof plan.url === 'function' ? plan.url(context) : plan.url));
-    const transport$ = url$.pipe(concatMap((url) => opening(plan.open(String(url), protocol), protocol)));
-    this.#next?.unsubscribe();
-    this.#next = limited(transport$, plan.connectTimeoutMs).subscribe({
+    const { signal } = this.#abort;
+    const context: DialContext = { attempt: this.#attempt, reconnects: this.#sockets, last: this.#last, signal };
+    this.#report();
+    if (signal.aborted) return;
+    const dial = { url, open, protocol: subprotocol(this.core.codec), timeoutMs: connectTimeoutMs };
+    this.#proceed(dialed(dial, context), {
       next: (transport) => {
-        this.#adopt(transport, context);
+        if (signal.aborted) transport.terminate('closed before it was open');
+        else this.#adopt(transport, context);
       },
       error: (error: unknown) => {
-        const failure = dialFailure(error, plan.connectTimeoutMs);
-        const reason = this.#failed(failure, null);
+        if (signal.aborted) return;
+        this.#abort.abort();
+        const reason = this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null);
         this.core.dialFailed(reason);
-        this.#afterLoss(reason);
+        this.afterLoss(reason);
       },
     });
   }
 
   #adopt(transport: Transport, context: DialContext): void {
-    const { hello } = this.plan;
+    const { hello, helloTimeoutMs } = this.plan;
     const session = this.core.adopt(transport);
     this.#session = session;
     this.#ready = false;
+    this.#helloError = null;
     if (hello === undefined) {
       this.#opened(session);
       session.start();
       return;
     }
-    const refused = (error: unknown): void => {
-      if (this.#session !== session || this.#helloError !== null) return;
-      this.#helloError = dialFailure(error, this.plan.helloTimeoutMs).error;
-      session.closing.drain(0, ResetCode.NO_ERROR, '');
-    };
     session.start();
-    this.#next = defer(() => settled(hello(context))).subscribe({
-      next: (greeting) => {
-        try {
-          sayHello(
-            this.core,
-            session,
-            greeting,
-            this.plan.helloTimeoutMs,
-            () => {
-              this.#opened(session);
-            },
-            refused,
-          );
-        } catch (error) {
-          refused(error);
-        }
+    if (this.#session !== session) return;
+    this.#proceed(greeting(this.core, session, hello, context, helloTimeoutMs), {
+      complete: () => {
+        this.#opened(session);
       },
-      error: refused,
+      error: (error: unknown) => {
+        if (this.#session !== session) return;
+        this.#helloError = dialFailure(error, 'a hello to send', helloTimeoutMs).error;
+        session.closing.drain(0, ResetCode.NO_ERROR, '');
+      },
     });
   }
 
   #opened(session: Session): void {
-    if (this.#session !== session || this.#phase === 'stopped') return;
+    if (this.#session !== session || this.#phase !== 'dialing') return;
     const { backoff } = this.plan;
     this.#phase = 'open';
     this.#ready = true;
     this.#sockets++;
-    backoff?.connected();
-    if (backoff !== null)
+    this.#stability.unsubscribe();
+    if (backoff !== null) {
+      backoff.connected();
       this.#stability = timer(backoff.stableMs).subscribe(() => {
         backoff.stable();
       });
+    }
     this.core.ready(session, this.#sockets - 1);
+    // A goaway may have come during the hello.
+    if (session.closedToNew) this.replace();
   }
 
   /** Decides what follows a failure; gives the reason that everybody is told. */
@@ -201,50 +197,72 @@ export class Dialer implements SocketSource {
     { close, status, error }: Omit<DialFailed, 'error'> & { readonly error: AnyMuxError | null },
     announced: ResetCode | null,
   ): CloseReason {
-    const { backoff } = this.plan;
-    const willRetry = this.#phase !== 'stopped' && backoff !== null && backoff.failed(close, { status, error, announced });
-    const reason = { ...close, willRetry };
-    this.#last = reason;
-    if (willRetry) this.#phase = 'waiting';
-    this.#afterLoss = () => {
-      if (willRetry && this.#phase === 'waiting') this.#wait(backoff.delay(close.code, announced));
-      else this.#giveUp(reason, error);
-    };
+    const { backoff, surroundings } = this.plan;
+    const facts = { status, error, announced, offline: surroundings.offline };
+    const willRetry = this.#phase !== 'stopped' && backoff !== null && backoff.failed(close, facts);
+    const reason = (this.#last = { ...close, willRetry });
+    this.#phase = willRetry ? 'waiting' : 'stopped';
+    this.#untold.set(reason, () => {
+      if (this.#phase === 'stopped') this.#giveUp(reason, error);
+      else if (this.#phase === 'waiting') this.#wait(backoff?.delay(close.code, announced) ?? 0);
+    });
     return reason;
   }
 
   /** A socket whose replacement is there, or on its way, has ended. */
-  #lostInReplacement(close: SocketClose): CloseReason {
+  #lostBehind(close: SocketClose): CloseReason {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
-    this.#afterLoss = () => {
+    this.#untold.set(reason, () => {
+      this.#last = reason;
       if (this.#phase === 'stopped') this.#giveUp(reason, null);
-      else if (this.#phase === 'dialing')
-        this.core.report({ state: 'connecting', attempt: (this.plan.backoff?.failures ?? 0) + 1, last: reason });
-    };
+      else this.#report();
+    });
     return reason;
   }
 
+  /** Dials no more. Sockets that still drain have their time. */
   #giveUp(reason: CloseReason, error: AnyMuxError | null): void {
-    if (this.core.sessions.size > 0) return;
+    this.#halt();
+    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, error);
+    else this.core.waiting.dismiss({ how: 'lost', reason }, error);
+  }
+
+  #halt(): void {
     this.#phase = 'stopped';
     this.#surroundings.unsubscribe();
-    this.core.finish({ ...reason, willRetry: false }, error);
+    this.#stability.unsubscribe();
+    this.#step.unsubscribe();
+    this.#abort.abort();
   }
 
   #wait(delayMs: number): void {
+    const { surroundings } = this.plan;
     this.#phase = 'waiting';
-    const { offline } = this.plan.surroundings;
-    const attempt = (this.plan.backoff?.failures ?? 0) + 1;
-    if (this.#last !== null) this.core.report({ state: 'waiting', attempt, delayMs, last: this.#last, offline });
-    this.#next?.unsubscribe();
+    this.#delayMs = delayMs;
+    this.#step.unsubscribe();
+    this.#report();
     // Without a network there is nothing to dial: the wake-up does it, and no attempt is spent.
-    if (!offline)
-      this.#next = timer(delayMs).subscribe(() => {
-        this.#dial();
-      });
+    if (this.#phase !== 'waiting' || surroundings.offline) return;
+    this.#proceed(timer(delayMs), {
+      next: () => {
+        if (surroundings.offline) this.#wait(0);
+        else this.#dial();
+      },
+    });
   }
-}
 
-function limited<T>(source: Observable<T>, ms: number): Observable<T> {
-  return ms > 0 && ms !== Infinity ? source.pipe(timeout({ first: ms })) : source;
+  /** Goes on with one thing instead of what went on before. */
+  #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
+    this.#step.unsubscribe();
+    const step = (this.#step = new Subscription());
+    // What is done synchronously may already have gone on to the next.
+    step.add(source.subscribe(observer));
+  }
+
+  #report(): void {
+    const last = this.#last;
+    if (this.#phase === 'dialing') this.core.report({ state: 'connecting', attempt: this.#attempt, last });
+    else if (this.#phase === 'waiting' && last !== null)
+      this.core.report({ state: 'waiting', attempt: this.#attempt, delayMs: this.#delayMs, last, offline: this.plan.surroundings.offline });
+  }
 }

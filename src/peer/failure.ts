@@ -1,6 +1,7 @@
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { messageOf } from './error-serializer.js';
+import { isThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
 
 /** The reset that tells the remote what a handler or an input threw. */
@@ -18,22 +19,30 @@ export interface Failure {
  * The reason is the `message` of the serializer's value where it has one, so that a serializer can redact both.
  */
 export function failureOf(error: unknown, serializer: ErrorSerializer, hasSent: boolean): Failure {
-  if (isMuxError(error) && 'resetCode' in error && !(error.code === 'REFUSED' && hasSent)) {
-    return {
-      code: error.code === 'REFUSED' ? ResetCode.REFUSED : error.resetCode,
-      reason: error.reason,
-      payload: 'payload' in error ? error.payload : null,
-    };
+  try {
+    return ownReset(error, hasSent) ?? serialized(error, serializer);
+  } catch {
+    return { code: ResetCode.APPLICATION_ERROR, reason: messageOf(error), payload: null };
   }
-  const payload = serialized(error, serializer);
-  const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
-  return { code: ResetCode.APPLICATION_ERROR, reason: typeof text === 'string' ? text : messageOf(error), payload };
 }
 
-function serialized(error: unknown, serializer: ErrorSerializer): unknown {
-  try {
-    return serializer(error) ?? null;
-  } catch {
-    return null;
+/** The reset that an error stands for by itself. */
+function ownReset(error: unknown, hasSent: boolean): Failure | null {
+  if (!isMuxError(error) || !('resetCode' in error)) return null;
+  const { reason } = error;
+  const code = error.code === 'REFUSED' ? ResetCode.REFUSED : error.resetCode;
+  // Another copy of the package, or somebody else's error that looks like one, may hold anything.
+  if ((code !== null && !Number.isSafeInteger(code)) || typeof reason !== 'string') return null;
+  if (code === ResetCode.REFUSED && hasSent) return null;
+  return { code, reason, payload: 'payload' in error ? error.payload : null };
+}
+
+function serialized(error: unknown, serializer: ErrorSerializer): Failure {
+  const payload = serializer(error) ?? null;
+  if (isThenable(payload)) {
+    payload.then(undefined, () => undefined);
+    throw new TypeError('expected the error serializer to work synchronously, got a promise');
   }
+  const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
+  return { code: ResetCode.APPLICATION_ERROR, reason: typeof text === 'string' ? text : messageOf(error), payload };
 }

@@ -1,13 +1,20 @@
-import { from, Observable } from 'rxjs';
-import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
+import { Observable, tap } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { failAnswer } from './answer.js';
+import type { Outlet, Overflow } from './overflow.js';
+import { pump } from './pump.js';
+import type { Input } from './pump.js';
 import type { StreamCore } from './stream-core.js';
 
-/** Something that gives its next value when asked. */
-interface PullSource {
-  next(): IteratorResult<unknown> | Promise<IteratorResult<unknown>>;
-  stop(): void;
+/** How an input is sent. */
+export interface FeedOptions {
+  /** Whether the stream is ended behind the last value. Default `true`. */
+  readonly end?: boolean | undefined;
+  /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  readonly overflow?: Overflow | undefined;
 }
 
 /**
@@ -15,39 +22,57 @@ interface PullSource {
  * the queue drains, other Observables push.
  *
  * Completes when all has been accepted, and where the remote needs no more (NO_ERROR). Errors with the input's error, after
- * the stream was reset with it, or with what ended the stream.
+ * the stream was reset with it, or with what ended the stream. Unsubscribing before cancels the stream.
  */
-export function feed(core: StreamCore, input: ObservableInput<unknown>, end: boolean): Observable<never> {
-  return new Observable((subscriber) => {
+export function feed(core: StreamCore, input: Input<unknown>, { end = true, overflow = 'buffer' }: FeedOptions = {}): Observable<never> {
+  const fed$ = new Observable<never>((subscriber) => {
     const removed = core.extras.whenGone(() => {
       stopped(core, subscriber);
     });
     subscriber.add(removed);
     core.taken();
     if (core.cause !== null) stopped(core, subscriber);
-    else subscriber.add(start(core, input, new Outlet(core, subscriber, end)));
+    else subscriber.add(pump(input, new StreamOutlet(core, subscriber, end), overflow));
   });
+  return fed$.pipe(
+    tap({
+      unsubscribe: () => {
+        core.unsubscribed();
+      },
+    }),
+  );
 }
 
 /** {@link feed} as a promise whose rejection need not be handled. */
-export function sendAll(core: StreamCore, input: ObservableInput<unknown>, end: boolean): Promise<void> {
+export function sendAll(core: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
+  const fed$ = feed(core, input, options);
   const sent = new Promise<void>((resolve, reject) => {
-    feed(core, input, end).subscribe({ error: reject, complete: resolve });
+    fed$.subscribe({ error: reject, complete: resolve });
   });
   sent.catch(() => undefined);
   return sent;
 }
 
-/** Where an input's values go. What goes wrong on the way ends the stream, once. */
-class Outlet {
+/** The sending side of a stream. What goes wrong on the way ends the stream, once. */
+class StreamOutlet implements Outlet {
+  readonly queues = true;
+
   constructor(
-    readonly core: StreamCore,
+    private readonly core: StreamCore,
     private readonly subscriber: Subscriber<never>,
     private readonly end: boolean,
   ) {}
 
   get closed(): boolean {
     return this.subscriber.closed;
+  }
+
+  get hasRoom(): boolean {
+    return this.core.line.hasRoom;
+  }
+
+  whenRoom(task: () => void): void {
+    this.core.line.whenRoom(task);
   }
 
   send(value: unknown): void {
@@ -66,8 +91,14 @@ class Outlet {
 
   fail(error: unknown): void {
     if (this.closed) return;
+    // In this order: whoever is told may let go of the stream, and that is no cancel.
+    failAnswer(this.core, error);
     this.subscriber.error(error);
-    this.core.fail(error);
+  }
+
+  overflow(): void {
+    const text = 'expected room for the next value, got a full queue (overflow)';
+    this.core.cancel(text, new QueueOverflowError(text, { streamId: this.core.line.id }));
   }
 
   #guarded(step: () => void): void {
@@ -84,84 +115,4 @@ function stopped(core: StreamCore, subscriber: Subscriber<never>): void {
   const { cause } = core;
   if (cause?.how === 'ended' || (cause?.how === 'reset' && cause.code === ResetCode.NO_ERROR)) subscriber.complete();
   else subscriber.error(core.error);
-}
-
-function start(core: StreamCore, input: ObservableInput<unknown>, outlet: Outlet): TeardownLogic {
-  let source: PullSource | null;
-  try {
-    source = pullSource(input);
-  } catch (error) {
-    outlet.fail(error);
-    return undefined;
-  }
-  if (source !== null) return pull(core, source, outlet);
-  return from(input).subscribe({
-    next: (value) => {
-      outlet.send(value);
-    },
-    error: (error: unknown) => {
-      outlet.fail(error);
-    },
-    complete: () => {
-      outlet.complete();
-    },
-  });
-}
-
-function pullSource(input: ObservableInput<unknown>): PullSource | null {
-  if (Symbol.asyncIterator in input) {
-    const iterator = input[Symbol.asyncIterator]();
-    return { next: () => iterator.next(), stop: () => void iterator.return?.().then(undefined, () => undefined) };
-  }
-  if ('getReader' in input) {
-    const reader = (input as ReadableStream<unknown>).getReader();
-    return {
-      next: () => reader.read() as Promise<IteratorResult<unknown>>,
-      stop: () => void reader.cancel().then(undefined, () => undefined),
-    };
-  }
-  if (Symbol.iterator in Object(input)) {
-    const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
-    return { next: () => iterator.next(), stop: () => void iterator.return?.() };
-  }
-  return null;
-}
-
-/** Asks for the next value only while the stream's queue is short. */
-function pull(core: StreamCore, source: PullSource, outlet: Outlet): () => void {
-  let exhausted = false;
-  const accept = (result: IteratorResult<unknown>): void => {
-    if (result.done !== true) {
-      outlet.send(result.value);
-      return;
-    }
-    exhausted = true;
-    outlet.complete();
-  };
-  const step = (): void => {
-    try {
-      while (!outlet.closed && !exhausted) {
-        if (!core.line.hasRoom) {
-          core.line.whenRoom(step);
-          return;
-        }
-        const result = source.next();
-        if (result instanceof Promise) {
-          result.then(accept).then(step, (error: unknown) => {
-            exhausted = true;
-            outlet.fail(error);
-          });
-          return;
-        }
-        accept(result);
-      }
-    } catch (error) {
-      exhausted = true;
-      outlet.fail(error);
-    }
-  };
-  step();
-  return () => {
-    if (!exhausted) source.stop();
-  };
 }

@@ -1,4 +1,4 @@
-import { concat, concatMap, of, Subscription } from 'rxjs';
+import { concat, concatMap, EMPTY, of, Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
@@ -8,6 +8,7 @@ import { ConnectError } from '../wire/errors.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { PeerCore } from './peer-core.js';
+import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
 
 /** The one socket that a peer was made with, or will be given. When it ends, so does the peer. */
@@ -69,15 +70,21 @@ export class GivenSocket implements SocketSource {
 
   stop(): void {
     if (this.#adopted) return;
+    // A socket that is open already is closed in good order.
     this.start();
-    this.#opening?.unsubscribe();
-    this.#transport?.terminate('closed before it was open');
-    this.core.finish({ code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false }, null);
+    if (this.#adopted) return;
+    if (this.#transport !== null) {
+      this.#opening?.unsubscribe();
+      this.#transport.terminate(NEVER_OPEN.reason);
+    }
+    this.core.finish(NEVER_OPEN, null);
   }
 
   #whenOpen(transport: Transport): Observable<Transport> {
     this.#transport = transport;
-    return concat(transport.opened$, of(transport));
+    if (!this.core.isClosed) return concat(transport.opened$, of(transport));
+    transport.terminate(NEVER_OPEN.reason);
+    return EMPTY;
   }
 
   #opened(transport: Transport): void {
@@ -92,6 +99,7 @@ export class GivenSocket implements SocketSource {
   }
 
   #failed(close: SocketClose, error: ConnectError): void {
+    if (this.core.isClosed) return;
     const reason = { ...close, willRetry: false };
     this.core.dialFailed(reason);
     this.core.finish(reason, error);

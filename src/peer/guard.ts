@@ -20,7 +20,8 @@ export function guard(what: string, callback: () => unknown): void {
 
 /** Whether a value would be waited for by `await`. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
+  return 'then' in value && typeof value.then === 'function';
 }
 
 /** What a callback gave, when it is there: at once for a plain value, so that virtual time stays virtual. */

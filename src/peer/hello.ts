@@ -1,10 +1,11 @@
+import { concatMap, defer, Observable, takeWhile } from 'rxjs';
 import type { Session } from '../session/session.js';
-import { DeadlineExceededError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { readOne } from './calls.js';
-import { guard } from './guard.js';
+import { limited } from './dial.js';
+import { guard, settled } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { PeerCore } from './peer-core.js';
 import { StreamCore } from './stream-core.js';
@@ -30,32 +31,50 @@ export interface Hello {
   readonly onReply?: ((reply: unknown, stream: Stream) => void) | undefined;
 }
 
-/** Says hello on a new session, past the open interceptors. `failed` is told when it is refused, fails, or takes too long. */
-export function sayHello(
+/**
+ * Says hello on a new session, and completes when it was answered. Errors with what `hello` throws, when the server refuses,
+ * and where the hello or its reply takes longer than `timeoutMs`.
+ */
+export function greeting(
   core: PeerCore,
   session: Session,
-  hello: Hello,
+  hello: (context: DialContext) => Hello | Promise<Hello>,
+  context: DialContext,
   timeoutMs: number,
-  done: () => void,
-  failed: (error: unknown) => void,
-): void {
-  const { codec } = core;
-  const payload = hello.payload === undefined ? ABSENT : hello.payload;
-  const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-  const frame = { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true };
-  core.checkSendable(frame, encoded, session.streams.nextId);
-  const live = session.open();
-  const stream = (live.sink = new StreamCore(core, { local: true, headers: frame.headers, payload }, live));
-  if (timeoutMs > 0 && timeoutMs !== Infinity) stream.onRelease(core.deadlines.add(stream, timeoutMs));
-  readOne(
-    stream,
-    (reply) => {
-      if (hello.onReply !== undefined) guard('onReply of the hello', () => hello.onReply?.(reply, stream.stream));
-      done();
-    },
-    (error) => {
-      failed(error instanceof DeadlineExceededError ? error : error);
-    },
+): Observable<never> {
+  return limited(
+    defer(() => settled(hello(context))),
+    timeoutMs,
+  ).pipe(
+    // The function that makes the hello may close the peer.
+    takeWhile(() => !context.signal.aborted),
+    concatMap((said) => sayHello(core, session, said, timeoutMs)),
   );
-  live.send(frame, encoded);
+}
+
+/** The stream of the hello, past the open interceptors. */
+function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
+  return new Observable((subscriber) => {
+    const { codec } = core;
+    const payload = hello.payload === undefined ? ABSENT : hello.payload;
+    const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+    const frame = { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true };
+    core.checkSendable(frame, encoded, session.streams.nextId);
+    const live = session.open();
+    const stream = new StreamCore(core, { local: true, headers: frame.headers, payload }, live);
+    // It belongs to this socket: unlike other streams it is not taken back for the next.
+    live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
+    if (timeoutMs > 0 && timeoutMs !== Infinity) stream.onRelease(core.deadlines.add(stream, timeoutMs));
+    readOne(
+      stream,
+      (reply) => {
+        if (hello.onReply !== undefined) guard('onReply of the hello', () => hello.onReply?.(reply, stream.stream));
+        subscriber.complete();
+      },
+      (error) => {
+        subscriber.error(error);
+      },
+    );
+    live.send(frame, encoded);
+  });
 }

@@ -37,15 +37,17 @@ export class Inbox<T> {
   #unread: Fifo<Unread<T>> | null = null;
   #reader: Reader<T> | null = null;
   #subject: Subject<T> | null = null;
+  /** Those that are being handed what waits are not with the Subject yet. */
+  #subscribers = 0;
   #end: { readonly error: unknown } | null = null;
   #left = false;
   #inHand: number | null = null;
 
   constructor(private readonly stream: InboxStream) {}
 
-  /** Whether somebody reads, or has read. */
+  /** Whether somebody reads. */
   get hasReader(): boolean {
-    return this.#reader !== null || this.#subject?.observed === true;
+    return this.#reader !== null || this.#subscribers > 0;
   }
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
@@ -54,7 +56,7 @@ export class Inbox<T> {
   }
 
   next(value: T): void {
-    if (this.#left) return;
+    if (this.#left || this.#end !== null) return;
     const shared = this.#subject?.observed === true && this.#unread === null;
     this.#reader?.next(value);
     if (shared) this.#subject?.next(value);
@@ -78,15 +80,12 @@ export class Inbox<T> {
   subscribe(subscriber: Subscriber<T>): TeardownLogic {
     this.stream.taken();
     this.#left = false;
+    this.#subscribers++;
     this.#drainTo(subscriber);
     if (this.#unread === null && this.#end !== null) finish(subscriber, this.#end.error);
-    if (subscriber.closed) {
-      this.#checkLeft();
-      return undefined;
-    }
-    const subscription = (this.#subject ??= new Subject()).subscribe(subscriber);
+    if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
     return () => {
-      subscription.unsubscribe();
+      this.#subscribers--;
       this.#checkLeft();
     };
   }
@@ -121,7 +120,7 @@ export class Inbox<T> {
   }
 
   #checkLeft(): void {
-    if (this.#subject?.observed === true || this.#left) return;
+    if (this.hasReader || this.#left) return;
     this.drop();
     if (this.#end === null) this.stream.abandoned();
   }

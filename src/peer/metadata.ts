@@ -1,11 +1,17 @@
 import type { Codec } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
+import { isThenable } from './guard.js';
 
 /** A fresh shallow copy. By spread: `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
   if (metadata === undefined || metadata === null) return {};
-  if (typeof metadata !== 'object' || Array.isArray(metadata))
-    throw new TypeError(`expected headers or trailers to be a plain object, got ${Array.isArray(metadata) ? 'an array' : typeof metadata}`);
+  if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
+  // A Map, a Headers, an array or a promise would be sent as something else, or as nothing.
+  const later = isThenable<object>(metadata);
+  if (later) metadata.then(undefined, () => undefined);
+  if (later || Symbol.iterator in metadata) {
+    throw new TypeError(`expected headers or trailers to be a plain object, got ${Object.prototype.toString.call(metadata)}`);
+  }
   return { ...metadata };
 }
 
@@ -18,5 +24,5 @@ export function copyMetadata(metadata: MetadataInput | undefined | null): Metada
 export function freezeMetadata(metadata: Metadata, codec: Codec): Readonly<Metadata> | null {
   if (Object.keys(metadata).length === 0) return null;
   const frozen = codec.decodePayload(codec.encodePayload(metadata)) as Metadata;
-  return Object.keys(frozen).length === 0 ? null : frozen;
+  return Object.keys(frozen).length === 0 ? null : Object.freeze(frozen);
 }

@@ -164,8 +164,9 @@ export class PeerCore {
   close(drainMs: number, code: ResetCode, reason: string): void {
     checkNumber('drainMs', drainMs);
     if (this.isClosed) return;
-    if (this.#status.state !== 'draining') this.#set({ state: 'draining', by: 'local' });
     this.source.stop();
+    const status = this.#status;
+    if (status.state !== 'closed' && !(status.state === 'draining' && status.by === 'local')) this.#set({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 

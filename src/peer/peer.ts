@@ -7,7 +7,7 @@ import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Calls } from './calls.js';
-import type { Input, OpenOptions } from './calls.js';
+import type { InputOptions, OpenOptions } from './calls.js';
 import { GivenSocket } from './given-socket.js';
 import type {
   CloseHandler,
@@ -167,12 +167,11 @@ export class Peer {
   /**
    * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
+   *
+   * @throws TypeError for an overflow that is no policy
    */
-  open$<In = unknown, Out = unknown>(
-    payload?: unknown,
-    options: OpenOptions<In, Out> & { readonly input?: Input<Out> | undefined } = {},
-  ): Observable<In> {
-    return this.#calls.open$(payload, options as OpenOptions & { readonly input?: Input<unknown> | undefined }) as Observable<In>;
+  open$<In = unknown, Out = unknown>(payload?: unknown, options: OpenOptions<In, Out> & InputOptions<Out> = {}): Observable<In> {
+    return this.#calls.open$(payload, options as OpenOptions & InputOptions) as Observable<In>;
   }
 
   /** Sends one payload and forgets it: whatever comes back is dropped. Throws as {@link open} does. */

@@ -5,6 +5,7 @@ import type { LiveStream } from '../session/live-stream.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { endAnswer, failAnswer } from './answer.js';
 import { guard, isThenable } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove, StreamHandler } from './hooks.js';
@@ -97,12 +98,12 @@ export class Reception {
   #run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settled: (failure: { readonly error: unknown } | null) => void): void {
     const done = (): void => {
       live.settle();
-      this.#endImplicitly(live, stream);
+      endAnswer(stream);
       settled(null);
     };
     const failed = (error: unknown): void => {
       live.settle();
-      this.#fail(stream, error);
+      failAnswer(stream, error);
       settled({ error });
     };
     live.run();
@@ -114,23 +115,5 @@ export class Reception {
     } catch (error) {
       failed(error);
     }
-  }
-
-  #endImplicitly(live: LiveStream, stream: StreamCore): void {
-    try {
-      if (!live.sealed) void stream.send(ABSENT, undefined, true);
-    } catch (error) {
-      stream.fail(error);
-    }
-    // The answer stands; an uploader that nobody listens to may stop.
-    if (live.phase !== 'closed' && live.phase !== 'halfClosedRemote' && !stream.inbox.hasReader)
-      live.reset('library', ResetCode.NO_ERROR, '');
-  }
-
-  #fail(stream: StreamCore, error: unknown): void {
-    if (!stream.line.sealed) stream.fail(error);
-    else if (stream.cause === null || stream.cause.how === 'ended')
-      logger.error('rxmux: a handler failed after its stream had ended', error);
-    else logger.debug('rxmux: a handler failed behind the end of its stream', error);
   }
 }

@@ -1,5 +1,6 @@
 import type { Session } from '../session/session.js';
 import type { SocketClose } from '../transport/transport.js';
+import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { ResetCode } from '../wire/reset-code.js';
 
@@ -24,3 +25,6 @@ export interface SocketSource {
   /** Dials no more. */
   stop(): void;
 }
+
+/** Why a peer ended that was closed before there was a socket. */
+export const NEVER_OPEN: CloseReason = { code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false };

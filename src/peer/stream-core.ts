@@ -1,26 +1,24 @@
 import type { CloseCause } from '../session/close-cause.js';
 import { causeError } from '../session/close-cause.js';
-import type { StreamLine, StreamSink } from '../session/live-stream.js';
+import type { Unsent } from '../session/backlog.js';
 import { LiveStream } from '../session/live-stream.js';
+import type { StreamLine, StreamSink } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
-import { CancelledError, DeadlineExceededError, ProtocolError, QueueOverflowError, ResetError } from '../wire/errors.js';
+import { CancelledError, DeadlineExceededError, ResetError } from '../wire/errors.js';
 import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { logger } from '../logger.js';
 import type { Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { failureOf } from './failure.js';
-import { rejected } from './guard.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream } from './inbox.js';
-import { copyMetadata, freezeMetadata } from './metadata.js';
+import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
-const READY: Promise<void> = Promise.resolve();
 
 /** What a call or a handler opened a stream with. */
 export interface StreamStart {
@@ -28,6 +26,8 @@ export interface StreamStart {
   readonly headers: Readonly<Metadata> | null;
   /** `ABSENT` when the stream was opened without one. */
   readonly payload: unknown;
+  /** Whether nothing is wanted of the stream once its open has left. */
+  readonly forgotten?: boolean;
 }
 
 /**
@@ -36,14 +36,13 @@ export interface StreamStart {
  */
 export class StreamCore implements StreamSink, InboxStream, Deadlined {
   readonly inbox: Inbox<unknown> = new Inbox(this);
+  readonly outbox: Outbox;
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
+  /** What ended the stream; `null` while it is live. */
   cause: CloseCause | null = null;
   #stream: Stream | null = null;
   #extras: StreamExtras | null = null;
-  #trailersToSend: MetadataInput | (() => MetadataInput | null) | null = null;
-  /** Whether this side's first frame has gone, which is the one that carries headers. */
-  #begun: boolean;
   #taken: boolean;
   /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
   #error: unknown = null;
@@ -55,7 +54,7 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     readonly start: StreamStart,
     public line: StreamLine,
   ) {
-    this.#begun = start.local;
+    this.outbox = new Outbox(this);
     this.#taken = start.local;
   }
 
@@ -85,9 +84,10 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     return this.#taken;
   }
 
-  /** Runs `task` when the stream is gone, before anybody is told. */
+  /** Runs `task` when the stream is gone, before anybody is told; at once when it is gone already. */
   onRelease(task: () => void): void {
-    (this.#releases ??= []).push(task);
+    if (this.phase === 'closed') task();
+    else (this.#releases ??= []).push(task);
   }
 
   // From the connection
@@ -96,16 +96,25 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     if (this.start.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.inbox.next(frame.payload);
-    if (frame.end) this.inbox.finish(null);
+    // An end that closes the stream is told with its cause.
+    if (frame.end && this.phase !== 'closed') this.inbox.finish(null);
   }
 
   gone(cause: CloseCause, error?: unknown): void {
     this.cause = cause;
     this.#error ??= error;
+    if (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.CANCEL)
+      this.#error ??= new CancelledError(cause.reason, { streamId: this.line.id });
     for (const release of this.#releases ?? []) release();
     this.#releases = null;
     this.inbox.finish(this.error);
     this.#extras?.gone(cause);
+  }
+
+  takeBack(unsent: Unsent): boolean {
+    if (!this.core.source.hopeful) return false;
+    this.line = this.core.waiting.readmit(this, unsent);
+    return true;
   }
 
   // From the inbox
@@ -134,40 +143,17 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
 
   // From the user
 
-  /** @throws TypeError for headers behind this side's first frame, and whatever a codec or interceptor throws */
-  sendHeaders(headers?: MetadataInput): void {
-    if (this.#stateError() !== null || this.#begun) return;
-    const first = this.#firstHeaders(headers);
-    if (first === null) return;
-    this.#transmit(ABSENT, first, false);
-  }
-
   send(value: unknown, headers: MetadataInput | undefined, end: boolean): Promise<void> {
-    const error = this.#stateError() ?? this.#overflow();
-    if (error !== null) return rejected(error);
-    this.#transmit(value, headers, end);
-    return this.ready();
+    return this.outbox.send(value, headers, end);
   }
 
-  setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    this.#trailersToSend = trailers;
-  }
-
-  /** Resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
-  ready(): Promise<void> {
-    if (this.line.hasRoom) return READY;
-    const ready = new Promise<void>((resolve) => {
-      this.line.whenRoom(() => {
-        const { error } = this;
-        resolve(error === null ? undefined : rejected(error));
-      });
-    });
-    ready.catch(() => undefined);
-    return ready;
-  }
-
+  /** @throws TypeError for a code that is no integer, for a reason that is no text, and for REFUSED behind this side's first frame */
   reset(code: ResetCode, reason: string, payload: unknown): void {
-    if (this.cause !== null) return;
+    if (!Number.isSafeInteger(code)) throw new TypeError(`reset: expected an integer for a code, got ${String(code)}`);
+    if (typeof reason !== 'string') throw new TypeError(`reset: expected a text for a reason, got ${typeof reason}`);
+    if (this.phase === 'closed') return;
+    if (code === ResetCode.REFUSED && this.outbox.begun)
+      throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     const streamId = this.line.id;
     this.#error =
       code === ResetCode.CANCEL
@@ -179,7 +165,7 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
 
   /** Resets the stream because this side is no longer interested; consumers see `error`. */
   cancel(reason: string, error: StreamError): void {
-    if (this.cause !== null) return;
+    if (this.phase === 'closed') return;
     this.#error = error;
     this.line.reset('user', ResetCode.CANCEL, reason);
   }
@@ -189,16 +175,16 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
   }
 
   expire(timeoutMs: number): void {
-    if (this.cause !== null) return;
+    if (this.phase === 'closed') return;
     this.#error = new DeadlineExceededError(timeoutMs, { streamId: this.line.id });
     this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
   }
 
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
-    if (this.cause !== null) return;
-    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.#begun);
-    this.#error = error;
+    if (this.phase === 'closed') return;
+    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.outbox.begun);
+    this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
   }
 
@@ -206,56 +192,5 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(this.replyHeaders, this.stream);
     this.#extras?.headersArrived(this.replyHeaders);
-  }
-
-  #firstHeaders(headers: MetadataInput | undefined): Metadata | null {
-    const copy = copyMetadata(headers);
-    if (!this.core.hooks.replyHeaders.empty) this.core.hooks.replying(copy, this.stream);
-    return Object.keys(copy).length === 0 ? null : copy;
-  }
-
-  #transmit(value: unknown, headers: MetadataInput | undefined, end: boolean): void {
-    const { codec } = this.core;
-    if (this.#begun && headers !== undefined && this.start.local)
-      throw new TypeError(`expected no headers on a stream that this side opened, got some: they go with open()`);
-    const encoded = value === ABSENT ? null : codec.encodePayload(value);
-    const trailers = end ? this.#takeTrailers() : null;
-    const first = this.#begun ? null : this.#firstHeaders(headers);
-    const frame = {
-      type: 'data',
-      payload: value,
-      headers: first === null ? null : freezeMetadata(first, codec),
-      end,
-      trailers: trailers === null ? null : freezeMetadata(copyMetadata(trailers), codec),
-    };
-    this.core.checkSendable(frame, encoded, this.line.id);
-    this.#begun = true;
-    this.taken();
-    this.line.send(frame, encoded);
-  }
-
-  #overflow(): Error | null {
-    if (!this.line.overflows) return null;
-    const error = new QueueOverflowError('too much is queued: wait for the promise of send() before the next', { streamId: this.line.id });
-    this.cancel('the sender overflowed its queue', error);
-    return error;
-  }
-
-  #takeTrailers(): MetadataInput | null {
-    const trailers = this.#trailersToSend;
-    return typeof trailers === 'function' ? (trailers as () => MetadataInput | null)() : trailers;
-  }
-
-  #stateError(): Error | null {
-    if (!this.line.sealed) return null;
-    const streamId = this.line.id;
-    const { error } = this;
-    if (error instanceof Error) return error;
-    if (this.extras.warn()) {
-      logger.warn(
-        `rxmux: stream ${String(streamId)}: a value was sent after the end and is lost; to answer later than the handler settles, return a promise from it or use respond()`,
-      );
-    }
-    return new ProtocolError(`stream ${String(streamId)}: expected nothing to be sent after the end`);
   }
 }

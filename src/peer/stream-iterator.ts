@@ -2,7 +2,8 @@ import { Subscription } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
 import type { StreamCore } from './stream-core.js';
 
-interface Pull<T> {
+/** Somebody who waits for the next value. */
+export interface Pull<T> {
   resolve(result: IteratorResult<T, undefined>): void;
   reject(error: unknown): void;
 }
@@ -21,26 +22,31 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.pull({ resolve, reject });
+    });
+  }
+
+  /** {@link next} without a promise between: what waits is given at once. */
+  pull(pull: Pull<T>): void {
     this.#subscribe();
     const unread = this.#unread.shift();
     if (unread !== undefined) {
       this.core.read(unread.bytes);
-      return Promise.resolve({ done: false, value: unread.value });
+      pull.resolve({ done: false, value: unread.value });
+    } else if (this.#end === null) {
+      this.#pulls.push(pull);
+    } else {
+      const { error } = this.#end;
+      this.#end = { error: null };
+      settle(pull, error);
     }
-    if (this.#end === null)
-      return new Promise((resolve, reject) => {
-        this.#pulls.push({ resolve, reject });
-      });
-    const { error } = this.#end;
-    this.#end = { error: null };
-    return new Promise((resolve, reject) => {
-      settle({ resolve, reject }, error);
-    });
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#subscribe();
     this.#finish(null);
+    this.#end = { error: null };
     for (let unread = this.#unread.shift(); unread !== undefined; unread = this.#unread.shift()) this.core.read(unread.bytes);
     this.#subscription?.unsubscribe();
     return Promise.resolve({ done: true, value: undefined });

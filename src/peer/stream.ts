@@ -7,6 +7,8 @@ import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { sendAll } from './feed.js';
+import type { FeedOptions } from './feed.js';
+import { checkOverflow } from './overflow.js';
 import type { Peer } from './peer.js';
 import type { StreamCore } from './stream-core.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -125,7 +127,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** Sends this side's headers ahead of the first value, on a stream that the remote opened. Does nothing behind it. */
   sendHeaders(headers?: MetadataInput): void {
-    this.#core.sendHeaders(headers);
+    this.#core.outbox.sendHeaders(headers);
   }
 
   /**
@@ -145,28 +147,36 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end. Iterables and
    * streams are pulled as the queue drains; other Observables push.
    *
-   * @param options `end: false` leaves this side of the stream open behind the last value
+   * @param options `end: false` leaves this side of the stream open behind the last value; `overflow` says what becomes of
+   *   a value that is pushed while the queue is full
    * @returns a promise that resolves when everything has been accepted, or when the remote resets with NO_ERROR because it
    *   needs no more; it rejects with the input's error, after the stream was reset with it, or with the stream's
+   * @throws TypeError for an overflow that is no policy
+   *
+   * @example
+   * ```ts
+   * peer.onStream((_, stream) => stream.sendAll(prices$, { overflow: 'latest' }));   // a slow reader gets fewer, newer ones
+   * ```
    */
-  sendAll(input: ObservableInput<Out>, options: { readonly end?: boolean | undefined } = {}): Promise<void> {
-    return sendAll(this.#core, input, options.end ?? true);
+  sendAll(input: ObservableInput<Out>, options: FeedOptions = {}): Promise<void> {
+    if (options.overflow !== undefined) checkOverflow(options.overflow);
+    return sendAll(this.#core, input, options);
   }
 
   /** Sets the trailers of this side's end; a function is asked when the end is sent. */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    this.#core.setTrailers(trailers);
+    this.#core.outbox.setTrailers(trailers);
   }
 
   /** Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload. */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
-    if (options.trailers !== undefined) this.#core.setTrailers(options.trailers);
+    if (options.trailers !== undefined) this.#core.outbox.setTrailers(options.trailers);
     return this.#core.send(value === undefined ? ABSENT : value, options.headers, true);
   }
 
   /** Ends this side of the stream without a value. */
   end(options: EndOptions = {}): Promise<void> {
-    if (options.trailers !== undefined) this.#core.setTrailers(options.trailers);
+    if (options.trailers !== undefined) this.#core.outbox.setTrailers(options.trailers);
     return this.#core.send(ABSENT, undefined, true);
   }
 

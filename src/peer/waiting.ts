@@ -1,13 +1,17 @@
-import type { LiveStream, StreamLine } from '../session/live-stream.js';
-import type { Session } from '../session/session.js';
-import type { StreamPhase } from '../session/stream-state.js';
+import type { Unsent as Withdrawn } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
+import type { LiveStream } from '../session/live-stream.js';
+import type { Session } from '../session/session.js';
+import { NOBODY } from '../session/stream-line.js';
+import type { StreamLine } from '../session/stream-line.js';
+import type { StreamPhase } from '../session/stream-state.js';
 import type { Message } from '../wire/codec.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import type { Frame } from '../wire/frame.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
 import { encodedLength } from '../wire/length.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -36,7 +40,7 @@ export class WaitingRoom {
    *
    * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
    */
-  enter(forgotten: boolean, encodedPayload: Message | null): WaitingStream {
+  enter(encodedPayload: Message | null): WaitingStream {
     const bytes = sizeOf(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -44,8 +48,14 @@ export class WaitingRoom {
         { retriable: true },
       );
     }
-    const stream = new WaitingStream(this, forgotten);
-    this.#waiting.add(stream);
+    return this.#add(new WaitingStream(this));
+  }
+
+  /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
+  readmit(core: StreamCore, { frames, waiters }: Withdrawn): WaitingStream {
+    const stream = this.#add(new WaitingStream(this, waiters));
+    stream.core = core;
+    for (const frame of frames) stream.send(frame, OutgoingFrame.encodedPayload(frame));
     return stream;
   }
 
@@ -57,14 +67,22 @@ export class WaitingRoom {
     if (this.#waiting.delete(stream)) this.#bytes -= bytes;
   }
 
-  /** Sends everything that waits on its way, in order, while the session takes it. */
+  /** Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. */
   board(session: Session): void {
-    for (const stream of [...this.#waiting]) if (!session.closedToNew) stream.board(session);
+    for (const stream of this.#waiting) {
+      if (session.closedToNew || session.streams.exhausted) return;
+      stream.board(session);
+    }
   }
 
   /** Nothing will come that takes them: every waiting stream ends. */
   dismiss(cause: CloseCause, error: AnyMuxError | null): void {
     for (const stream of [...this.#waiting]) stream.dismiss(cause, error);
+  }
+
+  #add(stream: WaitingStream): WaitingStream {
+    this.#waiting.add(stream);
+    return stream;
   }
 }
 
@@ -74,23 +92,25 @@ export class WaitingStream implements StreamLine {
   readonly unsent = true;
   readonly arrivedBytes = 0;
   core: StreamCore | null = null;
-  readonly #unsent: Unsent[] = [];
+  readonly #frames: Unsent[] = [];
+  readonly #waiters: (() => void)[];
   #bytes = 0;
-  #phase: StreamPhase = 'idle';
+  #ended: CloseCause | null = null;
   #sealed = false;
-  #waiters: (() => void)[] = [];
 
   constructor(
     private readonly room: WaitingRoom,
-    private readonly forgotten: boolean,
-  ) {}
+    waiters: readonly (() => void)[] = [],
+  ) {
+    this.#waiters = [...waiters];
+  }
 
   get phase(): StreamPhase {
-    return this.#phase;
+    return this.#ended === null ? 'idle' : 'closed';
   }
 
   get sealed(): boolean {
-    return this.#sealed || this.#phase === 'closed';
+    return this.#sealed || this.#ended !== null;
   }
 
   get hasRoom(): boolean {
@@ -98,7 +118,7 @@ export class WaitingStream implements StreamLine {
   }
 
   get overflows(): boolean {
-    return this.room.bytes >= this.room.limit && this.#unsent.length > 0;
+    return this.room.bytes >= this.room.limit && this.#frames.length > 0;
   }
 
   whenRoom(task: () => void): void {
@@ -107,8 +127,9 @@ export class WaitingStream implements StreamLine {
   }
 
   send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
+    if (this.#ended !== null) return;
     if (frame.end === true) this.#sealed = true;
-    this.#unsent.push({ frame, encodedPayload });
+    this.#frames.push({ frame, encodedPayload });
     const bytes = sizeOf(encodedPayload);
     this.#bytes += bytes;
     this.room.charge(bytes);
@@ -126,25 +147,37 @@ export class WaitingStream implements StreamLine {
     // Nothing arrives before the open has left.
   }
 
-  /** A session takes the stream: it becomes a live one. */
+  /** A session takes the stream. What hooks send on it meanwhile comes here, and so behind what has waited. */
   board(session: Session): void {
     const { core } = this;
-    if (core === null || this.#phase === 'closed') return;
-    this.room.leave(this, this.#bytes);
-    const live: LiveStream = session.open(this.forgotten);
-    core.line = live;
+    if (core === null) return;
+    const live = session.open(core.start.forgotten);
     live.sink = core;
-    for (const { frame, encodedPayload } of this.#unsent) live.send(frame, encodedPayload);
-    for (const task of this.#waiters.splice(0)) live.whenRoom(task);
+    for (const { frame, encodedPayload } of this.#frames) live.send(frame, encodedPayload);
+    if (this.#ended !== null) {
+      this.#resetToo(live);
+      return;
+    }
+    this.room.leave(this, this.#bytes);
+    // Hooks may have ended the socket meanwhile.
+    if (core.line === this && core.cause === null) core.line = live;
+    for (const task of this.#waiters.splice(0)) core.line.whenRoom(task);
   }
 
   dismiss(cause: CloseCause, error: AnyMuxError | null = null): void {
-    if (this.#phase === 'closed') return;
-    this.#phase = 'closed';
+    if (this.#ended !== null) return;
+    this.#ended = cause;
     this.room.leave(this, this.#bytes);
-    this.#unsent.length = 0;
+    this.#frames.length = 0;
     this.core?.gone(cause, error);
     for (const task of this.#waiters.splice(0)) task();
+  }
+
+  /** A hook has reset the stream while its frames were leaving. */
+  #resetToo(live: LiveStream): void {
+    const ended = this.#ended;
+    live.sink = NOBODY;
+    if (ended?.how === 'reset') live.reset('library', ended.code, ended.reason, null, this.core?.core.resetPayload(ended.payload, live.id));
   }
 }
 

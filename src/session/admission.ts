@@ -1,5 +1,6 @@
 import { logger } from '../logger.js';
-import { ConnectionFault } from '../wire/fault.js';
+import { ConnectionFault, StreamFault } from '../wire/fault.js';
+import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { LiveStream } from './live-stream.js';
@@ -12,12 +13,14 @@ import type { Session } from './session.js';
 export class Admission {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
+  /** The frame admitted last, if it was a reset. */
+  #reset: CompleteFrame | null = null;
 
   constructor(private readonly session: Session) {}
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
   admit(frame: CompleteFrame): CompleteFrame | null {
-    if (frame.more) this.session.awaitFragments();
+    this.#reset = null;
     switch (frame.type) {
       case 'open':
         return this.#open(frame);
@@ -34,6 +37,11 @@ export class Admission {
     }
   }
 
+  /** What became of the frame admitted last. A reset never answers a reset: a malformed one ends its stream all the same. */
+  assembled(value: CompleteFrame | StreamFault): CompleteFrame | StreamFault {
+    return this.#reset !== null && value instanceof StreamFault ? this.#reset : value;
+  }
+
   #open(frame: CompleteFrame): CompleteFrame | null {
     const { session } = this;
     const id = frame.stream ?? 0;
@@ -42,14 +50,22 @@ export class Admission {
       throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    const refusal = session.refusal(id);
+    const refusal = this.#refusal(id);
     if (refusal === null) {
       session.streams.add(new LiveStream(session, id, false));
       return frame;
     }
-    session.answer(id, ResetCode.REFUSED, refusal);
+    session.answers.reset(id, ResetCode.REFUSED, refusal);
     session.flood.junk(`an open of stream ${id}: ${refusal}`);
     return null;
+  }
+
+  /** Why the remote may not open `id` now, or `null`. */
+  #refusal(id: number): string | null {
+    const { connection, streams, limits, flood } = this.session;
+    if (connection.goaway.refuses(id)) return 'this side is going away';
+    if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
+    return flood.refusal;
   }
 
   #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {
@@ -65,13 +81,29 @@ export class Admission {
     const { session } = this;
     const id = frame.stream ?? 0;
     const live = session.streams.get(id);
-    if (live !== undefined && !(live.local && live.phase === 'idle')) return frame;
+    if (live !== undefined && !live.unsent) {
+      if (frame.type === 'data') return this.#data(frame, live);
+      this.#reset = { ...frame, payload: ABSENT, fragment: null };
+      return frame;
+    }
     if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) return null;
     session.flood.junk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
     if (frame.type === 'data' && id !== 0) {
-      session.answer(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
+      session.answers.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
       session.flood.provokedReset(ResetCode.PROTOCOL_ERROR);
     }
+    return null;
+  }
+
+  #data(frame: CompleteFrame, live: LiveStream): CompleteFrame | null {
+    if (!live.expectsData()) {
+      if (live.phase === 'idle') live.violated(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
+      else live.violated(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
+      return null;
+    }
+    if (frame.trailers !== null && !frame.end && !frame.more) logger.debug(`rxmux: stream ${live.id}: ignored trailers without an end`);
+    if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
+    this.session.flood.junk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;
   }
 }

@@ -1,5 +1,4 @@
-import { asyncScheduler, timer } from 'rxjs';
-import type { Subscription } from 'rxjs';
+import { asyncScheduler, Subscription, timer } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -14,24 +13,31 @@ const ERROR_GOAWAY_MS = 1_000;
  * deadline; what is left is reset; the WebSocket closes. Each step follows from an event, none waits on a promise.
  */
 export class Closing {
-  #phase: 'open' | 'draining' | 'final' = 'open';
+  /** `final`: the socket closes once everything is written. `over`: nothing is written or read any more. */
+  #phase: 'open' | 'draining' | 'final' | 'over' = 'open';
   #deadline = Infinity;
-  #timer: Subscription | undefined;
+  #timer = Subscription.EMPTY;
 
   constructor(private readonly session: Session) {}
+
+  /** Whether the connection has failed or ended: what still arrives is nobody's. */
+  get isOver(): boolean {
+    return this.#phase === 'over';
+  }
 
   /** Begins to close, or shortens the drain that is under way. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
     const { session } = this;
-    if (this.#phase === 'final') return;
     if (this.#phase === 'open') {
       this.#phase = 'draining';
-      session.reading.stop();
-      session.send(session.connection.farewell(code, reason));
+      session.reading.resume();
+      session.outbox.send(session.connection.farewell(code, reason));
+      this.#refuseUndispatched();
     }
-    const deadline = asyncScheduler.now() + drainMs;
-    if (deadline < this.#deadline) this.#armDeadline(deadline, drainMs, reason);
-    if (session.streams.size === 0) this.#finish(reason);
+    if (this.#phase !== 'draining') return;
+    this.#within(session.streams.size === 0 ? 0 : drainMs, () => {
+      this.#finish(reason);
+    });
   }
 
   /** A stream has left the connection; behind the last one a draining socket closes. */
@@ -39,44 +45,53 @@ export class Closing {
     if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish('');
   }
 
-  /** The connection cannot go on: what is queued is dropped, the remote is told why, and the socket closes. */
+  /** The connection cannot go on: nothing more is sent, the remote is told why, and the socket closes. */
   fail(fault: ConnectionFault): void {
     const { session } = this;
-    this.stop();
-    this.#phase = 'final';
-    session.reading.stop();
-    session.scheduler.finish(session.connection.farewell(fault.resetCode, fault.message));
-    this.#closeSocket(fault.closeCode, fault.message);
+    if (this.#phase === 'over') return;
+    this.#abandon();
+    session.scheduler.stop(session.connection.farewell(fault.resetCode, fault.message));
+    session.transport.close(fault.closeCode, fault.message);
   }
 
   /** The remote goes away with an error: it gets a second to close the socket itself. */
   hurry(): void {
-    this.stop();
-    this.#timer = timer(ERROR_GOAWAY_MS).subscribe(() => {
-      this.#closeSocket(CloseCode.CLEAN, '');
+    this.#within(ERROR_GOAWAY_MS, () => {
+      this.#abandon();
+      this.session.scheduler.stop(null);
+      this.session.transport.close(CloseCode.CLEAN, '');
     });
   }
 
-  stop(): void {
-    this.#timer?.unsubscribe();
+  /** The socket has ended. */
+  ended(): void {
+    this.#timer.unsubscribe();
+    this.#phase = 'over';
   }
 
-  #armDeadline(deadline: number, drainMs: number, reason: string): void {
+  /** Streams that nobody works on yet, above what the goaway says: the remote may open them elsewhere. */
+  #refuseUndispatched(): void {
+    const { streams, connection } = this.session;
+    for (const stream of streams.all())
+      if (!stream.local && connection.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
+  }
+
+  /** Acts `ms` from now, unless something is due before. */
+  #within(ms: number, act: () => void): void {
+    const deadline = asyncScheduler.now() + ms;
+    if (deadline >= this.#deadline) return;
     this.#deadline = deadline;
-    this.stop();
-    if (drainMs <= 0) this.#finish(reason);
-    else if (drainMs <= LONGEST_TIMER_MS)
-      this.#timer = timer(drainMs).subscribe(() => {
-        this.#finish(reason);
-      });
+    this.#timer.unsubscribe();
+    if (ms <= 0) act();
+    else if (ms <= LONGEST_TIMER_MS) this.#timer = timer(ms).subscribe(act);
   }
 
   #finish(reason: string): void {
-    if (this.#phase === 'final') return;
     const { session } = this;
     this.#phase = 'final';
-    this.stop();
+    this.#timer.unsubscribe();
     for (const stream of session.streams.all()) stream.seal();
+    session.reading.finish();
     session.vigil.closing();
     session.scheduler.whenFlushed(() => {
       for (const stream of session.streams.all()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
@@ -86,8 +101,9 @@ export class Closing {
     });
   }
 
-  #closeSocket(code: number, reason: string): void {
-    this.session.transport.close(code, reason);
+  #abandon(): void {
+    this.ended();
+    this.session.reading.finish();
     this.session.vigil.closing();
   }
 }

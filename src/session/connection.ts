@@ -24,6 +24,9 @@ export class Connection implements Sink<CompleteFrame | StreamFault> {
   readonly goaway = new GoAway();
   readonly #pings = new Map<string, Ping>();
   #pinged = 0;
+  /** Nonce of the keepalive's last ping; one of them is under way at most. */
+  #probe = '';
+  #lost: CloseReason | null = null;
 
   constructor(private readonly session: Session) {}
 
@@ -36,31 +39,34 @@ export class Connection implements Sink<CompleteFrame | StreamFault> {
 
   /** Sends a ping; `answered` gets the round trip in ms, `lost` why there will be none. */
   ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
-    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
-    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
-    this.session.send(new OutgoingFrame({ type: 'ping', nonce }, null));
+    if (this.#lost === null) this.#ping(answered, lost);
+    else lost(this.#lost);
   }
 
   /** Sends a ping of the keepalive, for which any sign of life is an answer. */
   probe(): void {
-    this.ping(ignore, ignore);
+    this.#pings.delete(this.#probe);
+    this.#probe = this.#ping(ignore, ignore);
   }
 
   /** The socket is gone. */
   lose(reason: CloseReason): void {
+    this.#lost = reason;
     for (const ping of this.#pings.values()) ping.lost(reason);
     this.#pings.clear();
   }
 
   /** The goaway that announces this side's end. */
   farewell(code: ResetCode, reason: string): OutgoingFrame {
-    const frame = {
-      type: 'goaway',
-      code,
-      last_stream: this.goaway.announce(),
-      reason: reason === '' ? null : this.session.cutReason(reason),
-    };
-    return new OutgoingFrame(frame, null);
+    const frame = { type: 'goaway', code, last_stream: this.goaway.announce() };
+    return new OutgoingFrame({ ...frame, reason: this.session.outbox.fittingReason(reason, frame, null) }, null);
+  }
+
+  #ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void): string {
+    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
+    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
+    this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
+    return nonce;
   }
 
   #answer({ nonce }: CompleteFrame): void {
@@ -70,7 +76,7 @@ export class Connection implements Sink<CompleteFrame | StreamFault> {
       session.flood.junk('a ping whose pong would not fit a message');
       return;
     }
-    session.sendCaused(new OutgoingFrame({ type: 'pong', nonce }, null));
+    session.answers.pong(nonce);
   }
 
   #tooLong(nonce: string): boolean {

@@ -1,6 +1,6 @@
-import { asyncScheduler, Observable } from 'rxjs';
-import type { Subscription } from 'rxjs';
-import { patientTimer } from './patient-timer.js';
+import { Observable, Subscription } from 'rxjs';
+import { restTimer } from './patient-timer.js';
+import type { Clock } from './reading.js';
 
 /** When a connection is probed and when it is given up, in ms. */
 export interface Keepalive {
@@ -19,12 +19,10 @@ export interface KeepaliveTimes {
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10_000 };
 
-/** What the keepalive sees and does of its connection. */
-export interface Line {
-  /** When the last sign of life came, on rxjs's clock: a frame received, or bytes of ours that the socket has taken. */
+/** What the keepalive sees and does of its connection. Its clock stands still while this side does not read. */
+export interface Line extends Clock {
+  /** When the last sign of life came: a frame received, or bytes of ours that the socket has taken. */
   lifeAt(): number;
-  /** Whether this side has stopped reading; no silence counts then. */
-  readonly paused: boolean;
   /** Sends a ping. */
   probe(): void;
   /** Gives the connection up. */
@@ -36,47 +34,60 @@ export interface Line {
  * probe is under way at most, and one timer.
  */
 export class KeepaliveTimer extends Observable<never> {
-  #timer: Subscription | undefined;
+  /** Closed before and after the connection is watched. */
+  #timers = Subscription.EMPTY;
+  #timer = Subscription.EMPTY;
+  /** When the probe under way was sent. */
+  #asked: number | null = null;
 
   constructor(
     private readonly times: KeepaliveTimes,
     private readonly line: Line,
   ) {
     super(() => {
+      this.#timers = new Subscription();
       this.#rest();
-      return () => this.#timer?.unsubscribe();
+      return this.#timers;
     });
   }
 
   /** Asks for a sign of life at once: the page woke up, or the network came back. */
   probeNow(): void {
-    if (this.#timer === undefined || this.#timer.closed) return;
-    this.#probe();
+    if (!this.#timers.closed && this.#asked === null) this.#probe();
   }
 
   #rest(): void {
-    const silence = asyncScheduler.now() - this.line.lifeAt();
-    if (this.line.paused || silence < this.times.idleMs) {
-      this.#arm(Math.max(1, this.line.paused ? this.times.idleMs : this.times.idleMs - silence), () => {
+    this.#asked = null;
+    const silence = this.line.now() - this.line.lifeAt();
+    if (silence >= this.times.idleMs) this.#probe();
+    else
+      this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
         this.#rest();
       });
-    } else this.#probe();
   }
 
   #probe(): void {
-    const asked = asyncScheduler.now();
+    const asked = (this.#asked = this.line.now());
     this.line.probe();
-    this.#arm(this.times.timeoutMs, (onTime) => {
-      if (this.line.lifeAt() >= asked || this.line.paused) this.#rest();
-      else if (onTime) this.line.dead();
-      else this.#probe();
+    this.#await(asked, this.times.timeoutMs);
+  }
+
+  #await(asked: number, ms: number): void {
+    const { timeoutMs } = this.times;
+    this.#arm(ms, timeoutMs, (onTime) => {
+      const rest = asked + timeoutMs - this.line.now();
+      if (this.line.lifeAt() >= asked) this.#rest();
+      else if (!onTime) this.#probe();
+      else if (rest > 0) this.#await(asked, rest);
+      else this.line.dead();
     });
   }
 
-  #arm(ms: number, next: (onTime: boolean) => void): void {
-    this.#timer?.unsubscribe();
-    this.#timer = patientTimer(ms).subscribe(({ onTime }) => {
+  #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
+    this.#timer.unsubscribe();
+    this.#timer = restTimer(this.line, rest, period).subscribe(({ onTime }) => {
       next(onTime);
     });
+    this.#timers.add(this.#timer);
   }
 }

@@ -1,3 +1,4 @@
+import { logger } from '../logger.js';
 import type { Sink } from '../operators/demultiplex.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
@@ -6,66 +7,30 @@ import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { runAll } from './backlog.js';
 import { ENDED } from './close-cause.js';
 import type { CloseCause } from './close-cause.js';
+import { overtakes } from './scheduler.js';
+import type { Excess } from './intake.js';
+import type { Place } from './place.js';
 import type { Session } from './session.js';
-import { advance } from './stream-state.js';
+import { NOBODY } from './stream-line.js';
+import type { StreamLine, StreamSink } from './stream-line.js';
+import { StreamState } from './stream-state.js';
 import type { StreamInput, StreamPhase } from './stream-state.js';
 
-/** Who holds a stream: told of everything that comes in on it, and of its end. */
-export interface StreamSink {
-  /** One whole frame of the remote: `data`, behind the stream's phase and before anything else. */
-  receive(frame: CompleteFrame): void;
-  /** The stream has left the connection; nothing follows. */
-  gone(cause: CloseCause): void;
-}
-
-/** Where a stream's frames go: a live stream of a socket, or a place in the queue of those that wait for one. */
-export interface StreamLine {
-  /** `null` until a socket has taken the stream. */
-  readonly id: number | null;
-  readonly phase: StreamPhase;
-  /** Whether this side may send nothing more: its `end` is accepted, or the stream is closed. */
-  readonly sealed: boolean;
-  /** Whether nothing of the stream has ever left. */
-  readonly unsent: boolean;
-  /** Whether more can be sent without growing a queue that is already long. */
-  readonly hasRoom: boolean;
-  /** Whether so much waits on all streams that a sender which does not wait has to fail. */
-  readonly overflows: boolean;
-  /** Bytes of the payload that is being delivered. */
-  readonly arrivedBytes: number;
-  /** Queues one frame. Its payload has been encoded by the caller. */
-  send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void;
-  /** Runs `task` once there is room, or nothing to wait for any more. */
-  whenRoom(task: () => void): void;
-  /** Ends the stream with a reset; does nothing on a closed one. */
-  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload?: unknown, encodedPayload?: Message | null): void;
-  /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */
-  keep(bytes: number): boolean;
-  /** A payload that waited has been read or dropped. */
-  read(bytes: number): void;
-}
-
-/** Holds a stream that nobody listens to any more. */
-const NOBODY: StreamSink = {
-  receive() {
-    // Whatever comes is dropped.
-  },
-  gone() {
-    // Nobody to tell.
-  },
-};
+export type { StreamLine, StreamSink } from './stream-line.js';
 
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
 export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;
-  #phase: StreamPhase = 'idle';
+  readonly #state = new StreamState();
   #sealed = false;
-  #cause: CloseCause | null = null;
   #unread = 0;
-  #running = false;
-  #unsent = true;
+  #unsent: boolean;
+  /** Whether the remote's first frame is still to come, which is the one that carries headers. */
+  #headersDue: boolean;
+  readonly #place: Place | null;
 
   constructor(
     private readonly session: Session,
@@ -74,28 +39,38 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     readonly local: boolean,
     /** Whether nothing is wanted of it once its open has left. */
     private readonly forgotten = false,
-  ) {}
+  ) {
+    this.#unsent = this.#headersDue = local;
+    this.#place = local ? null : session.streams.place();
+  }
 
   get phase(): StreamPhase {
-    return this.#phase;
+    return this.#state.phase;
   }
 
   get sealed(): boolean {
-    return this.#sealed || this.#phase === 'closed';
+    return this.#sealed || this.#state.closed;
   }
 
-  get cause(): CloseCause | null {
-    return this.#cause;
+  get unsent(): boolean {
+    return this.#unsent;
   }
 
-  /** Whether the handler is at work. */
-  get running(): boolean {
-    return this.#running;
+  get hasRoom(): boolean {
+    return this.#state.closed || this.session.scheduler.backlog.hasRoom(this.id);
   }
 
-  /** The handler begins; its place is kept until it settles, whatever the remote does. */
+  get overflows(): boolean {
+    return this.session.scheduler.backlog.bytes >= this.session.limits.maxUnsentBytes;
+  }
+
+  get arrivedBytes(): number {
+    return this.session.arrivedBytes;
+  }
+
+  /** The handler begins; the stream's place is kept until it settles, whatever the remote does. */
   run(): void {
-    this.#running = true;
+    this.#place?.run();
     this.taken();
   }
 
@@ -104,16 +79,15 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     this.session.connection.goaway.dispatched(this.id);
   }
 
+  /** The handler has settled. */
   settle(): void {
-    if (!this.#running) return;
-    this.#running = false;
-    if (this.#phase === 'closed') this.session.streams.vacate();
+    this.#place?.settle();
   }
 
   send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
-    if (this.#phase === 'closed') return;
+    if (this.sealed) return;
     if (frame.end === true) this.#sealed = true;
-    this.session.send(new OutgoingFrame({ ...frame, stream: this.id }, encodedPayload));
+    this.session.outbox.send(new OutgoingFrame({ ...frame, stream: this.id }, encodedPayload));
   }
 
   /** Accepts nothing more; what is queued still goes out. */
@@ -121,20 +95,9 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     this.#sealed = true;
   }
 
-  get unsent(): boolean {
-    return this.#unsent;
-  }
-
-  get hasRoom(): boolean {
-    return this.session.scheduler.hasRoom(this.id);
-  }
-
-  get overflows(): boolean {
-    return this.session.scheduler.unsentBytes >= this.session.limits.maxUnsentBytes;
-  }
-
   whenRoom(task: () => void): void {
-    this.session.scheduler.whenRoom(this.id, task);
+    if (this.#state.closed) task();
+    else this.session.scheduler.backlog.whenRoom(this.id, task);
   }
 
   reset(
@@ -144,23 +107,42 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     payload: unknown = null,
     encodedPayload: Message | null = null,
   ): void {
-    if (this.#phase === 'closed') return;
+    if (this.#state.closed) return;
+    const { streams, scheduler, outbox } = this.session;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
+    if (this.#place !== null) streams.awaitReset(this.id, this.#place);
     this.#leave('sendReset', cause);
-    this.session.send(
-      new OutgoingFrame({ type: 'reset', stream: this.id, code, reason: this.session.cutReason(reason), payload }, encodedPayload),
-    );
-    this.sink.gone(cause);
+    if (overtakes(code)) scheduler.backlog.drop(this.id);
+    // Of a stream whose open does not leave, the remote is told nothing.
+    if (!this.#unsent || scheduler.backlog.lanes.has(this.id))
+      outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
+    this.#tell(cause);
+  }
+
+  /** The open is about to be written. */
+  leaving(): void {
+    this.#unsent = false;
   }
 
   /** A frame or slice of this stream has left. */
   sent(slice: Frame): void {
-    this.#unsent = false;
-    if (this.#phase === 'idle') this.#advance('sendOpen');
+    if (this.phase === 'idle') this.#state.advance('sendOpen');
     if (slice.end !== true || slice.more === true) return;
     if (this.forgotten) this.#close('lose', ENDED);
-    else if (this.#wouldClose('sendEnd')) this.#close('sendEnd', ENDED);
-    else this.#advance('sendEnd');
+    else if (this.#state.closesWith('sendEnd')) this.#close('sendEnd', ENDED);
+    else this.#state.advance('sendEnd');
+  }
+
+  /** A frame of this stream cannot be written. */
+  unsendable(): void {
+    // Nothing has left before the first slice: the remote has never heard of the stream.
+    if (this.phase === 'idle') this.#unsent = true;
+    this.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
+  }
+
+  /** Whether the remote may send data now. */
+  expectsData(): boolean {
+    return this.#state.advance('recvData');
   }
 
   /** Whatever the remote sent on this stream. */
@@ -178,97 +160,104 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   keep(bytes: number): boolean {
-    const { limits, held, reading } = this.session;
-    const unread = this.#unread + bytes;
-    if (unread > limits.maxUnreadBytes) {
-      this.reset(
-        'library',
-        ResetCode.FLOW_CONTROL,
-        `${unread} unread bytes are over the limit of ${limits.maxUnreadBytes} (maxUnreadBytes)`,
-      );
-      return false;
-    }
-    if (!held.take(bytes)) {
-      this.reset(
-        'library',
-        ResetCode.ENHANCE_YOUR_CALM,
-        `${held.used + bytes} bytes held by this connection are over the limit of ${held.limit} (maxHeldBytes)`,
-      );
-      return false;
-    }
-    this.#unread = unread;
-    if (unread >= limits.pauseBytes) reading.crowd(this);
-    return true;
+    const excess = this.session.intake.keep(this, this.#unread + bytes, bytes);
+    if (excess === null) this.#unread += bytes;
+    else this.#overrun(excess);
+    return excess === null;
   }
 
   read(bytes: number): void {
-    const { limits, held, reading } = this.session;
-    held.give(bytes);
     this.#unread -= bytes;
-    if (this.#unread < limits.pauseBytes) reading.clear(this);
-  }
-
-  get arrivedBytes(): number {
-    return this.session.arrivedBytes;
+    this.session.intake.read(this, this.#unread, bytes);
   }
 
   /** The remote goes away without having processed this stream. */
   refused(reason: string): void {
-    this.session.scheduler.drop(this.id);
-    this.#close('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+    this.#abandon('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
   /** The socket is gone. */
   lose(reason: CloseReason): void {
-    if (this.#phase !== 'closed') this.#close('lose', { how: 'lost', reason });
+    this.#abandon('lose', { how: 'lost', reason });
   }
 
   #opened(frame: CompleteFrame): void {
-    this.#advance('recvOpen');
-    if (frame.end) this.#advance('recvEnd');
-    this.session.complete(this, frame);
+    this.#state.advance('recvOpen');
+    if (frame.end) this.#state.advance('recvEnd');
+    this.#guard(() => {
+      this.session.complete(this, frame);
+    });
   }
 
   #data(frame: CompleteFrame): void {
-    if (advance(this.#phase, 'recvData') === null) {
-      this.violated(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
-      return;
-    }
-    if (frame.payload === ABSENT && !frame.end && frame.headers === null) {
-      this.session.flood.junk(`data of stream ${this.id} without payload, fragment, end or headers`);
-      return;
-    }
-    const over = frame.end && this.#wouldClose('recvEnd');
+    if (frame.headers !== null && !this.#headersDue) logger.debug(`rxmux: stream ${this.id}: ignored headers on a later frame`);
+    this.#headersDue = false;
+    const over = frame.end && this.#state.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
-    else if (frame.end) this.#advance('recvEnd');
-    this.sink.receive(frame);
-    if (over) this.sink.gone(ENDED);
+    else if (frame.end) this.#state.advance('recvEnd');
+    this.#guard(() => {
+      this.sink.receive(frame);
+    });
+    if (over) this.#tell(this.#state.cause);
   }
 
   #resetByRemote(frame: CompleteFrame): void {
-    if (this.#running) this.session.flood.earlyReset();
-    this.session.scheduler.drop(this.id);
+    if (this.#place?.running === true) this.session.flood.earlyReset();
+    this.session.scheduler.backlog.drop(this.id);
     const payload = frame.payload === ABSENT ? null : frame.payload;
     this.#close('recvReset', { how: 'reset', by: 'remote', code: frame.code, reason: frame.reason ?? '', payload });
   }
 
+  /** A payload finds no room. */
+  #overrun({ code, reason }: Excess): void {
+    // On a stream that the same frame has closed there is nobody to answer, but its reader misses something.
+    if (this.#state.closed) this.#state.close('lose', { how: 'reset', by: 'library', code, reason, payload: null });
+    else this.reset('library', code, reason);
+  }
+
+  /** The socket does not take the stream any further. */
+  #abandon(input: StreamInput, cause: CloseCause): void {
+    if (this.#state.closed) return;
+    const unsent = this.session.scheduler.backlog.withdraw(this.id);
+    this.#leave(input, cause);
+    let isTaken = false;
+    if (this.#unsent)
+      this.#guard(() => {
+        isTaken = this.sink.takeBack?.(unsent) === true;
+      });
+    if (isTaken) this.session.released(this);
+    else {
+      this.#tell(cause);
+      runAll(unsent.waiters);
+    }
+  }
+
   #close(input: StreamInput, cause: CloseCause): void {
     this.#leave(input, cause);
-    this.sink.gone(cause);
+    this.#tell(cause);
   }
 
   /** Streams leave the connection before anybody is told. */
   #leave(input: StreamInput, cause: CloseCause): void {
-    this.#advance(input);
-    this.#cause = cause;
+    this.#state.close(input, cause);
+    this.#place?.close();
     this.session.left(this);
   }
 
-  #wouldClose(input: StreamInput): boolean {
-    return advance(this.#phase, input) === 'closed';
+  #tell(cause: CloseCause): void {
+    this.#guard(() => {
+      this.sink.gone(cause);
+    });
+    this.session.released(this);
   }
 
-  #advance(input: StreamInput): void {
-    this.#phase = advance(this.#phase, input) ?? this.#phase;
+  /** Runs the owner's code: what it throws ends this stream, and nothing else. */
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      logger.error(`rxmux: stream ${this.id}: internal error`, error);
+      this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
+    }
   }
 }

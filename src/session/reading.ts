@@ -1,15 +1,29 @@
-import { timer } from 'rxjs';
+import { asyncScheduler, timer } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import type { Transport } from '../transport/transport.js';
-import type { LiveStream } from './live-stream.js';
+
+/** A clock in ms. */
+export interface Clock {
+  now(): number;
+  /** Whether it stands still. */
+  readonly paused: boolean;
+}
+
+/** The clock of rxjs, which a TestScheduler makes virtual. It never stands still. */
+export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: false };
 
 /**
  * Stops reading from the socket while a stream's consumer lags far behind, for `pauseMs` at the longest: a consumer that
  * never comes back may not hold up the other streams, and runs into `maxUnreadBytes` instead.
+ *
+ * As a clock it stands still meanwhile: the silence of a side that nobody listens to says nothing about it.
  */
-export class Reading {
-  readonly #crowded = new Set<LiveStream>();
+export class Reading implements Clock {
+  readonly #crowded = new Set<object>();
   #pause: Subscription | null = null;
+  #pausedAt = 0;
+  #pausedMs = 0;
+  #unstoppable = false;
 
   constructor(
     private readonly transport: Transport,
@@ -20,11 +34,16 @@ export class Reading {
     return this.#pause !== null;
   }
 
+  now(): number {
+    return (this.paused ? this.#pausedAt : asyncScheduler.now()) - this.#pausedMs;
+  }
+
   /** A stream holds too much that nobody has read. */
-  crowd(stream: LiveStream): void {
-    if (this.#crowded.has(stream)) return;
+  crowd(stream: object): void {
+    if (this.#unstoppable || this.#crowded.has(stream)) return;
     this.#crowded.add(stream);
-    if (this.#pause !== null) return;
+    if (this.paused) return;
+    this.#pausedAt = asyncScheduler.now();
     this.transport.pause();
     this.#pause = timer(this.pauseMs).subscribe(() => {
       this.#read();
@@ -32,20 +51,27 @@ export class Reading {
   }
 
   /** A stream's consumer has caught up, or left. */
-  clear(stream: LiveStream): void {
+  clear(stream: object): void {
     if (this.#crowded.delete(stream) && this.#crowded.size === 0) this.#read();
   }
 
-  /** Reads on whatever the streams hold, because the connection is ending. */
-  stop(): void {
+  /** Reads on whatever the streams hold. */
+  resume(): void {
     this.#crowded.clear();
     this.#read();
+  }
+
+  /** Reads on to the end: the closing handshake has to be seen. */
+  finish(): void {
+    this.#unstoppable = true;
+    this.resume();
   }
 
   #read(): void {
     if (this.#pause === null) return;
     this.#pause.unsubscribe();
     this.#pause = null;
+    this.#pausedMs += asyncScheduler.now() - this.#pausedAt;
     this.transport.resume();
   }
 }

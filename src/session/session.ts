@@ -1,4 +1,4 @@
-import { catchError, filter, ignoreElements, map, merge, Subject, Subscription, tap } from 'rxjs';
+import { catchError, filter, ignoreElements, map, merge, Subscription, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { logger } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
@@ -13,20 +13,21 @@ import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
-import { HeldBytes } from '../wire/held-bytes.js';
-import { encodedLength, fitsWithin, truncateToBytes } from '../wire/length.js';
+import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
-import { OutgoingFrame } from '../wire/outgoing.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './admission.js';
+import { Answers } from './answers.js';
 import { Closing } from './closing.js';
 import { Connection } from './connection.js';
 import { Flood } from './flood.js';
+import { Intake } from './intake.js';
 import type { KeepaliveTimes } from './keepalive.js';
 import { LiveStream } from './live-stream.js';
+import { Outbox } from './outbox.js';
 import { Reading } from './reading.js';
-import { Scheduler } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
 import { StreamTable } from './stream-table.js';
 import { Vigil } from './vigil.js';
 
@@ -59,10 +60,6 @@ export interface SessionOwner {
   ended(reason: CloseReason): void;
 }
 
-/** What the reason of a reset or goaway is cut to, in bytes, and what it may take of a small cap. */
-const MAX_REASON_BYTES = 1024;
-const REASON_SHARE = 8;
-
 /** One socket's life: the two rivers, frames in to their streams and frames out in their turn, and the one subscription that holds them. */
 export class Session {
   readonly transport: Transport;
@@ -70,20 +67,21 @@ export class Session {
   readonly limits: Limits;
   readonly isDialer: boolean;
   readonly maxFrameBytes: number;
-  readonly held: HeldBytes;
   readonly reading: Reading;
+  readonly intake: Intake;
+  readonly outbox: Outbox;
   readonly scheduler: Scheduler;
   readonly vigil: Vigil;
   readonly flood: Flood;
+  readonly answers: Answers;
   readonly connection: Connection;
   readonly streams: StreamTable;
   readonly closing: Closing;
   readonly #owner: SessionOwner;
   readonly #admission: Admission;
   readonly #reassembly: Reassembly;
-  readonly #accepted = new Subject<CompleteFrame>();
   readonly #root = new Subscription();
-  #message: Message = '';
+  #messageBytes = 0;
   #announced: ResetCode | null = null;
 
   constructor(options: SessionOptions) {
@@ -94,34 +92,18 @@ export class Session {
     this.isDialer = isDialer;
     this.maxFrameBytes = options.maxFrameBytes;
     this.#owner = options.owner;
-    this.held = new HeldBytes(limits.maxHeldBytes);
     this.reading = new Reading(transport, limits.pauseMs);
+    this.intake = new Intake(limits, this.reading);
     this.flood = new Flood(limits);
+    this.answers = new Answers(this);
     this.connection = new Connection(this);
     this.streams = new StreamTable(this.connection, isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.#admission = new Admission(this);
-    this.#reassembly = new Reassembly(codec, limits, this.held);
-    this.vigil = new Vigil(
-      {
-        transport,
-        limits,
-        reading: this.reading,
-        unsentBytes: () => this.scheduler.unsentBytes,
-        ping: () => {
-          this.connection.probe();
-        },
-      },
-      options.keepalive,
-    );
-    this.scheduler = new Scheduler(
-      transport,
-      limits,
-      (slice) => this.streams.get(slice.stream ?? 0)?.sent(slice),
-      () => {
-        this.vigil.full();
-      },
-    );
+    this.#reassembly = new Reassembly(codec, limits, this.intake.held);
+    this.outbox = new Outbox(this);
+    this.scheduler = this.outbox.scheduler;
+    this.vigil = new Vigil(this, options.keepalive);
     this.#root.add(this.#outbound().subscribe());
   }
 
@@ -130,7 +112,7 @@ export class Session {
     this.#root.add(merge(this.#inbound(), this.vigil.keepalive$).subscribe());
   }
 
-  /** Opens a stream of this side; its first frame is what `LiveStream.send` is given first. */
+  /** Opens a stream of this side; its open has to be sent before another stream is opened. */
   open(forgotten = false): LiveStream {
     if (this.streams.exhausted)
       throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
@@ -142,33 +124,7 @@ export class Session {
   /** Whether this socket takes no new streams of this side. */
   get closedToNew(): boolean {
     const { goaway } = this.connection;
-    return goaway.left || goaway.leaving;
-  }
-
-  /** Queues one whole frame. */
-  send(frame: CompleteFrame): void {
-    this.#accepted.next(frame);
-  }
-
-  /** Queues a control frame that the remote caused; a remote that makes too many of them without reading is cut off. */
-  sendCaused(frame: CompleteFrame): void {
-    this.send(frame);
-    const { maxControlFrames } = this.limits;
-    if (this.scheduler.unsentControl > maxControlFrames)
-      throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);
-  }
-
-  /** Resets a stream that this side does not hold. */
-  answer(id: number, code: ResetCode, reason: string): void {
-    this.sendCaused(new OutgoingFrame({ type: 'reset', stream: id, code, reason: this.cutReason(reason) }, null));
-  }
-
-  /** Why the remote may not open `id` now, or `null`. */
-  refusal(id: number): string | null {
-    if (this.connection.goaway.refuses(id)) return 'this side is going away';
-    const { maxStreams } = this.limits;
-    if (this.streams.occupied >= maxStreams) return `more than ${maxStreams} streams (maxStreams)`;
-    return this.flood.refusal;
+    return this.closing.isOver || goaway.left || goaway.leaving;
   }
 
   /** A stream that the remote opened is whole: its owner takes it from here. */
@@ -181,28 +137,28 @@ export class Session {
     this.streams.remove(stream);
     this.#reassembly.release(stream.id);
     this.reading.clear(stream);
+  }
+
+  /** A closed stream's owner has been told: what waited for its end goes on. */
+  released(stream: LiveStream): void {
+    this.scheduler.release(stream.id);
     this.closing.streamLeft();
   }
 
-  /** The remote goes away: streams of this side above `last` were not processed. */
+  /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
   goneAway(last: number, code: ResetCode | null, reason: string): void {
     this.#announced = code;
     for (const stream of this.streams.all()) {
-      if (stream.local && (stream.id > last || stream.phase === 'idle'))
-        stream.refused(reason === '' ? 'the remote is going away' : reason);
+      if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
+    this.scheduler.backlog.dropUnopened();
     if (code !== null && code !== ResetCode.NO_ERROR) this.closing.hurry();
     this.#owner.goneAway(code);
   }
 
   /** Bytes of the payload that is being delivered right now. */
   get arrivedBytes(): number {
-    return Math.max(encodedLength(this.#message), this.#reassembly.assembledBytes);
-  }
-
-  /** Cuts a reason so that its frame fits the cap however it is escaped. */
-  cutReason(reason: string): string {
-    return truncateToBytes(reason, Math.min(MAX_REASON_BYTES, Math.floor(this.maxFrameBytes / REASON_SHARE)));
+    return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
   }
 
   /** Ends the connection for what is wrong with it. */
@@ -214,53 +170,11 @@ export class Session {
     }
   }
 
-  /** Fragments are outstanding; they have a time to be completed in. */
-  awaitFragments(): void {
-    this.vigil.awaitFragments(
-      () => this.#reassembly.unfinished.length > 0,
-      () => {
-        const { reassemblyTimeoutMs } = this.limits;
-        for (const id of this.#reassembly.unfinished) {
-          this.streams
-            .get(id)
-            ?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${reassemblyTimeoutMs} ms (reassemblyTimeoutMs)`);
-        }
-      },
-    );
-  }
-
-  #receive(message: Message): void {
-    this.#message = message;
-    this.vigil.received();
-    const { maxMessageBytes } = this.limits;
-    const size = typeof message === 'string' ? message.length : message.byteLength;
-    this.flood.received(size);
-    if (!fitsWithin(message, maxMessageBytes)) {
-      throw new ConnectionFault(
-        `message of ${encodedLength(message)} bytes is over the limit of ${maxMessageBytes} (maxMessageBytes)`,
-        ResetCode.ENHANCE_YOUR_CALM,
-        CloseCode.TOO_BIG,
-      );
-    }
-  }
-
-  #end(): void {
-    const close = this.transport.closed ?? { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
-    this.#root.unsubscribe();
-    this.vigil.stop();
-    this.closing.stop();
-    this.reading.stop();
-    this.scheduler.finish(null);
-    const reason = this.#owner.ending(close, this.#announced);
-    for (const stream of this.streams.all()) stream.lose(reason);
-    this.connection.lose(reason);
-    this.#owner.ended(reason);
-  }
-
   #inbound(): Observable<never> {
     const frames$ = this.transport.messages$.pipe(
+      filter(() => !this.closing.isOver),
       tap((message) => {
-        this.#receive(message);
+        this.#received(message);
       }),
       decode(this.codec),
       tap((frame) => {
@@ -270,11 +184,15 @@ export class Session {
     return frames$.pipe(
       map((frame) => this.#admission.admit(frame)),
       filter((frame) => frame !== null),
+      tap((frame) => {
+        if (frame.more) this.#awaitFragments();
+      }),
       assemble(this.codec, this.limits, this.#reassembly),
+      map((value) => this.#admission.assembled(value)),
       demultiplex(this.streams.sinks),
-      catchError((fault: unknown) => {
+      catchError((fault: unknown, river) => {
         this.fail(fault);
-        return this.transport.messages$;
+        return river;
       }),
       ignoreElements(),
       tap({
@@ -286,17 +204,63 @@ export class Session {
   }
 
   #outbound(): Observable<never> {
-    return this.#accepted.pipe(
+    return this.outbox.accepted$.pipe(
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
       tap((frame) => {
+        if (frame.type === 'open') this.streams.leaving(frame.stream ?? 0);
         this.#owner.observed('tx', frame);
       }),
       encode(this.codec),
       tap((message) => {
         this.transport.send(message);
-        this.vigil.sent(typeof message === 'string' ? message.length : message.byteLength);
+        this.vigil.sent(encodedLength(message));
+      }),
+      catchError((error: unknown, river) => {
+        this.outbox.unwritten(error);
+        return river;
       }),
       ignoreElements(),
     );
+  }
+
+  #received(message: Message): void {
+    const bytes = (this.#messageBytes = encodedLength(message));
+    this.vigil.received();
+    this.flood.received(bytes);
+    const { maxMessageBytes } = this.limits;
+    if (bytes <= maxMessageBytes) return;
+    throw new ConnectionFault(
+      `message of ${bytes} bytes is over the limit of ${maxMessageBytes} (maxMessageBytes)`,
+      ResetCode.ENHANCE_YOUR_CALM,
+      CloseCode.TOO_BIG,
+    );
+  }
+
+  /** Fragments are outstanding; they have a time to be completed in. */
+  #awaitFragments(): void {
+    const { reassemblyTimeoutMs } = this.limits;
+    this.vigil.awaitFragments(
+      () => this.#reassembly.unfinished.length > 0,
+      () => {
+        for (const id of this.#reassembly.unfinished)
+          this.streams
+            .get(id)
+            ?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${reassemblyTimeoutMs} ms (reassemblyTimeoutMs)`);
+      },
+    );
+  }
+
+  #end(): void {
+    const close = this.transport.closed ?? { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
+    this.closing.ended();
+    this.vigil.stop();
+    this.reading.finish();
+    this.scheduler.stop(null);
+    const reason = this.#owner.ending(close, this.#announced);
+    for (const stream of this.streams.all()) stream.lose(reason);
+    this.connection.lose(reason);
+    this.#root.unsubscribe();
+    this.scheduler.clear();
+    this.#owner.ended(reason);
   }
 }

@@ -1,3 +1,6 @@
+import { ENDED } from './close-cause.js';
+import type { CloseCause } from './close-cause.js';
+
 //                       ┌──────┐
 //                       │ idle │
 //                       └──┬───┘
@@ -39,4 +42,41 @@ const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamIn
 /** The phase after `input`, or `null` where the input breaks the protocol: a missing cell is the violation. */
 export function advance(phase: StreamPhase, input: StreamInput): StreamPhase | null {
   return TRANSITIONS[phase][input] ?? null;
+}
+
+/** Where one stream is, and once it is closed what ended it. */
+export class StreamState {
+  #phase: StreamPhase = 'idle';
+  #cause: CloseCause = ENDED;
+
+  get phase(): StreamPhase {
+    return this.#phase;
+  }
+
+  get closed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  /** What ended the stream; means nothing before it is closed. */
+  get cause(): CloseCause {
+    return this.#cause;
+  }
+
+  /** Takes an input; `false`, and nothing changes, where it breaks the protocol. */
+  advance(input: StreamInput): boolean {
+    const next = advance(this.#phase, input);
+    if (next !== null) this.#phase = next;
+    return next !== null;
+  }
+
+  /** Whether an input would close the stream. */
+  closesWith(input: StreamInput): boolean {
+    return advance(this.#phase, input) === 'closed';
+  }
+
+  /** Closes the stream; on a closed one only the cause changes. */
+  close(input: StreamInput, cause: CloseCause): void {
+    this.advance(input);
+    this.#cause = cause;
+  }
 }

@@ -2,6 +2,7 @@ import type { Sink } from '../operators/demultiplex.js';
 import type { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { LiveStream } from './live-stream.js';
+import { Place } from './place.js';
 
 type FrameSink = Sink<CompleteFrame | StreamFault>;
 
@@ -10,8 +11,11 @@ export class StreamTable {
   /** Everything a frame can be for, by id. */
   readonly sinks: ReadonlyMap<number, FrameSink>;
   readonly #sinks: Map<number, FrameSink>;
+  readonly #places = new Set<Place>();
+  /** Of streams that are closed but for a reset that is not written yet. */
+  readonly #resets = new Map<number, Place>();
   #nextId: number;
-  #occupied = 0;
+  #highestSent = 0;
 
   constructor(
     connection: FrameSink,
@@ -28,9 +32,9 @@ export class StreamTable {
     return this.#sinks.size - 1;
   }
 
-  /** Places taken by remote-opened streams: the live ones, and those whose handler has not settled. */
+  /** Places taken by remote-opened streams. */
   get occupied(): number {
-    return this.#occupied;
+    return this.#places.size;
   }
 
   /** The id that the next stream of this side gets; above 2^53 − 1 there is none. */
@@ -56,24 +60,45 @@ export class StreamTable {
     return (id % 2 === 1) === this.isDialer;
   }
 
-  /** Whether this side has opened `id`, now or ever. */
+  /** Whether the remote may know this side's stream `id`, now or ever. */
   hasOpened(id: number): boolean {
-    return id < this.#nextId;
+    return id <= this.#highestSent;
   }
 
   add(stream: LiveStream): void {
     this.#sinks.set(stream.id, stream);
     if (stream.local) this.#nextId += 2;
-    else this.#occupied++;
+  }
+
+  /** The open of this side's stream `id` is about to be written. */
+  leaving(id: number): void {
+    this.#highestSent = Math.max(this.#highestSent, id);
+    this.get(id)?.leaving();
   }
 
   remove(stream: LiveStream): void {
     this.#sinks.delete(stream.id);
-    if (!stream.local && !stream.running) this.#occupied--;
   }
 
-  /** A closed stream's handler has settled, so its place is free. */
-  vacate(): void {
-    this.#occupied--;
+  /** A place for a stream of the remote's. */
+  place(): Place {
+    const place = new Place(this);
+    this.#places.add(place);
+    return place;
+  }
+
+  vacate(place: Place): void {
+    this.#places.delete(place);
+  }
+
+  /** A reset of stream `id` is on its way, and keeps the stream's place until it is written. */
+  awaitReset(id: number, place: Place): void {
+    place.awaitReset();
+    this.#resets.set(id, place);
+  }
+
+  resetWritten(id: number): void {
+    this.#resets.get(id)?.resetWritten();
+    this.#resets.delete(id);
   }
 }

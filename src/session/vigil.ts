@@ -1,23 +1,27 @@
-import { asyncScheduler, EMPTY, Subscription } from 'rxjs';
+import { EMPTY, Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Transport } from '../transport/transport.js';
-import type { Limits } from '../wire/limits.js';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, Line } from './keepalive.js';
-import { patientTimer } from './patient-timer.js';
-import type { Reading } from './reading.js';
+import { Outflow } from './outflow.js';
+import { restTimer } from './patient-timer.js';
+import { STEADY_CLOCK } from './reading.js';
+import type { Clock } from './reading.js';
+import { SOCKET_FULL_BYTES } from './scheduler.js';
+import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
 const CLOSING_MS = 2_000;
 
-/** What a vigil is kept over. */
-export interface Watched {
-  readonly transport: Transport;
-  readonly limits: Limits;
-  readonly reading: Reading;
-  /** Bytes that wait to be given to the socket. */
-  unsentBytes(): number;
-  ping(): void;
+/** What is watched for: no movement for `ms` of a clock. */
+interface Watch {
+  readonly ms: number;
+  readonly clock: Clock;
+  movedAt(): number;
+  /** Whether there is anything to see still. */
+  going(): boolean;
+  /** There has been no movement; `true` to look on. */
+  still(): boolean;
+  over(): void;
 }
 
 /**
@@ -27,45 +31,53 @@ export interface Watched {
 export class Vigil implements Line {
   readonly keepalive$: Observable<never>;
   readonly #keepalive: KeepaliveTimer | null;
+  readonly #outflow: Outflow;
   readonly #timers = new Subscription();
-  #receivedAt = asyncScheduler.now();
-  #sentAt = asyncScheduler.now();
-  #sent = 0;
-  #taken = 0;
-  #takenAt = asyncScheduler.now();
+  readonly #stallFrom: number;
+  #receivedAt: number;
   #stalling = false;
   #awaiting = false;
+  #closing = false;
 
   constructor(
-    private readonly watched: Watched,
+    private readonly session: Session,
     keepalive: KeepaliveTimes | null,
   ) {
+    const { transport, limits, reading } = session;
+    this.#outflow = new Outflow(transport, reading);
+    this.#receivedAt = reading.now();
+    this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
     this.keepalive$ = this.#keepalive ?? EMPTY;
   }
 
+  /** A message has come in. */
   received(): void {
-    this.#receivedAt = asyncScheduler.now();
+    this.#receivedAt = this.now();
   }
 
-  sent(size: number): void {
-    this.#sent += size;
-    this.#sentAt = asyncScheduler.now();
+  /** A message of so many bytes was given to the socket. */
+  sent(bytes: number): void {
+    this.#outflow.sent(bytes);
+    if (!this.#stalling && this.session.transport.bufferedAmount >= this.#stallFrom) this.#awaitOutflow();
+  }
+
+  now(): number {
+    return this.session.reading.now();
   }
 
   get paused(): boolean {
-    return this.watched.reading.paused;
+    return this.session.reading.paused;
   }
 
   lifeAt(): number {
-    return Math.max(this.#receivedAt, this.#tookAt());
+    return Math.max(this.#receivedAt, this.#outflow.tookAtHeard());
   }
 
   probe(): void {
-    const before = this.#sent;
-    this.watched.ping();
-    // That the socket takes the ping itself says nothing about the other side.
-    this.#taken += this.#sent - before;
+    this.#outflow.sendMute(() => {
+      this.session.connection.probe();
+    });
   }
 
   probeNow(): void {
@@ -73,85 +85,87 @@ export class Vigil implements Line {
   }
 
   dead(): void {
-    this.watched.transport.terminate('no sign of life');
-  }
-
-  /** The socket is full: it is given `stallMs` to take a byte. */
-  full(): void {
-    if (this.#stalling) return;
-    this.#stalling = true;
-    const { transport, limits } = this.watched;
-    this.#whileStill(
-      limits.stallMs,
-      () => this.#tookAt(),
-      () => transport.bufferedAmount + this.watched.unsentBytes() >= limits.stallBytes,
-      () => {
-        transport.terminate('slow consumer');
-      },
-      () => {
-        this.#stalling = false;
-      },
-    );
+    this.session.transport.terminate('no sign of life');
   }
 
   /** The closing handshake is due: the socket is given 2 s without movement. */
   closing(): void {
-    this.#whileStill(
-      CLOSING_MS,
-      () => this.lifeAt(),
-      () => true,
-      () => {
-        this.watched.transport.terminate('closing made no progress');
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#watch({
+      ms: CLOSING_MS,
+      clock: this.session.reading,
+      movedAt: () => this.lifeAt(),
+      going: () => true,
+      still: () => {
+        this.session.transport.terminate('closing made no progress');
+        return false;
       },
-    );
+      over: () => undefined,
+    });
   }
 
   /** Fragments are outstanding: the remote is given `reassemblyTimeoutMs` in which nothing at all arrives. */
   awaitFragments(outstanding: () => boolean, expired: () => void): void {
     if (this.#awaiting) return;
     this.#awaiting = true;
-    this.#whileStill(
-      this.watched.limits.reassemblyTimeoutMs,
-      () => (this.paused ? asyncScheduler.now() : this.#receivedAt),
-      outstanding,
-      () => {
-        this.#awaiting = false;
+    this.#watch({
+      ms: this.session.limits.reassemblyTimeoutMs,
+      clock: this.session.reading,
+      movedAt: () => this.#receivedAt,
+      going: outstanding,
+      still: () => {
         expired();
+        return false;
       },
-      () => {
+      over: () => {
         this.#awaiting = false;
       },
-    );
+    });
   }
 
   stop(): void {
     this.#timers.unsubscribe();
   }
 
-  /** Acts once there has been no movement for `ms`; stops looking when there is nothing `going` on any more. */
-  #whileStill(ms: number, movedAt: () => number, going: () => boolean, still: () => void, over?: () => void): void {
-    const started = asyncScheduler.now();
+  /** The socket is full: it is given `stallMs` to take a byte. */
+  #awaitOutflow(): void {
+    const { transport, limits } = this.session;
+    this.#stalling = true;
+    this.#watch({
+      ms: limits.stallMs,
+      clock: STEADY_CLOCK,
+      movedAt: () => this.#outflow.tookAt(),
+      going: () => transport.bufferedAmount > 0,
+      still: () => {
+        if (transport.bufferedAmount + this.session.scheduler.backlog.bytes < limits.stallBytes) return true;
+        transport.terminate('slow consumer');
+        return false;
+      },
+      over: () => {
+        this.#stalling = false;
+      },
+    });
+  }
+
+  #watch(watch: Watch): void {
+    const { ms, clock } = watch;
+    let since = clock.now();
     const look = (): void => {
-      const rest = Math.max(started, movedAt()) + ms - asyncScheduler.now();
-      const timer = patientTimer(Math.max(1, rest)).subscribe(({ onTime }) => {
+      const rest = Math.max(since, watch.movedAt()) + ms - clock.now();
+      const timer = restTimer(clock, rest, ms).subscribe(({ onTime }) => {
         this.#timers.remove(timer);
-        if (!going()) over?.();
-        else if (onTime && Math.max(started, movedAt()) + ms <= asyncScheduler.now()) still();
-        else look();
+        // A timer that came late has seen nothing: the whole time starts anew.
+        if (!onTime) since = clock.now();
+        if (!watch.going()) watch.over();
+        else if (Math.max(since, watch.movedAt()) + ms > clock.now()) look();
+        else if (watch.still()) {
+          since = clock.now();
+          look();
+        } else watch.over();
       });
       this.#timers.add(timer);
     };
     look();
-  }
-
-  /** When the socket last took bytes of ours; noticed by looking, so no earlier than it was. */
-  #tookAt(): number {
-    const { bufferedAmount } = this.watched.transport;
-    const taken = this.#sent - bufferedAmount;
-    if (taken > this.#taken) {
-      this.#taken = taken;
-      this.#takenAt = bufferedAmount > 0 ? asyncScheduler.now() : this.#sentAt;
-    }
-    return this.#takenAt;
   }
 }

@@ -1,4 +1,4 @@
-import { filter, map } from 'rxjs';
+import { filter, map, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { HotObservable } from 'rxjs/internal/testing/HotObservable';
 import type { RunHelpers } from 'rxjs/testing';
@@ -15,9 +15,9 @@ import { frameMarbles } from './frames.js';
 /** A peer between two rows of marbles. */
 export interface MarblePeer {
   readonly peer: Peer;
-  /** The frames that arrive; expect its subscriptions as those of any hot Observable. */
+  /** The frames that arrive, until the socket ends; expect its subscriptions as those of any hot Observable. */
   readonly inbound: HotObservable<Frame>;
-  /** The frames that the peer sends, for `expectObservable`. */
+  /** The frames that the peer sends, for `expectObservable`; completes with the socket. */
   readonly outbound$: Observable<Frame>;
   readonly socket: SocketLike;
 }
@@ -50,7 +50,9 @@ export function peerFromMarbles(
   const peer = new Peer(socket, { ...given, codec, isDialer });
   const row = helpers.hot<Frame>(inbound, frames);
   void peer.serve();
-  row.subscribe({
+  // The other end takes part in the closing handshake; what it reads is seen in `carried$`.
+  line.ends.acceptor.messages$.subscribe();
+  row.pipe(takeUntil(peer.closes$)).subscribe({
     next: (frame) => {
       line.inject('dialer', codec.encode(frame));
     },

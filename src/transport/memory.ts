@@ -106,6 +106,7 @@ export class MemoryTransport implements Transport {
   /** What has arrived at this end and not been read, in order. */
   readonly #arriving = new Fifo<Item>();
   #unreadBytes = 0;
+  #leaving = 0;
   #reader: Subscriber<Message> | null = null;
   #closed: SocketClose | null = null;
   #paused = false;
@@ -136,14 +137,21 @@ export class MemoryTransport implements Transport {
     return this.#closed;
   }
 
-  /** What the other end has not read because it is stalled or paused. */
+  /** What was sent in this turn, and what the other end has not read because it is stalled or paused. */
   get bufferedAmount(): number {
     const other = this.link.other(this.side);
-    return other.#blocked ? other.#unreadBytes : 0;
+    return this.#leaving + (other.#blocked ? other.#unreadBytes : 0);
   }
 
   send(message: Message): void {
-    if (this.#closed === null) this.link.carry(this.side, message);
+    if (this.#closed !== null) return;
+    if (this.#leaving === 0)
+      asapScheduler.schedule(() => {
+        this.#leaving = 0;
+        this.#checkRoom();
+      });
+    this.#leaving += encodedLength(message);
+    this.link.carry(this.side, message);
   }
 
   turn(task: () => void): void {

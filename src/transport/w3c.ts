@@ -157,7 +157,7 @@ export class W3cTransport implements Transport {
     this.#failure = event.message ?? '';
     if (this.socket.readyState === ReadyState.OPEN) return;
     // A close event knows more, and comes at once; but behind a dial that failed, Node 22 sends none.
-    laterTurn(() => {
+    this.turn(() => {
       this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
     });
   };

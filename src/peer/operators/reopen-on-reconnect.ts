@@ -1,5 +1,4 @@
 import {
-  catchError,
   concat,
   defer,
   distinctUntilChanged,
@@ -7,13 +6,13 @@ import {
   from,
   map,
   materialize,
-  NEVER,
   dematerialize,
   of,
+  skip,
+  startWith,
   switchMap,
   takeWhile,
   tap,
-  throwError,
 } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
@@ -53,12 +52,14 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
       map(({ reconnects }) => reconnects),
       distinctUntilChanged(),
     );
+    // Like any call it is made at once, also while there is no socket: it waits, and is what a lazy peer dials for.
+    const openings$ = peer.status.state === 'open' ? sockets$ : sockets$.pipe(skip(1), startWith(null));
     const stream$ = defer(() => from(open(position))).pipe(
       tap((value) => {
         position = cursor(value, position);
       }),
-      catchError((error: unknown) => (endsWithSocket(error) ? NEVER : throwError(() => error))),
       materialize(),
+      filter((notification) => notification.kind !== 'E' || !endsWithSocket(notification.error)),
     );
     const closed$ = defer(() => of(peer.status)).pipe(
       map((status) => ({
@@ -66,7 +67,7 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
         error: status.state === 'closed' ? (status.error ?? new ConnectionLostError(status.reason)) : undefined,
       })),
     );
-    return concat(sockets$.pipe(switchMap(() => stream$)), closed$).pipe(
+    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(
       takeWhile(({ kind }) => kind === 'N', true),
       dematerialize(),
     );

@@ -1,5 +1,6 @@
-import { catchError, EMPTY, mergeMap } from 'rxjs';
+import { catchError, concat, defer, EMPTY, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
+import { endAnswer, failAnswer } from '../answer.js';
 import { feed } from '../feed.js';
 import { Stream } from '../stream.js';
 
@@ -7,8 +8,9 @@ import { Stream } from '../stream.js';
  * Answers streams with Observables: values become data, completion the end, an error the reset that a handler's would be,
  * and the remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
  *
- * `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. Errors of one stream stay
- * with that stream; the operator goes on with the others.
+ * As behind a handler, an upload that still goes on when the answer is complete is stopped with NO_ERROR, unless somebody
+ * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. Errors of one
+ * stream stay with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
  *
  * @example
  * ```ts
@@ -26,10 +28,14 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
   try {
     const input = project(stream.payload, stream);
     if (input === undefined) return EMPTY;
-    return feed(core, input, true).pipe(catchError(() => EMPTY));
+    const ended$ = defer(() => {
+      endAnswer(core);
+      return EMPTY;
+    });
+    return concat(feed(core, input), ended$).pipe(catchError(() => EMPTY));
   } catch (error) {
     core.taken();
-    core.fail(error);
+    failAnswer(core, error);
     return EMPTY;
   }
 }

@@ -1,10 +1,12 @@
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { OpenOptions } from '../calls.js';
+import type { InputOptions, OpenOptions } from '../calls.js';
 import type { Peer } from '../peer.js';
 
 /**
  * Makes an operator of a remote stream: what the source emits is sent, what comes back is emitted. Each subscription opens
  * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error.
+ *
+ * @throws TypeError for an overflow that is no policy
  *
  * @example
  * ```ts
@@ -14,7 +16,7 @@ import type { Peer } from '../peer.js';
 export function through<In = unknown>(
   peer: Peer,
   payload?: unknown,
-  options: OpenOptions<In> = {},
+  options: OpenOptions<In, unknown> & Pick<InputOptions, 'overflow'> = {},
 ): OperatorFunction<unknown, In> {
   return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }

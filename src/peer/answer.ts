@@ -1,0 +1,25 @@
+import { logger } from '../logger.js';
+import { ABSENT } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
+import type { StreamCore } from './stream-core.js';
+
+/**
+ * Ends the answer to a stream that the remote opened, if nobody has. Where nobody reads, an upload that still goes on is
+ * stopped with NO_ERROR: the answer stands.
+ */
+export function endAnswer(stream: StreamCore): void {
+  try {
+    if (!stream.line.sealed) void stream.send(ABSENT, undefined, true);
+  } catch (error) {
+    stream.fail(error);
+  }
+  if (stream.phase !== 'closed' && stream.phase !== 'halfClosedRemote' && !stream.inbox.hasReader)
+    stream.line.reset('library', ResetCode.NO_ERROR, '');
+}
+
+/** Resets a stream with what its handler or its input threw. Behind the stream's end it is only logged: the answer stands. */
+export function failAnswer(stream: StreamCore, error: unknown): void {
+  if (!stream.line.sealed) stream.fail(error);
+  else if (stream.cause === null || stream.cause.how === 'ended') logger.error('rxmux: a handler failed after its stream had ended', error);
+  else logger.debug('rxmux: a handler failed behind the end of its stream', error);
+}

@@ -1,0 +1,175 @@
+import { concat, concatMap, defer, EMPTY, from, Observable, of, startWith, Subject, Subscription } from 'rxjs';
+import type { ObservableInput, Subscriber } from 'rxjs';
+import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
+import { checkNumber } from '../../wire/limits.js';
+import { checkOverflow } from '../overflow.js';
+import type { Outlet, Overflow } from '../overflow.js';
+import { pump } from '../pump.js';
+
+/** How a producer spends its credit. */
+export interface SpendOptions {
+  /**
+   * What becomes of an item that an Observable pushes without credit: `'buffer'` keeps it, without a limit. Default
+   * `'buffer'`. Iterables and streams are pulled one item per credit.
+   */
+  readonly overflow?: Overflow | undefined;
+}
+
+/** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
+export interface Credit {
+  /**
+   * The consumer: opens with credit for `n` items, and grants as many again as have been consumed, in steps of half.
+   *
+   * @param open makes the call; what it is given goes into the call's `input`
+   * @param work what is done with an item, one after the other; the item is consumed when this completes. Default: an item
+   *   is consumed when the subscriber has been given it
+   */
+  grant<T, R = T>(open: (credit$: Observable<number>) => ObservableInput<T>, work?: (item: T) => ObservableInput<R>): Observable<R>;
+  /**
+   * The producer: emits only what has been granted. Completes with the source, or once all credit is spent and the consumer
+   * has ended its side.
+   *
+   * @param grants the consumer's stream
+   * @throws TypeError for an overflow that is no policy
+   */
+  spend(grants: Observable<unknown>, options?: SpendOptions): <T>(source: ObservableInput<T>) => Observable<T>;
+}
+
+/**
+ * Demand in items on a two-way stream, where bytes are not what costs: the consumer grants credit as ordinary data, and the
+ * producer emits what was granted. There are never more than `n` items on their way or unconsumed.
+ *
+ * @param n a whole number of items, at least 1
+ * @throws TypeError for any other
+ *
+ * @example
+ * ```ts
+ * const credit = withCredit(16);
+ * // the consumer
+ * credit.grant((credit$) => peer.open$<Job>({ op: 'jobs' }, { input: credit$ }), (job) => work(job)).subscribe();
+ * // the producer
+ * peer.streams$.pipe(respond((_, stream) => credit.spend(stream)(jobs()))).subscribe();   // an async generator, or an Observable
+ * ```
+ */
+export function withCredit(n: number): Credit {
+  checkNumber('credit', n, 1);
+  if (!Number.isInteger(n)) throw new TypeError(`credit: expected a whole number of items, got ${n}`);
+  return {
+    grant: (open, work = handOn) => granting(n, open, work),
+    spend(grants, { overflow = 'buffer' } = {}) {
+      checkOverflow(overflow);
+      return <T>(source: ObservableInput<T>) =>
+        new Observable<T>((subscriber) => {
+          const purse = new Purse(subscriber as Subscriber<unknown>, grants);
+          subscriber.add(pump(source, purse, overflow));
+        });
+    },
+  };
+}
+
+/** The work of a consumer that has none: its item is what it emits. */
+function handOn<T, R>(item: T): Observable<R> {
+  return of(item as unknown as R);
+}
+
+function granting<T, R>(
+  n: number,
+  open: (credit$: Observable<number>) => ObservableInput<T>,
+  work: (item: T) => ObservableInput<R>,
+): Observable<R> {
+  return defer(() => {
+    const more$ = new Subject<number>();
+    let consumed = 0;
+    const credit$ = defer(() => {
+      consumed = 0;
+      return more$.pipe(startWith(n));
+    });
+    const consume$ = defer(() => {
+      consumed++;
+      if (consumed * 2 >= n) {
+        const again = consumed;
+        consumed = 0;
+        more$.next(again);
+      }
+      return EMPTY;
+    });
+    return from(open(credit$)).pipe(concatMap((item) => concat(work(item), consume$)));
+  });
+}
+
+/** What a producer may still emit. */
+class Purse implements Outlet {
+  readonly queues = false;
+  readonly #grants = new Subscription();
+  #credit = 0;
+  /** Whether the consumer grants nothing more. */
+  #last = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly subscriber: Subscriber<unknown>,
+    grants: Observable<unknown>,
+  ) {
+    subscriber.add(this.#grants);
+    this.#grants.add(
+      grants.subscribe({
+        next: (grant) => {
+          this.#take(grant);
+        },
+        error: (error: unknown) => {
+          this.fail(error);
+        },
+        complete: () => {
+          this.#last = true;
+          this.#checkSpent();
+        },
+      }),
+    );
+  }
+
+  get closed(): boolean {
+    return this.subscriber.closed;
+  }
+
+  get hasRoom(): boolean {
+    return this.#credit > 0;
+  }
+
+  whenRoom(task: () => void): void {
+    this.#waiting.push(task);
+  }
+
+  send(item: unknown): void {
+    this.#credit--;
+    this.subscriber.next(item);
+    this.#checkSpent();
+  }
+
+  // The consumer's stream is let go of first: whoever ends the answer looks whether somebody still reads.
+  complete(): void {
+    this.#grants.unsubscribe();
+    this.subscriber.complete();
+  }
+
+  fail(error: unknown): void {
+    this.#grants.unsubscribe();
+    this.subscriber.error(error);
+  }
+
+  overflow(): void {
+    this.fail(new QueueOverflowError('expected credit for the next item, got none (overflow)'));
+  }
+
+  #take(grant: unknown): void {
+    if (typeof grant !== 'number' || !Number.isInteger(grant) || grant < 1) {
+      this.fail(new ProtocolError(`expected credit to be a whole number of items, got ${JSON.stringify(grant)}`));
+      return;
+    }
+    this.#credit += grant;
+    for (const task of this.#waiting.splice(0)) task();
+  }
+
+  #checkSpent(): void {
+    if (this.#last && this.#credit === 0) this.complete();
+  }
+}

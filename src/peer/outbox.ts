@@ -1,0 +1,120 @@
+import { logger } from '../logger.js';
+import type { Message } from '../wire/codec.js';
+import { CancelledError, ProtocolError, QueueOverflowError } from '../wire/errors.js';
+import { ABSENT } from '../wire/frame.js';
+import type { Frame, Metadata, MetadataInput } from '../wire/frame.js';
+import { rejected } from './guard.js';
+import { copyMetadata, freezeMetadata } from './metadata.js';
+import type { StreamCore } from './stream-core.js';
+
+/** Trailers, or a function that is asked for them when the end is sent. */
+export type TrailersInput = MetadataInput | (() => MetadataInput | null);
+
+const READY: Promise<void> = Promise.resolve();
+
+/** The sending side of one stream: its headers, its values, its trailers, and who waits for room. */
+export class Outbox {
+  /** Whether this side's first frame has gone, which is the one that carries headers. */
+  #begun: boolean;
+  #trailers: TrailersInput | null = null;
+
+  constructor(private readonly stream: StreamCore) {
+    this.#begun = stream.start.local;
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  setTrailers(trailers: TrailersInput): void {
+    this.#trailers = trailers;
+  }
+
+  /** @throws what an interceptor or the codec throws */
+  sendHeaders(headers?: MetadataInput): void {
+    if (this.#begun || this.#refusal() !== null) return;
+    const first = this.#firstHeaders(headers);
+    if (first !== null) this.#transmit({ type: 'data', headers: first }, null);
+  }
+
+  /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
+  send(value: unknown, headers: MetadataInput | undefined, end: boolean): Promise<void> {
+    const refusal = this.#refusal() ?? this.#overflow();
+    if (refusal !== null) return rejected(refusal);
+    const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
+    const trailers = end ? this.#takeTrailers() : null;
+    this.#transmit({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers }, encoded);
+    return this.#ready();
+  }
+
+  /** Resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
+  #ready(): Promise<void> {
+    const { stream } = this;
+    if (stream.line.hasRoom) return READY;
+    const room = new Promise<void>((resolve) => {
+      stream.line.whenRoom(resolve);
+    });
+    // A reset makes room too, and what it was is known a little later.
+    const ready = room.then(() => {
+      if (stream.error !== null) throw stream.error;
+    });
+    ready.catch(() => undefined);
+    return ready;
+  }
+
+  /** Why nothing can be sent any more, or `null`. */
+  #refusal(): Error | null {
+    const { stream } = this;
+    if (!stream.line.sealed) return null;
+    const streamId = stream.line.id;
+    const { error } = stream;
+    if (error instanceof Error) return error;
+    const { status } = stream.core;
+    if (status.state === 'draining' && status.by === 'local') return new CancelledError('the peer is closing', { streamId });
+    if (stream.extras.warn()) {
+      logger.warn(
+        `rxmux: stream ${String(streamId)}: a value was sent after the end and is lost; to answer later than the handler settles, return a promise from it or use respond()`,
+      );
+    }
+    return new ProtocolError(`stream ${String(streamId)}: expected nothing to be sent after the end`);
+  }
+
+  #overflow(): Error | null {
+    const { stream } = this;
+    const { id, overflows, unsent } = stream.line;
+    if (!overflows) return null;
+    const error = new QueueOverflowError('too much is queued: wait for the promise of send() before the next', {
+      streamId: id,
+      retriable: unsent,
+    });
+    stream.cancel('the sender overflowed its queue', error);
+    return error;
+  }
+
+  #transmit(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
+    const { stream } = this;
+    stream.core.checkSendable(frame, encodedPayload, stream.line.id);
+    this.#begun = true;
+    stream.taken();
+    stream.line.send(frame, encodedPayload);
+  }
+
+  /** The headers of this side's first frame; `null` behind it, and for none. */
+  #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
+    const { core, start, stream } = this.stream;
+    const copy = copyMetadata(headers);
+    if (!this.#begun) {
+      if (!core.hooks.replyHeaders.empty) core.hooks.replying(copy, stream);
+      return freezeMetadata(copy, core.codec);
+    }
+    if (Object.keys(copy).length > 0)
+      throw new TypeError(`expected headers with the ${start.local ? 'open' : 'first frame'} only, got some behind it`);
+    return null;
+  }
+
+  #takeTrailers(): Readonly<Metadata> | null {
+    const given = this.#trailers;
+    const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
+    return freezeMetadata(copyMetadata(trailers), this.stream.core.codec);
+  }
+}

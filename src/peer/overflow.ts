@@ -1,0 +1,88 @@
+import { Fifo } from '../wire/fifo.js';
+import { checkNumber } from '../wire/limits.js';
+
+/**
+ * What becomes of a value that an Observable pushes while the queue of its stream is full (256 KiB of the stream, or
+ * `sendHighWaterBytes` of all):
+ *
+ * - `'buffer'` queues it all the same; a stream that goes on beyond `maxUnsentBytes` fails with QueueOverflowError.
+ * - `'latest'` keeps it instead of the one kept before, and sends it when there is room.
+ * - `'error'` fails the stream with QueueOverflowError.
+ * - `{ dropOldest: n }` keeps the last `n`, and sends them when there is room.
+ *
+ * What is kept is encoded when it is sent. Iterables and streams are pulled, so they never overflow.
+ */
+export type Overflow = 'buffer' | 'latest' | 'error' | { readonly dropOldest: number };
+
+/** Takes values while it has room for them. */
+export interface Outlet {
+  /** Whether nothing is taken any more. */
+  readonly closed: boolean;
+  readonly hasRoom: boolean;
+  /** Whether it queues what is sent without room, up to a limit of its own. */
+  readonly queues: boolean;
+  /** Runs `task` once there is room, or nothing to wait for any more. */
+  whenRoom(task: () => void): void;
+  send(value: unknown): void;
+  complete(): void;
+  fail(error: unknown): void;
+  /** A value came for which there is neither room nor a place to wait. */
+  overflow(): void;
+}
+
+/** @throws TypeError for what is no policy */
+export function checkOverflow(overflow: Overflow): void {
+  if (typeof overflow === 'object') checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
+  else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')
+    throw new TypeError(`overflow: expected 'buffer', 'latest', 'error' or { dropOldest }, got ${String(overflow)}`);
+}
+
+/** Stands between what pushes and an outlet, and applies a policy to what finds no room. */
+export class Overflowing {
+  readonly #kept = new Fifo<{ readonly value: unknown }>();
+  readonly #places: number;
+  readonly #passesOn: boolean;
+  #completed = false;
+
+  constructor(
+    private readonly outlet: Outlet,
+    overflow: Overflow,
+  ) {
+    this.#places = typeof overflow === 'object' ? overflow.dropOldest : { buffer: Infinity, latest: 1, error: 0 }[overflow];
+    this.#passesOn = overflow === 'buffer' && outlet.queues;
+  }
+
+  next(value: unknown): void {
+    const { outlet } = this;
+    const isFirst = this.#kept.length === 0;
+    if (this.#passesOn || (isFirst && outlet.hasRoom)) {
+      outlet.send(value);
+      return;
+    }
+    if (this.#places === 0) {
+      outlet.overflow();
+      return;
+    }
+    this.#kept.push({ value });
+    if (this.#kept.length > this.#places) this.#kept.shift();
+    if (isFirst) outlet.whenRoom(this.#sendKept);
+  }
+
+  /** Nothing is pushed any more; what is kept still goes out. */
+  complete(): void {
+    this.#completed = true;
+    if (this.#kept.length === 0) this.outlet.complete();
+  }
+
+  readonly #sendKept = (): void => {
+    const { outlet } = this;
+    while (outlet.hasRoom && !outlet.closed) {
+      const kept = this.#kept.shift();
+      if (kept === undefined) break;
+      outlet.send(kept.value);
+    }
+    if (outlet.closed) this.#kept.clear();
+    else if (this.#kept.length > 0) outlet.whenRoom(this.#sendKept);
+    else if (this.#completed) outlet.complete();
+  };
+}

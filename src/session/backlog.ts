@@ -1,0 +1,136 @@
+import type { CompleteFrame } from '../wire/frame.js';
+import type { Limits } from '../wire/limits.js';
+import type { Slicer } from '../wire/slicer.js';
+import { Lane } from './lane.js';
+
+/** A stream whose queue is below this takes more without waiting, in bytes. */
+const LANE_ROOM_BYTES = 256 * 1024;
+
+/** What a stream had queued when it was withdrawn. */
+export interface Unsent {
+  readonly frames: readonly CompleteFrame[];
+  /** Tasks that wait until there is room for more. */
+  readonly waiters: readonly (() => void)[];
+}
+
+const NONE: readonly never[] = [];
+
+/** What waits on all streams: frames for their turn, and tasks for room. */
+export class Backlog {
+  readonly #lanes = new Map<number, Lane>();
+  readonly #waiters = new Map<number, (() => void)[]>();
+  #bytes = 0;
+  /** Whether all queues together have become short enough since the last look at those who wait for that. */
+  #relieved = false;
+
+  constructor(private readonly limits: Limits) {}
+
+  /** In the order of their turns. A new one comes last, so opens leave in the order in which they were added. */
+  get lanes(): ReadonlyMap<number, Lane> {
+    return this.#lanes;
+  }
+
+  /** Bytes of payload that wait, on all streams. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @param slices those of the frame, where it has been cut already */
+  add(stream: number, frame: CompleteFrame, slices: Slicer | null): void {
+    const lane = this.#lanes.get(stream);
+    if (lane !== undefined) {
+      this.#bytes += lane.append(frame);
+      return;
+    }
+    const made = new Lane(frame, slices);
+    this.#lanes.set(stream, made);
+    this.#bytes += made.bytes;
+  }
+
+  /** So many bytes of a lane have left: it is the next one's turn. */
+  taken(stream: number, lane: Lane, bytes: number): void {
+    this.#give(bytes);
+    if (!lane.empty && this.#lanes.size === 1) return;
+    this.#lanes.delete(stream);
+    if (!lane.empty) this.#lanes.set(stream, lane);
+  }
+
+  /** Forgets what a stream has queued. {@link release} is due when its owner has been told. */
+  drop(stream: number): void {
+    const lane = this.#lanes.get(stream);
+    if (lane === undefined) return;
+    this.#lanes.delete(stream);
+    this.#give(lane.bytes);
+  }
+
+  /** Forgets every stream whose open has not left; {@link release} is due. */
+  dropUnopened(): void {
+    for (const [stream, lane] of this.#lanes) if (lane.unopened) this.drop(stream);
+  }
+
+  /** Takes back what a stream has queued of which nothing has left, and those who wait on it; {@link release} is due. */
+  withdraw(stream: number): Unsent {
+    const frames = this.#lanes.get(stream)?.takeAll() ?? NONE;
+    this.drop(stream);
+    return { frames, waiters: this.#takeWaiters(stream) };
+  }
+
+  /** A stream's end has been told: those who wait on it go on, and so do those who waited for what it had queued. */
+  release(stream: number): void {
+    runAll(this.#takeWaiters(stream));
+    this.relieve();
+  }
+
+  /** Whether `stream` may add more without growing a queue that is already long. */
+  hasRoom(stream: number): boolean {
+    const lane = this.#lanes.get(stream);
+    return (lane === undefined || lane.bytes < LANE_ROOM_BYTES) && this.#bytes < this.limits.sendHighWaterBytes;
+  }
+
+  /** Runs `task` once the stream's queue is below 256 KiB and all queues together below `sendHighWaterBytes`. */
+  whenRoom(stream: number, task: () => void): void {
+    if (this.hasRoom(stream)) {
+      task();
+      return;
+    }
+    const waiters = this.#waiters.get(stream);
+    if (waiters === undefined) this.#waiters.set(stream, [task]);
+    else waiters.push(task);
+  }
+
+  /** Lets those go on who wait on a stream, if it has room, … */
+  wake(stream: number): void {
+    if (this.#waiters.size > 0 && this.hasRoom(stream)) runAll(this.#takeWaiters(stream));
+  }
+
+  /** … and those who waited for all queues together, if these have become short enough. */
+  relieve(): void {
+    if (!this.#relieved) return;
+    this.#relieved = false;
+    for (const stream of [...this.#waiters.keys()]) this.wake(stream);
+  }
+
+  clear(): void {
+    this.#lanes.clear();
+    this.#waiters.clear();
+    this.#bytes = 0;
+  }
+
+  #give(bytes: number): void {
+    const { sendHighWaterBytes } = this.limits;
+    const wasTooMuch = this.#bytes >= sendHighWaterBytes;
+    this.#bytes -= bytes;
+    if (wasTooMuch && this.#bytes < sendHighWaterBytes) this.#relieved = true;
+  }
+
+  #takeWaiters(stream: number): readonly (() => void)[] {
+    const waiters = this.#waiters.get(stream) ?? NONE;
+    this.#waiters.delete(stream);
+    return waiters;
+  }
+}
+
+/** Runs tasks in their order. */
+export function runAll(tasks: readonly (() => void)[]): void {
+  for (const task of tasks) task();
+}

@@ -1,0 +1,54 @@
+import { HeldBytes } from '../wire/held-bytes.js';
+import type { Limits } from '../wire/limits.js';
+import { ResetCode } from '../wire/reset-code.js';
+import type { Reading } from './reading.js';
+
+/** Why a stream may not keep a payload: how it is reset. */
+export interface Excess {
+  readonly code: ResetCode;
+  readonly reason: string;
+}
+
+/** What is asked of a stream that keeps payloads. */
+interface Keeper {
+  readonly phase: string;
+}
+
+/** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
+export class Intake {
+  readonly held: HeldBytes;
+
+  constructor(
+    private readonly limits: Limits,
+    private readonly reading: Reading,
+  ) {
+    this.held = new HeldBytes(limits.maxHeldBytes);
+  }
+
+  /**
+   * Counts a payload of `bytes` that brings its stream to `unread` bytes.
+   *
+   * @returns what is over a limit, or `null` when it is counted
+   */
+  keep(stream: Keeper, unread: number, bytes: number): Excess | null {
+    const { maxUnreadBytes, pauseBytes } = this.limits;
+    const { held } = this;
+    if (unread > maxUnreadBytes) {
+      const reason = `${unread} unread bytes are over the limit of ${maxUnreadBytes} (maxUnreadBytes)`;
+      return { code: ResetCode.FLOW_CONTROL, reason };
+    }
+    if (!held.take(bytes)) {
+      const reason = `${held.used + bytes} bytes held by this connection are over the limit of ${held.limit} (maxHeldBytes)`;
+      return { code: ResetCode.ENHANCE_YOUR_CALM, reason };
+    }
+    // Nothing more comes on a closed stream, so its reader holds nobody up.
+    if (unread >= pauseBytes && stream.phase !== 'closed') this.reading.crowd(stream);
+    return null;
+  }
+
+  /** A payload of `bytes` was read or dropped, which leaves `unread` of its stream. */
+  read(stream: Keeper, unread: number, bytes: number): void {
+    this.held.give(bytes);
+    if (unread < this.limits.pauseBytes) this.reading.clear(stream);
+  }
+}

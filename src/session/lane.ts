@@ -1,0 +1,110 @@
+import type { Message } from '../wire/codec.js';
+import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { Fifo } from '../wire/fifo.js';
+import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { encodedLength } from '../wire/length.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
+import type { Slicer } from '../wire/slicer.js';
+
+/** A frame's slices, or `null` when it fits as it is. */
+export type Cut = (frame: Frame) => Slicer | null;
+
+interface Waiting {
+  readonly frame: CompleteFrame;
+  readonly bytes: number;
+}
+
+/** One stream's frames that have not left yet; the one at the front may be in the middle of being cut. */
+export class Lane {
+  readonly #behind = new Fifo<Waiting>();
+  #front: Waiting;
+  #slices: Slicer | null;
+  /** Bytes of the front that have not left. */
+  #frontBytes: number;
+  #bytes: number;
+  #empty = false;
+
+  /** @param slices those of the first frame, where it has been cut already */
+  constructor(first: CompleteFrame, slices: Slicer | null) {
+    this.#front = weighed(first);
+    this.#slices = slices;
+    this.#bytes = this.#frontBytes = this.#front.bytes;
+  }
+
+  /** Bytes of payload that have not left. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get empty(): boolean {
+    return this.#empty;
+  }
+
+  /** Whether it begins with an open of which nothing has left. */
+  get unopened(): boolean {
+    return this.#slices === null && this.#front.frame.type === 'open';
+  }
+
+  /** The frame whose turn it is, or that is being cut. */
+  get front(): CompleteFrame {
+    return this.#front.frame;
+  }
+
+  /** Adds a frame to a lane that is not empty; gives the bytes it is counted with. */
+  append(frame: CompleteFrame): number {
+    const waiting = weighed(frame);
+    this.#behind.push(waiting);
+    this.#bytes += waiting.bytes;
+    return waiting.bytes;
+  }
+
+  /**
+   * Takes what leaves next: a whole frame, or a slice of one.
+   *
+   * @throws what the codec throws, and ProtocolError for a frame that cannot be cut
+   */
+  take(cut: Cut): Frame {
+    const { frame } = this.#front;
+    this.#slices ??= cut(frame);
+    const slice = this.#slices === null ? frame : this.#slices.next();
+    if (this.#slices === null || this.#slices.done) this.#advance();
+    else this.#charge(Math.min(this.#frontBytes, bytesOf(slice)));
+    return slice;
+  }
+
+  /** Takes everything; a frame that is being cut is given whole. */
+  takeAll(): CompleteFrame[] {
+    const frames = [this.#front.frame];
+    for (let next = this.#behind.shift(); next !== undefined; next = this.#behind.shift()) frames.push(next.frame);
+    return frames;
+  }
+
+  #advance(): void {
+    this.#charge(this.#frontBytes);
+    this.#slices = null;
+    const next = this.#behind.shift();
+    this.#empty = next === undefined;
+    if (next === undefined) return;
+    this.#front = next;
+    this.#frontBytes = next.bytes;
+  }
+
+  #charge(bytes: number): void {
+    this.#frontBytes -= bytes;
+    this.#bytes -= bytes;
+  }
+}
+
+function weighed(frame: CompleteFrame): Waiting {
+  return { frame, bytes: bytesOf(frame) };
+}
+
+/** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
+export function encodedPartOf(frame: Frame): Message | null {
+  return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
+}
+
+function bytesOf(frame: Frame): number {
+  const encoded = encodedPartOf(frame);
+  return encoded === null ? LEAST_CHARGE : Math.max(LEAST_CHARGE, encodedLength(encoded));
+}

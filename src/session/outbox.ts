@@ -1,0 +1,83 @@
+import { Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { logger } from '../logger.js';
+import type { Message } from '../wire/codec.js';
+import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { encodedPartOf } from './lane.js';
+import { fittingReason } from './reason.js';
+import { Scheduler } from './scheduler.js';
+import type { Departures } from './scheduler.js';
+import type { Session } from './session.js';
+
+/** Where the river out begins: the frames that were accepted for sending, and what becomes of each. */
+export class Outbox implements Departures {
+  readonly scheduler: Scheduler;
+  readonly #accepted = new Subject<CompleteFrame>();
+  /** Why the frame that is in the river could not be written. */
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(private readonly session: Session) {
+    this.scheduler = new Scheduler(session.transport, session.limits, this);
+  }
+
+  get accepted$(): Observable<CompleteFrame> {
+    return this.#accepted.asObservable();
+  }
+
+  /** Queues one whole frame. */
+  send(frame: CompleteFrame): void {
+    this.#accepted.next(frame);
+  }
+
+  /** A reset with as much of its reason as fits a message. */
+  resetFrame(
+    stream: number,
+    code: ResetCode | null,
+    reason: string,
+    payload: unknown = null,
+    encodedPayload: Message | null = null,
+  ): OutgoingFrame {
+    const frame = { type: 'reset', stream, code };
+    return new OutgoingFrame({ ...frame, reason: this.fittingReason(reason, frame, encodedPayload), payload }, encodedPayload);
+  }
+
+  /** As much of a reason as fits a message beside the rest of its frame. */
+  fittingReason(reason: string, frame: Frame, encodedPayload: Message | null): string | null {
+    return fittingReason(reason, frame, encodedPayload, this.session.maxFrameBytes, this.session.codec);
+  }
+
+  /** The frame that is in the river could not be written. */
+  unwritten(error: unknown): void {
+    this.#failure = { error };
+  }
+
+  sent(slice: Frame): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    const { answers, streams } = this.session;
+    answers.sent(slice);
+    if (failure !== null) this.unsendable(slice, failure.error);
+    else if (slice.type !== 'reset') streams.get(slice.stream ?? 0)?.sent(slice);
+    else if (slice.more !== true) streams.resetWritten(slice.stream ?? 0);
+  }
+
+  /** A frame cannot be cut or written after all: its stream ends, and nothing else does. */
+  unsendable(frame: Frame, error: unknown): void {
+    const stream = frame.stream ?? 0;
+    const isReset = frame.type === 'reset';
+    if (stream === 0 || (isReset && encodedPartOf(frame) === null)) {
+      this.session.fail(error);
+      return;
+    }
+    logger.error(`rxmux: stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
+    const live = this.session.streams.get(stream);
+    if (live !== undefined) live.unsendable();
+    else {
+      // The stream is closed and this was on its way out; a reset goes without what cannot be encoded.
+      this.scheduler.backlog.drop(stream);
+      this.send(this.resetFrame(stream, isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR, frame.reason ?? ''));
+    }
+  }
+}

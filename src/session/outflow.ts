@@ -1,0 +1,66 @@
+import { asyncScheduler } from 'rxjs';
+import type { Transport } from '../transport/transport.js';
+import type { Clock } from './reading.js';
+
+/** What a socket may add to a message, in bytes: the header of a WebSocket frame with its mask. */
+const HEADER_BYTES = 14;
+
+/** When the socket last took bytes of ours. Nothing tells: it is noticed by looking at what the socket still holds. */
+export class Outflow {
+  #sentBytes = 0;
+  #heldBytes = 0;
+  /** Bytes that say nothing when they are taken. */
+  #mute = 0;
+  #sentAt = asyncScheduler.now();
+  #sentAtHeard: number;
+  #tookAt = asyncScheduler.now();
+  #tookAtHeard: number;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly reading: Clock,
+  ) {
+    this.#sentAtHeard = this.#tookAtHeard = reading.now();
+  }
+
+  /** A message was given to the socket. */
+  sent(bytes: number): void {
+    this.#sentBytes += bytes;
+    this.#sentAt = asyncScheduler.now();
+    this.#sentAtHeard = this.reading.now();
+  }
+
+  /** Sends something that says nothing about the other side when it is taken, such as the ping that asks for life. */
+  sendMute(send: () => void): void {
+    this.#look();
+    send();
+    this.#mute = this.#sentBytes === 0 ? 0 : this.#sentBytes + HEADER_BYTES;
+  }
+
+  /** When bytes were last taken, as far as looking can tell. */
+  tookAt(): number {
+    this.#look();
+    return this.#tookAt;
+  }
+
+  /** The same on the clock that stands still while reading is paused. */
+  tookAtHeard(): number {
+    this.#look();
+    return this.#tookAtHeard;
+  }
+
+  // Each look starts afresh, so that what the socket adds to messages hides no more than the movement between two looks.
+  #look(): void {
+    const { bufferedAmount } = this.transport;
+    const taken = this.#sentBytes + this.#heldBytes - bufferedAmount;
+    this.#sentBytes = 0;
+    this.#heldBytes = bufferedAmount;
+    if (taken <= 0) return;
+    const isEmpty = bufferedAmount === 0;
+    const isLife = taken > this.#mute;
+    this.#mute = isEmpty ? 0 : Math.max(0, this.#mute - taken);
+    if (!isLife) return;
+    this.#tookAt = isEmpty ? this.#sentAt : asyncScheduler.now();
+    this.#tookAtHeard = isEmpty ? this.#sentAtHeard : this.reading.now();
+  }
+}
