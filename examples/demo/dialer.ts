@@ -10,28 +10,26 @@ const LONGEST_STEP_MS = 60_000;
 const [, , url = '', codecName = ''] = process.argv;
 const terminal = new Terminal(process.stdout);
 const begun = performance.now();
+let current = 'dialing';
+process.on('uncaughtException', fail);
 
 const peer = connect(url, { codec: chosenCodec(codecName) });
 await peer.opened;
 terminal.line(`process ${process.pid} has dialed ${url}, where process ${process.ppid} serves, under ${peer.codec.name}`);
 
 for (const [index, step] of STEPS.entries()) {
-  const name = `${index + 1} of ${STEPS.length}: ${step.title}`;
-  terminal.heading(name);
+  current = `${index + 1} of ${STEPS.length}: ${step.title}`;
+  terminal.heading(current);
   const watchdog = setTimeout(() => {
-    fail(name, `not done within ${LONGEST_STEP_MS / 1_000} s`);
+    fail(new Error(`not done within ${seconds(LONGEST_STEP_MS)}`));
   }, LONGEST_STEP_MS);
-  try {
-    await step.run(peer, terminal);
-  } catch (error) {
-    fail(name, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-  }
+  await step.run(peer, terminal);
   clearTimeout(watchdog);
   terminal.held();
 }
 terminal.heading(`all ${STEPS.length} steps held under ${peer.codec.name}, in ${seconds(performance.now() - begun)}`);
 
-function fail(step: string, why: string): never {
-  terminal.failed(`step ${step} did not hold: ${why}`);
+function fail(error: Error): never {
+  terminal.failed(`${current} did not hold: ${error.message}`);
   process.exit(1);
 }

@@ -9,11 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { serve } from 'rxmux/node';
 import { chosenCodec } from './codec.js';
+import { seconds } from './figures.js';
 import { STEPS } from './steps.js';
 import { CARGO_BYTES } from './steps/overtaking.js';
 import { describeError } from './steps/remote-error.js';
 
 const LONGEST_RUN_MS = 120_000;
+
+process.on('uncaughtException', fail);
 
 // A run shows everything once and ends; `--once` says just that.
 const { values } = parseArgs({ options: { codec: { type: 'string', default: 'json' }, once: { type: 'boolean' } } });
@@ -30,16 +33,19 @@ const server = serve({
 const address = await server.listening;
 if (typeof address === 'string') throw new TypeError(`expected a port to listen on, got ${address}`);
 
-const dialer = spawn(
-  process.execPath,
-  [fileURLToPath(new URL('dialer.js', import.meta.url)), `ws://127.0.0.1:${address.port}`, values.codec],
-  { stdio: 'inherit' },
-);
+const program = fileURLToPath(new URL('dialer.js', import.meta.url));
+const dialer = spawn(process.execPath, [program, `ws://127.0.0.1:${address.port}`, values.codec], { stdio: 'inherit' });
 const watchdog = setTimeout(() => {
-  console.error(`demo: not done within ${LONGEST_RUN_MS / 1_000} s`);
   dialer.kill('SIGKILL');
+  fail(new Error(`not done within ${seconds(LONGEST_RUN_MS)}`));
 }, LONGEST_RUN_MS);
-const [status] = (await once(dialer, 'exit')) as [number | null];
+const [status, signal] = (await once(dialer, 'exit')) as [number, null] | [null, NodeJS.Signals];
 clearTimeout(watchdog);
-process.exitCode = status ?? 1;
+if (status === null) throw new Error(`the process that dials was ended by ${signal}`);
+process.exitCode = status;
 await server.close();
+
+function fail(error: Error): never {
+  console.error(`demo: ${error.message}`);
+  process.exit(1);
+}

@@ -18,12 +18,12 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
       CancelledError CodecError CodecMismatch CodecNotRegistered ConnectError ConnectionLostError DeadlineExceededError MuxError ProtocolError
       QueueOverflowError RefusedError RemoteError ResetError StreamError StreamIdsExhaustedError isMuxError
       assemble closeReasons decode demultiplex encode fragment interceptIncomingHeaders interceptOpen interceptReplyHeaders observeFrames
-      ofDirection ofStream ofType reopenOnReconnect respond retryWhenSafe through
+      ofDirection ofStream ofType reopenOnReconnect respond retryWhenSafe through withCredit
     `),
     types: names(`
       Absent CloseReason Codec CompleteFrame Frame FrameDirection FrameEvent FrameType Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
-      CloseOptions EndOptions Input OpenOptions Reopen ReplyOptions Retry SendOptions WithDirection WithFrame
+      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry SendOptions WithDirection WithFrame
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase
     `),
@@ -37,9 +37,9 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names('MsgpackCodecOptions'),
   },
   testing: {
-    values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles'),
+    values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),
     types: names(
-      'FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions',
+      'FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions VirtualTime',
     ),
   },
 };

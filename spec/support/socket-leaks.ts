@@ -36,13 +36,14 @@ export function watchResources(): () => Promise<Readonly<Record<string, number>>
     },
   };
   return async () => {
-    let surplus: Record<string, number> = {};
+    let surplus: Readonly<Record<string, number>> = {};
     for (let nth = 0; nth < TURNS; nth++) {
-      surplus = { ...handles(), timers: timers.size };
-      for (const kind of Object.keys(surplus)) {
-        surplus[kind] = (surplus[kind] ?? 0) - (before[kind] ?? 0);
-        if (surplus[kind] <= 0) delete surplus[kind];
-      }
+      const now = { ...handles(), timers: timers.size };
+      surplus = Object.fromEntries(
+        Object.entries(now)
+          .map(([kind, count]) => [kind, count - (before[kind] ?? 0)] as const)
+          .filter(([, more]) => more > 0),
+      );
       if (Object.keys(surplus).length === 0) break;
       await turn();
     }

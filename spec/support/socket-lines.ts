@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { firstValueFrom } from 'rxjs';
 import { WebSocket as Ws } from 'ws';
 import { connect } from '../../src/index.js';
-import type { Codec, ConnectOptions, Peer, SocketLike } from '../../src/index.js';
+import type { Codec, ConnectOptions, Peer } from '../../src/index.js';
 import { connect as connectWs, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
@@ -13,7 +13,7 @@ export interface Line {
   readonly dialer: Peer;
   readonly acceptor: Peer;
   /** Loses the socket without a closing handshake. */
-  lose(): void;
+  readonly lose: () => void;
   /** Ends everything; resolves when nothing of it is left. */
   dispose(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export const LINE_KINDS: readonly LineKind[] = [
   memory,
   overTcp('ws', { pauses: true, browserCodes: false }, (url, options) => connectWs(url, options)),
   overTcp('a W3C-shaped socket', { pauses: false, browserCodes: true }, (url, options) =>
-    connect(url, { ...options, socket: (address, protocol) => new Ws(address, protocol) as SocketLike }),
+    connect(url, { ...options, socket: (address, protocol) => new Ws(address, protocol) }),
   ),
   ...(typeof WebSocket === 'function'
     ? [overTcp("Node's own WebSocket", { pauses: false, browserCodes: true }, (url, options) => connect(url, options))]

@@ -19,9 +19,9 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
     return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
   if (page === null) return false;
-  return (
-    page.host === host?.toLowerCase() || (LOOPBACK_HOST.test(page.hostname) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''))
-  );
+  // Parsed too, a `Host` that names the default port is the same as one that does not.
+  const server = parse(`${page.protocol}//${host ?? ''}`);
+  return page.host === server?.host || (LOOPBACK_HOST.test(page.hostname) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
 }
 
 function parse(origin: string): URL | null {

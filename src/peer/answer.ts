@@ -13,6 +13,11 @@ export function endAnswer(stream: StreamCore): void {
   } catch (error) {
     stream.fail(error);
   }
+  stopUpload(stream);
+}
+
+/** Stops an upload that nobody reads; only where the answer has ended. */
+export function stopUpload(stream: StreamCore): void {
   if (stream.phase !== 'closed' && stream.phase !== 'halfClosedRemote' && !stream.inbox.hasReader)
     stream.line.reset('library', ResetCode.NO_ERROR, '');
 }

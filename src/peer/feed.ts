@@ -78,7 +78,10 @@ class StreamOutlet implements Outlet {
   send(value: unknown): void {
     this.#guarded(() => {
       if (value === undefined) throw new TypeError('expected a value to send, got undefined; null is a value');
-      void this.core.send(value, undefined, false);
+      const refusal = this.core.outbox.refusal();
+      if (refusal === null) void this.core.send(value, undefined, false);
+      else if (this.core.cause === null) this.subscriber.error(refusal);
+      else stopped(this.core, this.subscriber);
     });
   }
 

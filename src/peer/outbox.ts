@@ -32,14 +32,14 @@ export class Outbox {
 
   /** @throws what an interceptor or the codec throws */
   sendHeaders(headers?: MetadataInput): void {
-    if (this.#begun || this.#refusal() !== null) return;
+    if (this.#begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
     if (first !== null) this.#transmit({ type: 'data', headers: first }, null);
   }
 
   /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
   send(value: unknown, headers: MetadataInput | undefined, end: boolean): Promise<void> {
-    const refusal = this.#refusal() ?? this.#overflow();
+    const refusal = this.refusal() ?? this.#overflow();
     if (refusal !== null) return rejected(refusal);
     const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
     const trailers = end ? this.#takeTrailers() : null;
@@ -55,15 +55,13 @@ export class Outbox {
       stream.line.whenRoom(resolve);
     });
     // A reset makes room too, and what it was is known a little later.
-    const ready = room.then(() => {
-      if (stream.error !== null) throw stream.error;
-    });
+    const ready = room.then(() => (stream.error === null ? undefined : rejected(stream.error)));
     ready.catch(() => undefined);
     return ready;
   }
 
   /** Why nothing can be sent any more, or `null`. */
-  #refusal(): Error | null {
+  refusal(): Error | null {
     const { stream } = this;
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;

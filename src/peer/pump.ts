@@ -49,11 +49,12 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
 }
 
 function pullSource(input: object): PullSource | null {
-  if (Symbol.asyncIterator in input) return asyncSource((input as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+  // Ahead of its iterator, whose `return` waits for the value that was asked for.
   if ('getReader' in input) {
     const reader = (input as ReadableStream<unknown>).getReader();
     return asyncSource({ next: () => reader.read() as Promise<IteratorResult<unknown>>, return: () => reader.cancel() as Promise<never> });
   }
+  if (Symbol.asyncIterator in input) return asyncSource((input as AsyncIterable<unknown>)[Symbol.asyncIterator]());
   if (!(Symbol.iterator in input)) return null;
   const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
   return {

@@ -5,7 +5,7 @@ import type { LiveStream } from '../session/live-stream.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { endAnswer, failAnswer } from './answer.js';
+import { endAnswer, failAnswer, stopUpload } from './answer.js';
 import { guard, isThenable } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove, StreamHandler } from './hooks.js';
@@ -104,6 +104,7 @@ export class Reception {
     const failed = (error: unknown): void => {
       live.settle();
       failAnswer(stream, error);
+      stopUpload(stream);
       settled({ error });
     };
     live.run();

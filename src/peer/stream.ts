@@ -9,6 +9,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { checkOverflow } from './overflow.js';
+import { guard } from './guard.js';
 import type { Peer } from './peer.js';
 import type { StreamCore } from './stream-core.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -46,7 +47,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   readonly #core: StreamCore;
 
   private constructor(core: StreamCore) {
-    super((subscriber) => core.inbox.subscribe(subscriber as never));
+    super((subscriber) => core.inbox.subscribe(subscriber));
     this.#core = core;
   }
 
@@ -201,24 +202,23 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    if (typeof observerOrNext !== 'object' || observerOrNext === null) {
-      return super.subscribe({ next: observerOrNext ?? ignore, error: error ?? logUnhandled, complete: complete ?? ignore });
-    }
-    if (observerOrNext.error !== undefined) return super.subscribe(observerOrNext);
+    const observer =
+      typeof observerOrNext === 'object' && observerOrNext !== null ? observerOrNext : { next: observerOrNext, error, complete };
+    // An operator's subscriber deals itself with what is thrown.
+    if ('unsubscribe' in observer) return super.subscribe(observer as Partial<Observer<In>>);
     return super.subscribe({
       next: (value) => {
-        observerOrNext.next?.(value);
+        guard('a subscriber of a stream', () => observer.next?.(value));
       },
-      error: logUnhandled,
+      error: (failure: unknown) => {
+        if (observer.error == null) logUnhandled(failure);
+        else guard('a subscriber of a stream', () => observer.error?.(failure));
+      },
       complete: () => {
-        observerOrNext.complete?.();
+        guard('a subscriber of a stream', () => observer.complete?.());
       },
     });
   }
-}
-
-function ignore(): void {
-  // Nobody asked to be told.
 }
 
 // An error without a handler would be thrown from a timer and end the process.

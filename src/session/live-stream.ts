@@ -19,8 +19,6 @@ import type { StreamLine, StreamSink } from './stream-line.js';
 import { StreamState } from './stream-state.js';
 import type { StreamInput, StreamPhase } from './stream-state.js';
 
-export type { StreamLine, StreamSink } from './stream-line.js';
-
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
 export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;

@@ -51,7 +51,7 @@ export class W3cTransport implements Transport {
       };
     });
     // Its close event has been missed.
-    if (socket.readyState === ReadyState.CLOSED) this.end({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
+    if (socket.readyState === ReadyState.CLOSED) this.#closed = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
   }
 
   get protocol(): string {

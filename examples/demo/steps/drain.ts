@@ -27,7 +27,7 @@ export const drain: Step = {
     const work = peer.request<string>({ op: 'work', ms: WORK_MS });
     peer.notify({ op: 'leave' });
     const status = await firstValueFrom(peer.status$.pipe(filter(({ state }) => state === 'draining')));
-    terminal.line(`${status.state} since ${milliseconds(performance.now() - begun)}, with work of ${milliseconds(WORK_MS)} under way`);
+    terminal.line(`${status.state} after ${milliseconds(performance.now() - begun)}, with work of ${milliseconds(WORK_MS)} under way`);
 
     const refused = await peer.request({ op: 'work', ms: 0 }).then(
       () => null,

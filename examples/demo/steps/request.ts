@@ -18,10 +18,11 @@ export const request: Step = {
 
   async run(peer, terminal) {
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
-    const asked = performance.now();
-    const sum = await peer.request<number>({ op: 'sum', numbers });
-    terminal.line(`1 + 2 + … + 100 = ${sum}, answered after ${milliseconds(performance.now() - asked)}`);
-    terminal.line(`a ping takes ${milliseconds(await peer.ping())}`);
-    assert.equal(sum, 5_050);
+    for (const time of ['first', 'second']) {
+      const asked = performance.now();
+      const sum = await peer.request<number>({ op: 'sum', numbers });
+      terminal.line(`1 + 2 + … + 100 = ${sum}, answered the ${time} time after ${milliseconds(performance.now() - asked)}`);
+      assert.equal(sum, 5_050);
+    }
   },
 };

@@ -1,0 +1,56 @@
+import { describe } from '@jest/globals';
+import { ofType } from '../src/index.js';
+import { narrows } from './support/narrowing.js';
+
+describe('ofType of one type', () => {
+  narrows(ofType('data'), [
+    {
+      does: 'is silent while no event comes',
+      events: '  ---------',
+      subs: '    ^--------',
+      expected: '---------',
+    },
+    {
+      does: 'completes with the events',
+      events: '  ----|',
+      subs: '    ^---!',
+      expected: '----|',
+    },
+    {
+      does: 'keeps the one event of its type',
+      events: '  --o-d-p-|',
+      subs: '    ^-------!',
+      expected: '----d---|',
+    },
+    {
+      does: 'keeps every event of its type, on every stream',
+      events: '  -oOdDde-(rd)|',
+      subs: '    ^-----------!',
+      expected: '---dDde-d---|',
+    },
+    {
+      does: 'passes an error on',
+      events: '  --d-o-#',
+      subs: '    ^-----!',
+      expected: '--d---#',
+    },
+    {
+      does: 'lets go of the events when unsubscribed',
+      events: '  --d-d-d-|',
+      subs: '    ^----!',
+      expected: '--d-d',
+      unsub: '   -----!',
+    },
+  ]);
+});
+
+describe('ofType of several types', () => {
+  narrows(ofType('ping', 'pong', 'a type of tomorrow'), [
+    {
+      does: 'keeps the events of each',
+      events: '  -op-dq-e-|',
+      subs: '    ^--------!',
+      expected: '--p--q---|',
+    },
+  ]);
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from '@jest/globals';
+import { defer, map, mergeMap, of, shareReplay } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { respond } from '../src/index.js';
+import type { CloseReason, ConnectOptions, Peer } from '../src/index.js';
+import { AT_ONCE, dialed } from './support/dialing.js';
+import { marbles } from './support/virtual.js';
+
+/** A peer's life as a row: `c` connecting, `o` open, `w` waiting, `d` draining, `x` closed. */
+const LETTERS = { connecting: 'c', open: 'o', waiting: 'w', draining: 'd', closed: 'x' } as const;
+const life = (peer: Peer): Observable<string> => peer.status$.pipe(map(({ state }) => LETTERS[state]));
+
+/** Why a socket ended, or a dial failed: in capitals where no other dial follows. */
+const REASONS = { l: [1006, true], L: [1006, false], g: [1000, true], G: [1000, false], P: [1008, false] };
+const codes = (reasons$: Observable<CloseReason>): Observable<unknown> => reasons$.pipe(map(({ code, willRetry }) => [code, willRetry]));
+
+interface Row {
+  readonly does: string;
+  /** When the socket is lost. */
+  readonly cut?: string;
+  /** When the server goes away, and when this side does. */
+  readonly goaway?: string;
+  readonly close?: string;
+  /** When a call is made. */
+  readonly calls?: string;
+  /** The HTTP status that refuses every dial. */
+  readonly status?: number | null;
+  readonly dialing?: ConnectOptions;
+  readonly expected: string;
+  readonly reasons: string;
+}
+
+describe('the reconnect helper', () => {
+  it.each<Row>([
+    {
+      does: 'has nothing to do while the socket lasts',
+      expected: '(co)-------------',
+      reasons: ' -----------------',
+    },
+    {
+      does: 'dials again when the socket is lost',
+      cut: '     -----x-----------',
+      expected: '(co)-(wco)-------',
+      reasons: ' -----l-----------',
+    },
+    {
+      does: 'dials again each time',
+      cut: '     -----x-----x-----',
+      expected: '(co)-(wco)-(wco)-',
+      reasons: ' -----l-----l-----',
+    },
+    {
+      does: 'dials again when the server has gone away',
+      goaway: '  -----x-----------',
+      expected: '(co)-(dwco)------',
+      reasons: ' -----g-----------',
+    },
+    {
+      does: 'gives up when it has failed as often as it may',
+      status: 503,
+      dialing: { reconnect: { ...AT_ONCE, maxAttempts: 3 } },
+      expected: '(cwcwcx|)        ',
+      reasons: ' (llL|)           ',
+    },
+    {
+      does: 'gives up five failures in, while it has never been connected',
+      status: null,
+      expected: '(cwcwcwcwcx|)    ',
+      reasons: ' (llllL|)         ',
+    },
+    {
+      does: 'gives up at once where another dial would be refused as well',
+      status: 401,
+      expected: '(cx|)            ',
+      reasons: ' (L|)             ',
+    },
+    {
+      does: 'gives up at once when both ends do not speak the same',
+      status: 400,
+      expected: '(cx|)            ',
+      reasons: ' (P|)             ',
+    },
+    {
+      does: 'leaves the last word to shouldRetry',
+      status: 401,
+      dialing: { reconnect: { ...AT_ONCE, shouldRetry: ({ attempt }) => attempt < 3 } },
+      expected: '(cwcwcx|)        ',
+      reasons: ' (llL|)           ',
+    },
+    {
+      does: 'dials no more when this side closes',
+      close: '   -----x-----------',
+      expected: '(co)-(dx|)       ',
+      reasons: ' -----(G|)        ',
+    },
+    {
+      does: 'is not there when it was not asked for',
+      cut: '     -----x-----------',
+      dialing: { reconnect: false },
+      expected: '(co)-(x|)        ',
+      reasons: ' -----(L|)        ',
+    },
+    {
+      does: 'dials a lazy peer at its first call',
+      calls: '   -----c----c------',
+      dialing: { lazy: true },
+      expected: 'c----(co)--------',
+      reasons: ' -----------------',
+    },
+    {
+      does: 'counts a hello that fails as a failed dial',
+      dialing: {
+        reconnect: { ...AT_ONCE, maxAttempts: 2 },
+        hello: () => {
+          throw new Error('no token');
+        },
+      },
+      expected: '(cwcx|)          ',
+      reasons: ' (gG|)            ',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const { server, accepted, dial } = dialed((peer) => peer.onStream((payload, stream) => stream.reply(payload)));
+      server.refuse(row.status);
+      // Dialed when the rows begin, so that they see it from the first moment on.
+      const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay(1));
+      const cut$ = cold(row.cut ?? '');
+      const goaway$ = cold(row.goaway ?? '');
+      const close$ = cold(row.close ?? '');
+      const calls$ = cold(row.calls ?? '');
+      cut$.subscribe(() => server.link?.cut());
+      goaway$.subscribe(() => void accepted().close());
+      close$.pipe(mergeMap(() => peer$)).subscribe((peer) => void peer.close());
+      calls$.pipe(mergeMap(() => peer$)).subscribe((peer) => {
+        peer.notify('x');
+      });
+      expectObservable(peer$.pipe(mergeMap(life))).toBe(row.expected);
+      expectObservable(peer$.pipe(mergeMap(({ closes$ }) => codes(closes$)))).toBe(row.reasons, REASONS);
+      expectSubscriptions(cut$.subscriptions).toBe('^');
+    }),
+  );
+
+  it(
+    'fails what was under way when the socket is lost, and unsubscribes it on the server',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('--a--b--c');
+      const cut$ = cold('   ------x');
+      const subs = '        ^-----!';
+      const expected = '    --a--b#';
+      const { server, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
+      cut$.subscribe(() => server.link?.cut());
+      const lost = expect.objectContaining({
+        code: 'CONNECTION_LOST',
+        retriable: false,
+        reason: expect.objectContaining({ willRetry: true }),
+      });
+      expectObservable(dial().open$('x')).toBe(expected, undefined, lost);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'sends calls that were made meanwhile over the next socket, in order, behind the hello',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const cut$ = cold('  --------x----');
+      const calls$ = cold('---------(ab)');
+      const callsSubs = '  ^------------';
+      const arrived = '    --h-------h---(ab)';
+      const { server, dial } = dialed((peer) => peer.onStream((_, stream) => stream.reply('welcome')), { latencyMs: 2 });
+      const arrived$ = server.peers$.pipe(
+        mergeMap((peer) => peer.streams$),
+        map(({ payload }) => payload),
+      );
+      expectObservable(arrived$).toBe(arrived);
+      cold('x').subscribe(() => {
+        const peer = dial({ hello: () => ({ payload: 'h' }) });
+        calls$.subscribe((name) => {
+          peer.notify(name);
+        });
+      });
+      cut$.subscribe(() => server.link?.cut());
+      expectSubscriptions(calls$.subscriptions).toBe(callsSubs);
+    }),
+  );
+
+  it(
+    'lets a drained socket finish what it carries, while calls go over the replacement',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const long$ = cold('  --a----b----c|');
+      const goaway$ = cold('---x');
+      const later$ = cold(' -----x');
+      const longSubs = '    ^------------!';
+      const expected = '    --a----b----c|';
+      const connections = ' 1----2';
+      const { accepted, dial } = dialed((peer) =>
+        peer.streams$.pipe(respond((name) => (name === 'long' ? long$ : of('done')))).subscribe(),
+      );
+      const peer = dial();
+      const opens$ = peer.frames$.pipe(
+        mergeMap(({ direction, frame, connection }) => (direction === 'tx' && frame.type === 'open' ? [String(connection)] : [])),
+      );
+      goaway$.subscribe(() => void accepted().close({ drainMs: 1_000 }));
+      later$.subscribe(() => {
+        peer.notify('short');
+      });
+      expectObservable(opens$).toBe(connections);
+      expectObservable(peer.open$('long')).toBe(expected);
+      expectSubscriptions(long$.subscriptions).toBe(longSubs);
+    }),
+  );
+
+  it(
+    'waits a random time that doubles with each failure, 30 s at most',
+    marbles(({ cold, expectSubscriptions, flush }) => {
+      const answer$ = cold('-');
+      const { server, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
+      server.refuse(503);
+      const waits: number[] = [];
+      const peer = dial({ reconnect: { maxAttempts: 12 } });
+      peer.status$.subscribe((status) => {
+        if (status.state === 'waiting') waits.push(status.delayMs);
+      });
+      flush();
+      expect(waits).toHaveLength(11);
+      for (const [nth, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(Math.min(30_000, 500 * 2 ** nth));
+      expect(new Set(waits).size).toBe(11);
+      expectSubscriptions(answer$.subscriptions).toBe([]);
+    }),
+  );
+});

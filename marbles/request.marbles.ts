@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals';
+import { mergeMap, Subject } from 'rxjs';
+import { respond } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+import { wire } from './support/wire.js';
+
+interface Row {
+  readonly does: string;
+  /** What the server's source does from the request on. */
+  readonly answer: string;
+  readonly subs: string;
+  readonly expected: string;
+  readonly onWire: string;
+  readonly unsub?: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly error?: unknown;
+}
+
+describe('request$', () => {
+  it.each<Row>([
+    {
+      does: 'waits while no answer comes',
+      answer: '  ---------',
+      subs: '    ^--------',
+      expected: '---------',
+      onWire: '  o--------',
+    },
+    {
+      does: 'emits null for an end without a value',
+      answer: '  ---|',
+      subs: '    ^--!',
+      expected: '---(n|)',
+      onWire: '  o--E',
+      values: { n: null },
+    },
+    {
+      does: 'emits the one value at once, and does not wait for the end',
+      answer: '  --a---|',
+      subs: '    ^-----!',
+      expected: '--(a|)',
+      onWire: '  o-D---E',
+    },
+    {
+      does: 'cancels behind a second value',
+      answer: '  --a---b---c|',
+      subs: '    ^-----!',
+      expected: '--(a|)',
+      onWire: '  o-D---(Dr)',
+    },
+    {
+      does: 'errors with the failure of the handler',
+      answer: '  ---#',
+      subs: '    ^--!',
+      expected: '---#',
+      onWire: '  o--F',
+      error: expect.objectContaining({ code: 'REMOTE', reason: 'error', retriable: false }),
+    },
+    {
+      does: 'does not hear of a failure behind its answer',
+      answer: '  --a---#',
+      subs: '    ^-----!',
+      expected: '--(a|)',
+      onWire: '  o-D---F',
+    },
+    {
+      does: 'cancels when unsubscribed before the answer, and unsubscribes the source on the server',
+      answer: '  ------a|',
+      subs: '    ^---!',
+      expected: '----',
+      onWire: '  o---r',
+      unsub: '   ----!',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, onWire, unsub, values, error }) => {
+      const { dialer, acceptor, link } = createPair({ dialer: { requestTimeoutMs: 0 } });
+      const answer$ = cold(answer);
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.request$('x'), unsub).toBe(expected, values, error);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'sends nothing before it is subscribed to, and asks anew each time',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const answer$ = cold('-a|');
+      const subs1 = '       --^-!';
+      const subs2 = '       -------^-!';
+      const expected1 = '   ---(a|)';
+      const expected2 = '   --------(a|)';
+      const onWire = '      --oDE--oDE';
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      const request$ = dialer.request$('x');
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(request$, '--^').toBe(expected1);
+      expectObservable(request$, '-------^').toBe(expected2);
+      expectSubscriptions(answer$.subscriptions).toBe([subs1, subs2]);
+    }),
+  );
+
+  it(
+    'errors with the loss of the socket',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const answer$ = cold('------a');
+      const cut$ = cold('   ---x');
+      const subs = '        ^--!';
+      const expected = '    ---#';
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      cut$.subscribe(() => link.cut());
+      expectObservable(dialer.request$('x')).toBe(
+        expected,
+        undefined,
+        expect.objectContaining({ code: 'CONNECTION_LOST', retriable: false }),
+      );
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'errors with what an open interceptor throws, and with what the codec cannot represent, and sends nothing',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, link } = createPair();
+      const calls$ = cold('--x');
+      const subs = '       ^-!';
+      const expected = '   --#';
+      const onWire = '     ---';
+      const thrown = new Error('not signed in');
+      dialer.interceptOpen((_, payload) => {
+        if (payload === 'forbidden') throw thrown;
+      });
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(calls$.pipe(mergeMap(() => dialer.request$('forbidden')))).toBe(expected, undefined, thrown);
+      expectObservable(calls$.pipe(mergeMap(() => dialer.request$(() => 0)))).toBe(expected, undefined, expect.any(TypeError));
+      expectSubscriptions(calls$.subscriptions).toBe([subs, subs]);
+    }),
+  );
+
+  it(
+    'sends nothing for a signal that has aborted',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, link } = createPair();
+      const calls$ = cold('--x');
+      const subs = '       ^-!';
+      const expected = '   --#';
+      const onWire = '     ---';
+      const error = expect.objectContaining({ code: 'CANCELLED' });
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(calls$.pipe(mergeMap(() => dialer.request$('x', { signal: AbortSignal.abort() })))).toBe(expected, undefined, error);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'has the reply headers and the trailers on its stream when the answer comes',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answers$ = cold('---x');
+      const subs = '         ^';
+      const expected = '     ---(a|)';
+      const seen$ = new Subject<unknown>();
+      acceptor.onStream((_, stream) => {
+        answers$.subscribe(() => void stream.reply('done', { headers: { page: 1 }, trailers: { rows: 3 } }));
+        return new Promise(() => undefined);
+      });
+      const answer$ = dialer.request$('x', {
+        onOpen: (stream) => {
+          stream.replyHeaders$.subscribe((headers) => seen$.next(headers));
+        },
+      });
+      expectObservable(seen$).toBe('---h', { h: { page: 1 } });
+      expectObservable(answer$).toBe(expected, { a: 'done' });
+      expectSubscriptions(answers$.subscriptions).toBe(subs);
+    }),
+  );
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from '@jest/globals';
+import { catchError, map, mergeMap, of, Subject, take, takeUntil } from 'rxjs';
+import { ResetCode, ResetError, respond } from '../src/index.js';
+import type { Stream } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+import { wire } from './support/wire.js';
+
+interface Row {
+  readonly does: string;
+  readonly answer: string;
+  readonly subs: string;
+  readonly expected: string;
+  readonly unsub?: string;
+  readonly error?: unknown;
+}
+
+const REMOTE = expect.objectContaining({ code: 'REMOTE', reason: 'error', retriable: false });
+const REFUSED = expect.objectContaining({ code: 'REFUSED', retriable: true });
+const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CANCEL });
+
+describe('respond', () => {
+  it.each<Row>([
+    {
+      does: 'leaves the caller waiting while the answer says nothing',
+      answer: '  ---------',
+      subs: '    ^--------',
+      expected: '---------',
+    },
+    {
+      does: 'makes an end of an empty answer',
+      answer: '  ---|',
+      subs: '    ^--!',
+      expected: '---|',
+    },
+    {
+      does: 'makes data of a value and an end of the completion',
+      answer: '  --a--|',
+      subs: '    ^----!',
+      expected: '--a--|',
+    },
+    {
+      does: 'keeps the order of many values',
+      answer: '  -ab(cd)-e|',
+      subs: '    ^--------!',
+      expected: '-ab(cd)-e|',
+    },
+    {
+      does: 'makes a reset of an error, behind the values before it',
+      answer: '  --a-#',
+      subs: '    ^---!',
+      expected: '--a-#',
+      error: REMOTE,
+    },
+    {
+      does: 'unsubscribes from the answer when the caller cancels',
+      answer: '  --a--b--c',
+      subs: '    ^-----!',
+      expected: '--a--b',
+      unsub: '   ------!',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, unsub, error }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold(answer);
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(dialer.open$('x'), unsub).toBe(expected, undefined, error);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'unsubscribes from the answer when the socket is lost',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const answer$ = cold(' --a--b--c');
+      const cut$ = cold('    ------x');
+      const subs = '         ^-----!';
+      const expected = '     --a--b#';
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      cut$.subscribe(() => link.cut());
+      expectObservable(dialer.open$('x')).toBe(expected, undefined, expect.objectContaining({ code: 'CONNECTION_LOST' }));
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'answers each stream by itself: the failure of one leaves the others',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answers = { a: cold('--1-#'), b: cold('---2--3|') };
+      const aSubs = '            ^---!';
+      const bSubs = '            ^------!';
+      acceptor.streams$.pipe(respond((name: 'a' | 'b') => answers[name])).subscribe();
+      expectObservable(dialer.open$('a')).toBe('--1-#', undefined, REMOTE);
+      expectObservable(dialer.open$('b')).toBe('---2--3|');
+      expectSubscriptions(answers.a.subscriptions).toBe(aSubs);
+      expectSubscriptions(answers.b.subscriptions).toBe(bSubs);
+    }),
+  );
+
+  it(
+    'makes a reset of what the callback throws, and of what is no Observable',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const calls$ = cold('a--b--c');
+      const expected = '   a--b--c';
+      const subs = '       ^';
+      acceptor.streams$
+        .pipe(
+          respond((name): never => {
+            if (name === 'a') throw new RangeError('nothing there');
+            if (name === 'b') throw new ResetError(300, 'used up', { limit: 10 });
+            return 7 as never;
+          }),
+        )
+        .subscribe();
+      const outcomes$ = calls$.pipe(mergeMap((name) => dialer.open$(name).pipe(catchError((error: unknown) => of(error)))));
+      expectObservable(outcomes$).toBe(expected, {
+        a: expect.objectContaining({ code: 'REMOTE', reason: 'nothing there', payload: { name: 'RangeError', message: 'nothing there' } }),
+        b: expect.objectContaining({ code: 'RESET', resetCode: 300, reason: 'used up', payload: { limit: 10 } }),
+        c: expect.objectContaining({ code: 'REMOTE', payload: expect.objectContaining({ name: 'TypeError' }) }),
+      });
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'leaves a stream to the handler when the callback returns nothing',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const ours$ = cold('--a|');
+      const subs = '      ^--!';
+      acceptor.streams$.pipe(respond((name) => (name === 'ours' ? ours$ : undefined))).subscribe();
+      acceptor.onStream((_, stream) => stream.reply('from the handler'));
+      expectObservable(dialer.open$('ours')).toBe('--a|');
+      expectObservable(dialer.open$('other')).toBe('(x|)', { x: 'from the handler' });
+      expectSubscriptions(ours$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'goes on with the stream when the callback has taken it and returns nothing',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const input$ = cold('-a--b--|');
+      const inputSubs = '  ^------!';
+      const expected = '   -a--b--|';
+      const echo = (stream: Stream) => {
+        stream.subscribe({ next: (value) => void stream.send(value), complete: () => void stream.end() });
+      };
+      acceptor.streams$.pipe(respond((_, stream) => echo(stream) as undefined)).subscribe();
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+    }),
+  );
+
+  it(
+    'stops an upload that nobody reads once the answer is complete',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const input$ = cold(' -a-b---c-d');
+      const answer$ = cold('--1--|');
+      const inputSubs = '   ^----!';
+      const answerSubs = '  ^----!';
+      const expected = '    --1--|';
+      const onWire = '      odDd-(EN)';
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
+    'lets an upload go on that somebody reads',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const read$ = new Subject<unknown>();
+      const input$ = cold(' -a-b-c-d|');
+      const answer$ = cold('--1-|');
+      const inputSubs = '   ^-------!';
+      const answerSubs = '  ^---!';
+      const expected = '    --1-----|';
+      const read = '        -a-b-c-d|';
+      acceptor.streams$.pipe(respond((_, stream) => (stream.subscribe(read$), answer$))).subscribe();
+      expectObservable(read$).toBe(read);
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
+    'resets what is being answered when it is unsubscribed, and takes no more',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold('--a--b--c');
+      const stop$ = cold('  ------x');
+      const answerSubs = '  ^-----!';
+      const expected = '    --a--b#';
+      const later = '       --------#';
+      acceptor.streams$
+        .pipe(
+          respond(() => answer$),
+          takeUntil(stop$),
+        )
+        .subscribe();
+      expectObservable(dialer.open$('x')).toBe(expected, undefined, CANCEL);
+      expectObservable(cold('--------x').pipe(mergeMap(() => dialer.open$('y')))).toBe(later, undefined, REFUSED);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
+    'pulls from an iterable only what the caller takes',
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const { dialer, acceptor } = createPair();
+      const calls$ = cold('--x-----|');
+      const subs = '       ^-------!';
+      const expected = '   --(abc)-|';
+      let given = 0;
+      let closed = false;
+      function* pages(): Generator<string> {
+        try {
+          for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+            given++;
+            yield letter.repeat(100_000);
+          }
+        } finally {
+          closed = true;
+        }
+      }
+      acceptor.streams$.pipe(respond(() => pages())).subscribe();
+      const taken$ = dialer.open$<string>('pages').pipe(
+        take(3),
+        map(([letter]) => letter),
+      );
+      expectObservable(calls$.pipe(mergeMap(() => taken$))).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      flush();
+      expect(closed).toBe(true);
+      expect(given).toBeLessThan(26);
+    }),
+  );
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from '@jest/globals';
+import { NEVER, throwError } from 'rxjs';
+import { ConnectionLostError, QueueOverflowError, RefusedError, RemoteError, retryWhenSafe } from '../src/index.js';
+import type { Retry } from '../src/index.js';
+import { marbles } from './support/virtual.js';
+
+const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
+const refused = new RefusedError('too many');
+
+interface Row {
+  readonly does: string;
+  readonly source: string;
+  readonly subs1: string;
+  readonly subs2?: string;
+  readonly subs3?: string;
+  readonly subs4?: string;
+  readonly expected: string;
+  readonly error?: unknown;
+  readonly unsub?: string;
+}
+
+const TWICE_IN_3_MS: Retry = { count: 2, delay: 3 };
+
+describe('retryWhenSafe', () => {
+  it.each<Row>([
+    {
+      does: 'waits with its source',
+      source: '  ---------',
+      subs1: '   ^--------',
+      expected: '---------',
+    },
+    {
+      does: 'completes with its source',
+      source: '  ---|',
+      subs1: '   ^--!',
+      expected: '---|',
+    },
+    {
+      does: 'passes one value on',
+      source: '  --a|',
+      subs1: '   ^--!',
+      expected: '--a|',
+    },
+    {
+      does: 'passes many values on',
+      source: '  -ab-(cd)-|',
+      subs1: '   ^--------!',
+      expected: '-ab-(cd)-|',
+    },
+    {
+      does: 'subscribes again behind a retriable error, count times',
+      source: '  --#',
+      subs1: '   ^-!',
+      subs2: '   -----^-!',
+      subs3: '   ----------^-!',
+      expected: '------------#',
+      error: refused,
+    },
+    {
+      does: 'counts from the start behind a value',
+      source: '  --a#',
+      subs1: '   ^--!',
+      subs2: '   ------^--!',
+      subs3: '   ------------^--!',
+      subs4: '   ------------------^--!',
+      expected: '--a-----a-----a-----a',
+      error: refused,
+      unsub: '   ---------------------!',
+    },
+    {
+      does: 'passes the error of a remote that has begun the work',
+      source: '  --#',
+      subs1: '   ^-!',
+      expected: '--#',
+      error: new RemoteError('no such seat', null),
+    },
+    {
+      does: 'passes the loss of a connection over which the call had left',
+      source: '  --#',
+      subs1: '   ^-!',
+      expected: '--#',
+      error: new ConnectionLostError(LOST),
+    },
+    {
+      does: 'passes an error that is none of the library',
+      source: '  --#',
+      subs1: '   ^-!',
+      expected: '--#',
+      error: Object.assign(new Error('other'), { retriable: true }),
+    },
+    {
+      does: 'lets go of its source when unsubscribed',
+      source: '  --#',
+      subs1: '   ^-!',
+      subs2: '   -----^!',
+      expected: '------',
+      error: refused,
+      unsub: '   ------!',
+    },
+    {
+      does: 'gives up waiting when unsubscribed',
+      source: '  --#',
+      subs1: '   ^-!',
+      expected: '----',
+      error: refused,
+      unsub: '   ----!',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, expected, error, unsub, ...row }) => {
+      const source$ = cold(source, undefined, error);
+      expectObservable(source$.pipe(retryWhenSafe(TWICE_IN_3_MS)), unsub).toBe(expected, undefined, error);
+      expectSubscriptions(source$.subscriptions).toBe([row.subs1, row.subs2, row.subs3, row.subs4].filter((subs) => subs !== undefined));
+    }),
+  );
+
+  it.each([
+    ['refused by the remote', new RefusedError('too many')],
+    ['above the last stream of a goaway', new RefusedError('going away', null)],
+    ['lost before it was sent', new ConnectionLostError(LOST, { retriable: true })],
+    ['turned away by the queue of those that wait', new QueueOverflowError('full', { retriable: true })],
+  ])(
+    'makes a call again that was %s',
+    marbles<[string, unknown]>(({ cold, expectObservable, expectSubscriptions }, _, error) => {
+      const source$ = cold('--#', undefined, error);
+      const subs1 = '       ^-!';
+      const subs2 = '       -----^-!';
+      const expected = '    -------#';
+      expectObservable(source$.pipe(retryWhenSafe({ count: 1, delay: 3 }))).toBe(expected, undefined, error);
+      expectSubscriptions(source$.subscriptions).toBe([subs1, subs2]);
+    }),
+  );
+
+  it(
+    'goes on at the first value of what delay gives, and lets go of it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('  --#', undefined, refused);
+      const notifier$ = cold('   ---x-x-x');
+      const subs1 = '         ^-!';
+      const subs2 = '         -----^-!';
+      const notifierSubs = '  --^--!';
+      const expected = '      -------#';
+      expectObservable(source$.pipe(retryWhenSafe({ count: 1, delay: () => notifier$ }))).toBe(expected, undefined, refused);
+      expectSubscriptions(source$.subscriptions).toBe([subs1, subs2]);
+      expectSubscriptions(notifier$.subscriptions).toBe(notifierSubs);
+    }),
+  );
+
+  it(
+    'goes on at the completion of what delay gives',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('  --#', undefined, refused);
+      const notifier$ = cold('   ---|');
+      const subs1 = '         ^-!';
+      const subs2 = '         -----^-!';
+      const notifierSubs = '  --^--!';
+      const expected = '      -------#';
+      expectObservable(source$.pipe(retryWhenSafe({ count: 1, delay: () => notifier$ }))).toBe(expected, undefined, refused);
+      expectSubscriptions(source$.subscriptions).toBe([subs1, subs2]);
+      expectSubscriptions(notifier$.subscriptions).toBe(notifierSubs);
+    }),
+  );
+
+  it(
+    'waits for ever for what never ends',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('--#', undefined, refused);
+      const subs = '        ^-!';
+      const expected = '    --------';
+      expectObservable(source$.pipe(retryWhenSafe({ delay: () => NEVER }))).toBe(expected);
+      expectSubscriptions(source$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'fails with what delay throws, or errors with',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('--#', undefined, refused);
+      const subs = '        ^-!';
+      const expected = '    --#';
+      const thrown = new Error('no patience');
+      const throwing = (): never => {
+        throw thrown;
+      };
+      expectObservable(source$.pipe(retryWhenSafe({ delay: throwing }))).toBe(expected, undefined, thrown);
+      expectObservable(source$.pipe(retryWhenSafe({ delay: () => throwError(() => thrown) }))).toBe(expected, undefined, thrown);
+      expectSubscriptions(source$.subscriptions).toBe([subs, subs]);
+    }),
+  );
+
+  it(
+    'tells delay the error and the number of the attempt',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('-#', undefined, refused);
+      const subs = ['       ^!', '-^!', '--^!'];
+      const expected = '    ---#';
+      const told: unknown[] = [];
+      const delay: Retry['delay'] = (error, attempt) => {
+        told.push([error, attempt]);
+        return [0];
+      };
+      expectObservable(source$.pipe(retryWhenSafe({ count: 2, delay }))).toBe(expected, undefined, refused);
+      expectSubscriptions(source$.subscriptions).toBe(subs);
+      cold('------x').subscribe(() => {
+        expect(told).toEqual([
+          [refused, 1],
+          [refused, 2],
+        ]);
+      });
+    }),
+  );
+
+  it(
+    'waits a random time up to 500, 1 000 and 2 000 ms, three times, when nothing is said',
+    marbles(({ cold, flush }) => {
+      const source$ = cold('#', undefined, refused);
+      let failed: unknown;
+      source$.pipe(retryWhenSafe()).subscribe({ error: (error) => (failed = error) });
+      flush();
+      expect(failed).toBe(refused);
+      const starts = source$.subscriptions.map(({ subscribedFrame }) => subscribedFrame);
+      const waits = starts.slice(1).map((start, nth) => start - (starts[nth] ?? 0));
+      expect(waits).toHaveLength(3);
+      for (const [nth, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(500 * 2 ** nth);
+    }),
+  );
+
+  it.each([{ count: -1 }, { count: Number.NaN }, { delay: -1 }])('refuses %j at the call', (retry) => {
+    expect(() => retryWhenSafe(retry)).toThrow(TypeError);
+  });
+});

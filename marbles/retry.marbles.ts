@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals';
+import { map, mergeMap, of, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { RefusedError, respond } from '../src/index.js';
+import type { Peer } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import { dialed } from './support/dialing.js';
+import { marbles } from './support/virtual.js';
+import { wire } from './support/wire.js';
+
+const REFUSED = expect.objectContaining({ code: 'REFUSED', resetCode: 7, retriable: true });
+/** Three attempts, 4 ms apart: as wide as `(oX)`. */
+const THRICE = { count: 2, delay: 4 };
+
+/** Refuses the first streams, then answers. */
+function answers(peer: Peer, refusals: number, answer$: Observable<unknown>): void {
+  let left = refusals;
+  peer.streams$
+    .pipe(
+      respond(() => {
+        if (left-- > 0) throw new RefusedError('busy');
+        return answer$;
+      }),
+    )
+    .subscribe();
+}
+
+interface Row {
+  readonly does: string;
+  readonly refusals: number;
+  readonly answer: string;
+  /** Of the source on the server. */
+  readonly subs?: string;
+  readonly expected: string;
+  readonly onWire: string;
+  readonly unsub?: string;
+  readonly error?: unknown;
+}
+
+describe('the option retry', () => {
+  it.each<Row>([
+    {
+      does: 'does nothing while nothing is refused',
+      refusals: 0,
+      answer: '  --a|',
+      subs: '    ^--!',
+      expected: '--a|',
+      onWire: '  o-DE',
+    },
+    {
+      does: 'calls again behind a refusal',
+      refusals: 1,
+      answer: '      --a|',
+      subs: '    ----^--!',
+      expected: '------a|',
+      onWire: '  (oX)o-DE',
+    },
+    {
+      does: 'passes the refusal on when the attempts are used up',
+      refusals: 9,
+      answer: '  --a|',
+      expected: '--------#',
+      onWire: '  (oX)(oX)(oX)',
+      error: REFUSED,
+    },
+    {
+      does: 'never calls again behind a failure of the handler',
+      refusals: 0,
+      answer: '  --a--#',
+      subs: '    ^----!',
+      expected: '--a--#',
+      onWire: '  o-D--F',
+      error: expect.objectContaining({ code: 'REMOTE' }),
+    },
+    {
+      does: 'gives up when unsubscribed between two attempts',
+      refusals: 9,
+      answer: '  --a|',
+      expected: '--',
+      onWire: '  (oX)',
+      unsub: '   --!',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const { dialer, acceptor, link } = createPair();
+      const answer$ = cold(row.answer);
+      answers(acceptor, row.refusals, answer$);
+      expectObservable(wire(link)).toBe(row.onWire);
+      expectObservable(dialer.open$('x', { retry: THRICE }), row.unsub).toBe(row.expected, undefined, row.error);
+      expectSubscriptions(answer$.subscriptions).toBe(row.subs ?? []);
+    }),
+  );
+
+  it.each([false, undefined] as const)(
+    'of %s calls once',
+    marbles<[false | undefined]>(({ cold, expectObservable, expectSubscriptions }, retry) => {
+      const answer$ = cold('--a|');
+      const expected = '    #';
+      const onWire = '      (oX)';
+      const { dialer, acceptor, link } = createPair();
+      answers(acceptor, 1, answer$);
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.request$('x', { retry })).toBe(expected, undefined, REFUSED);
+      expectSubscriptions(answer$.subscriptions).toBe([]);
+    }),
+  );
+
+  it(
+    'is of request$ as well',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('    --a|');
+      const subs = '        ----^--!';
+      const expected = '    ------(a|)';
+      const onWire = '      (oX)o-DE';
+      const { dialer, acceptor, link } = createPair();
+      answers(acceptor, 1, answer$);
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.request$('x', { retry: THRICE })).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'leaves alone what is piped behind the call',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('--a---');
+      const subs = '        ^-!';
+      const expected = '    --#';
+      const onWire = '      o-(Dr)';
+      const { dialer, acceptor, link } = createPair();
+      const late = new RefusedError('by what comes behind');
+      answers(acceptor, 0, answer$);
+      const call$ = dialer.open$('x', { retry: THRICE }).pipe(mergeMap(() => throwError(() => late)));
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(call$).toBe(expected, undefined, late);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'subscribes to the input anew',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const input$ = cold('    -a-b|');
+      const subs1 = '      (^!)';
+      const subs2 = '      ----^---!';
+      const expected = '   -----a-b|';
+      const { dialer, acceptor } = createPair();
+      let refusals = 1;
+      acceptor.streams$
+        .pipe(
+          respond((_, stream) => {
+            if (refusals-- > 0) throw new RefusedError('busy');
+            return stream;
+          }),
+        )
+        .subscribe();
+      expectObservable(dialer.open$('x', { input: input$, retry: THRICE })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe([subs1, subs2]);
+    }),
+  );
+
+  it(
+    'runs the interceptors for each attempt, over a fresh copy of the headers',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('    --a|');
+      const subs = '        ----^--!';
+      const expected = '    ------a|';
+      const arrived = '     1---2';
+      const { dialer, acceptor } = createPair();
+      let attempt = 0;
+      dialer.interceptOpen((headers) => {
+        headers['attempts'] = [...((headers['attempts'] as number[] | undefined) ?? []), ++attempt];
+      });
+      const headers$ = acceptor.streams$.pipe(map(({ headers }) => headers['attempts']));
+      expectObservable(headers$).toBe(arrived, { 1: [1], 2: [2] });
+      answers(acceptor, 1, answer$);
+      expectObservable(dialer.open$('x', { retry: THRICE, headers: {} })).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'takes a call that a goaway has crossed to the replacement, where it runs for the first time',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const goaway$ = cold(' ---g');
+      const call$ = cold('   ----c');
+      const answer$ = cold('             -a|');
+      const answerSubs = '   -----------^-!';
+      const callSubs = '     ^---';
+      const expected = '     --------------a';
+      const { accepted, dial } = dialed((peer) => answers(peer, 0, answer$), { latencyMs: 2 });
+      const peer = dial();
+      goaway$.subscribe(() => void accepted().close({ drainMs: 50 }));
+      expectObservable(call$.pipe(mergeMap(() => peer.request$('x', { retry: THRICE })))).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+      expectSubscriptions(call$.subscriptions).toBe(callSubs);
+    }),
+  );
+
+  it(
+    'spends no attempt on waiting for the connection',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('        -a|');
+      const subs = '          ------^-!';
+      const expected = '      ---------(a|)';
+      const answer = (payload: unknown): Observable<string> => (payload === 'hello' ? of('welcome') : answer$);
+      const { dial } = dialed((peer) => peer.streams$.pipe(respond(answer)).subscribe(), { latencyMs: 2 });
+      const peer = dial({ hello: () => ({ payload: 'hello' }) });
+      expectObservable(peer.request$('x', { retry: { count: 0 } })).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+});

@@ -1,0 +1,27 @@
+import { map } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { ResetCode } from '../../src/index.js';
+import type { Frame } from '../../src/index.js';
+import type { Link } from '../../src/testing.js';
+
+const TYPES: Readonly<Record<string, string>> = { open: 'o', data: 'd', ping: 'p', pong: 'q', goaway: 'g' };
+
+/** Resets by what they say: `r` CANCEL, `n` NO_ERROR, `f` the handler failed, `x` REFUSED, `t` the time is up, `z` anything else. */
+const RESETS: ReadonlyMap<unknown, string> = new Map([
+  [ResetCode.CANCEL, 'r'],
+  [ResetCode.NO_ERROR, 'n'],
+  [ResetCode.APPLICATION_ERROR, 'f'],
+  [ResetCode.REFUSED, 'x'],
+  [ResetCode.DEADLINE_EXCEEDED, 't'],
+]);
+
+/** A frame's letter: `o` open, `d` data, `e` data with the end, `p` ping, `q` pong, `g` goaway; resets have their own. */
+export function letterOf(frame: Frame): string {
+  if (frame.type === 'reset') return RESETS.get(frame.code) ?? 'z';
+  return frame.type === 'data' && frame.end === true ? 'e' : (TYPES[frame.type] ?? '?');
+}
+
+/** What goes over a link, as a row of letters: small ones from the dialer, capital ones from the acceptor. */
+export function wire(link: Pick<Link, 'messages$'>): Observable<string> {
+  return link.messages$.pipe(map(({ from, frame }) => (from === 'dialer' ? letterOf(frame) : letterOf(frame).toUpperCase())));
+}

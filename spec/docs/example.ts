@@ -1,0 +1,79 @@
+import { format } from 'node:util';
+import { expect } from '@jest/globals';
+import * as rxjs from 'rxjs';
+import * as rxjsTesting from 'rxjs/testing';
+import ts from 'typescript';
+import * as index from '../../src/index.js';
+import * as msgpack from '../../src/msgpack.js';
+import * as testing from '../../src/testing.js';
+import type { Fence } from './markdown.js';
+import { newReader } from './reader.js';
+import type { Reader } from './reader.js';
+
+/** Where a name comes from that an example uses without an import; the first that has it counts. */
+const READER = './reader-at-hand.js';
+const MODULES: Readonly<Record<string, object>> = {
+  [READER]: { peer: 0, acceptor: 0, term$: 0, token: 0, append: 0, Entry: 0 } satisfies Record<keyof Reader | 'Entry', 0>,
+  '@angular/core': { DestroyRef: 0, inject: 0, InjectionToken: 0, Signal: 0 },
+  '@angular/core/rxjs-interop': { toSignal: 0 },
+  'rxmux/testing': testing,
+  'rxmux/msgpack': msgpack,
+  rxmux: index,
+  rxjs,
+  'rxjs/testing': rxjsTesting,
+  '@jest/globals': { expect },
+};
+
+/** `Function` for a text with `await` in it. */
+const AsyncFunction = (async () => {
+  await Promise.resolve();
+}).constructor as new (...text: string[]) => (...given: unknown[]) => Promise<void>;
+
+/** A TypeScript block of a page, as a program. `// → 1 → 2` says that it prints `1` and then `2`. */
+export class Example {
+  readonly title: string;
+  /** The block behind the imports that it leaves to its reader, all of them on one line. */
+  readonly program: string;
+  readonly prints: readonly string[];
+
+  constructor(readonly fence: Fence) {
+    this.title = `${fence.page}:${fence.line}`;
+    this.program = importsOf(fence.text) + fence.text;
+    this.prints = [...fence.text.matchAll(/\/\/ →(.*)$/gm)].flatMap(([, text = '']) => text.split('→').map((part) => part.trim()));
+  }
+
+  /** Runs the program until it has printed as many lines as it says, and gives what it has printed. */
+  async run(): Promise<string[]> {
+    const reader = newReader();
+    const printed: string[] = [];
+    const { outputText } = ts.transpileModule(this.program, {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022, esModuleInterop: true },
+    });
+    const enough = new Promise<void>((resolve, reject) => {
+      const log = (...values: unknown[]): void => {
+        if (printed.push(format(...values)) >= this.prints.length) resolve();
+      };
+      const load = (name: string): unknown => (name === READER ? reader : MODULES[name]);
+      new AsyncFunction('require', 'exports', 'console', outputText)(load, {}, { log }).catch(reject);
+    });
+    await enough;
+    await reader.peer.close();
+    return printed;
+  }
+}
+
+/** What a program declares or imports itself. */
+const DECLARED = /(?:import|const|let|function|class|interface) (?:\{([^}]*)\}|(\w+\$?))/g;
+/** Whatever may be a name in scope: a word that is no property. */
+const USED = /(?<![.'\w$])[A-Za-z][\w$]*/g;
+
+function importsOf(text: string): string {
+  const found = new Set([...text.matchAll(DECLARED)].flatMap(([, list, name]) => list?.split(/[\s,]+/) ?? [name]));
+  const used = new Set(text.match(USED));
+  const imports = Object.entries(MODULES).map(([module, names]) => {
+    const wanted = Object.keys(names).filter((name) => used.has(name) && !found.has(name));
+    for (const name of wanted) found.add(name);
+    return wanted.length === 0 ? '' : `import { ${wanted.join(', ')} } from '${module}'; `;
+  });
+  return `${imports.join('')}export {};\n`;
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const REPOSITORY = join(__dirname, '../..');
+
+/** The pages that users read, by their path in the repository. */
+export const PAGES: readonly string[] = ['README.md', ...readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`)].filter(
+  (path) => path.endsWith('.md'),
+);
+
+/** A fenced block of a page. */
+export interface Fence {
+  readonly page: string;
+  /** The line on which its text begins. */
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+export function textOf(page: string): string {
+  return readFileSync(join(REPOSITORY, page), 'utf8');
+}
+
+/** The fenced blocks of a page in one language. */
+export function fences(page: string, language: string): Fence[] {
+  const text = textOf(page);
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .map((match) => ({
+      page,
+      line: text.slice(0, match.index).split('\n').length + 1,
+      language: match[1] ?? '',
+      text: match[2] ?? '',
+    }))
+    .filter((fence) => fence.language === language);
+}
+
+/** The cells of the first table below a heading, without its head. Code marks are taken off. */
+export function tableBelow(page: string, heading: string): string[][] {
+  const [, below] = textOf(page).split(new RegExp(`^#+ ${heading}$`, 'm'));
+  const table = /(?:^\|.*\n)+/m.exec(below ?? '')?.[0] ?? '';
+  const rows = table.trim().split('\n').slice(2);
+  return rows.map((row) =>
+    row
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** What stands in code marks in a cell, such as the names of two options. */
+export function codeIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
+}

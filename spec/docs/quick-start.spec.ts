@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import { Example } from './example.js';
+import { fences, REPOSITORY } from './markdown.js';
+
+const PROGRAMS = ['server', 'client'] as const;
+/** Below node_modules, so that the programs find what they import. */
+const BUILT = join(REPOSITORY, 'node_modules/.cache/rxmux-quick-start');
+const LISTENING = /^listening \{ address: '.+', family: 'IPv\d', port: (\d+) \}$/m;
+
+const started: ChildProcess[] = [];
+
+describe('the quick start of README.md', () => {
+  const blocks = fences('README.md', 'ts').map((fence) => new Example(fence));
+
+  afterAll(() => {
+    for (const program of started) program.kill();
+  });
+
+  it.each(PROGRAMS.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index]?.fence.text })))(
+    'is $path',
+    ({ path, block }) => {
+      expect(readFileSync(join(REPOSITORY, path), 'utf8')).toBe(block);
+    },
+  );
+
+  it('runs as two processes that print what the page says', async () => {
+    build();
+    const port = await portOf(start('server', '0'));
+    const client = start('client', `ws://localhost:${port}`);
+    const [printed] = await Promise.all([text(client.stdout), once(client, 'exit')]);
+    expect(printed.trimEnd().split('\n')).toEqual(blocks[1]?.prints);
+    expect(client.exitCode).toBe(0);
+  }, 30_000);
+});
+
+/** Strips the types, and has the programs import the sources. */
+function build(): void {
+  buildSync({
+    absWorkingDir: REPOSITORY,
+    entryPoints: PROGRAMS.map((name) => `examples/quick-start/${name}.ts`),
+    outdir: BUILT,
+    bundle: true,
+    packages: 'external',
+    // The manifest's `sideEffects` speaks of what is built.
+    ignoreAnnotations: true,
+    alias: { 'rxmux/node': './src/node.ts', rxmux: './src/index.ts' },
+    platform: 'node',
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+  });
+}
+
+function start(name: string, argument: string): ChildProcess & { readonly stdout: NodeJS.ReadableStream } {
+  const program = spawn(process.execPath, [join(BUILT, `${name}.mjs`), argument], { stdio: ['ignore', 'pipe', 'inherit'] });
+  started.push(program);
+  return program;
+}
+
+async function portOf(server: { readonly stdout: NodeJS.ReadableStream }): Promise<string> {
+  let printed = '';
+  for await (const chunk of server.stdout) {
+    printed += String(chunk);
+    const port = LISTENING.exec(printed)?.[1];
+    if (port !== undefined) return port;
+  }
+  throw new Error(`expected a server that listens, got one that printed: ${printed}`);
+}

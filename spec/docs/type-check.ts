@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import ts from 'typescript';
+import type { Example } from './example.js';
+import { REPOSITORY } from './markdown.js';
+
+/** What Angular's declarations say of the names that the pages use. */
+const ANGULAR = `
+declare module '@angular/core' {
+  export type Signal<T> = () => T;
+  export class InjectionToken<T> {
+    constructor(name: string, options: { readonly providedIn: 'root'; readonly factory: () => T });
+    private readonly held: T;
+  }
+  export abstract class DestroyRef {
+    abstract onDestroy(callback: () => void): () => void;
+  }
+  export function inject<T>(token: InjectionToken<T> | (abstract new () => T)): T;
+}
+declare module '@angular/core/rxjs-interop' {
+  import type { Observable } from 'rxjs';
+  import type { Signal } from '@angular/core';
+  export function toSignal<T>(source: Observable<T>): Signal<T | undefined>;
+}
+`;
+
+const AT_HAND = `
+import { newReader } from './reader.js';
+export type { Entry } from './reader.js';
+export const { peer, acceptor, term$, token, append } = newReader();
+`;
+
+/** Checks all examples in one run of the compiler, against the sources; gives what is wrong with each. */
+export function typeErrorsOf(examples: readonly Example[]): string[][] {
+  const here = (name: string): string => join(REPOSITORY, 'spec/docs', name);
+  const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
+  const texts = new Map(examples.map(({ program }, index) => [paths[index] ?? '', program]));
+  texts.set(here('reader-at-hand.ts'), AT_HAND).set(here('angular.d.ts'), ANGULAR);
+
+  const options = optionsOfTheRepository();
+  const disk = ts.createCompilerHost(options);
+  const host: ts.CompilerHost = {
+    ...disk,
+    fileExists: (path) => texts.has(path) || disk.fileExists(path),
+    readFile: (path) => texts.get(path) ?? disk.readFile(path),
+    getSourceFile: (path, language, ...rest) => {
+      const text = texts.get(path);
+      return text === undefined ? disk.getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
+    },
+  };
+  const program = ts.createProgram([...paths, here('angular.d.ts')], options, host);
+  return paths.map((path) => {
+    const source = program.getSourceFile(path);
+    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    return found.map(({ messageText, file, start }) => {
+      const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line;
+      return `line ${line}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    });
+  });
+}
+
+/** The house's options, but for those that would make an example longer than it is clear. */
+function optionsOfTheRepository(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(join(REPOSITORY, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
+    readonly config: { readonly compilerOptions: object };
+  };
+  const own = { verbatimModuleSyntax: false, noUnusedLocals: false, noPropertyAccessFromIndexSignature: false };
+  return ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, ...own }, REPOSITORY).options;
+}

@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { ConnectError, logger } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { accept, connect, handleUpgrade } from '../../src/node.js';
+import type { AcceptOptions, UpgradeOptions, Verdict } from '../../src/node.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
+import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { emptied } from '../support/socket-servers.js';
+
+let leaks: ReturnType<typeof watchResources>;
+let http: Server;
+
+beforeEach(async () => {
+  leaks = watchResources();
+  http = createServer();
+  http.listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await new Promise((resolve) => http.close(resolve));
+  expect(await leaks()).toEqual({});
+});
+
+const url = (): string => `ws://127.0.0.1:${portOf(http)}`;
+
+describe('handleUpgrade', () => {
+  /** The peer of the next upgrade. */
+  const nextPeer = (options: UpgradeOptions): Promise<Peer> =>
+    new Promise((resolve) => {
+      http.once('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        resolve(handleUpgrade(request, socket, head, { keepalive: false, ...options }));
+      });
+    });
+
+  it('gives a peer at once that answers once it is connected', async () => {
+    const seen: unknown[] = [];
+    const next = nextPeer({ onPeer: (peer, request) => seen.push(peer, request?.url), verify: () => ({ user: 'ann' }) });
+    const dialer = connect(`${url()}/x`, { keepalive: false });
+    const peer = await next;
+    peer.onStream((payload, stream) => stream.reply([payload, stream.peer.context]));
+    expect(await dialer.request('hi')).toEqual(['hi', { user: 'ann' }]);
+    expect(await peer.opened).toBe(peer);
+    expect(seen).toEqual([peer, '/x']);
+    await dialer.close();
+    expect(await peer.closed).toMatchObject({ code: 1000 });
+  });
+
+  it.each<readonly [what: string, options: UpgradeOptions, status: number]>([
+    ['of another subprotocol', {}, 400],
+    ['that verify refuses', { verify: () => false }, 403],
+    ['that verify wants credentials of', { verify: () => Promise.resolve(401) }, 401],
+    ['of a foreign page', { origins: [] }, 403],
+  ])('fails the peer of a request %s with the status', async (_what, options, status) => {
+    jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    const next = nextPeer(options);
+    const protocols = status === 400 ? ['x'] : ['mux.v1.json'];
+    expect(
+      await handshake(http, { protocols, headers: { Origin: options.origins === undefined ? null : 'https://a.example' } }),
+    ).toMatchObject({
+      status,
+    });
+    const peer = await next;
+    const closes: unknown[] = [];
+    peer.onClose((reason) => closes.push(reason));
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', status });
+    expect(await peer.closed).toMatchObject({ code: 1006, willRetry: false });
+    expect(peer.status).toMatchObject({ state: 'closed', error: expect.any(ConnectError) });
+  });
+
+  it('fails the peer of a dialer that leaves before it is answered', async () => {
+    const next = nextPeer({ verify: () => new Promise<Verdict>(() => undefined) });
+    const socket = await rawSocket(http);
+    socket.write(requestOf());
+    const peer = await next;
+    socket.destroy();
+    await expect(peer.opened).rejects.toMatchObject({
+      code: 'CONNECT',
+      status: null,
+      reason: { code: 1006, reason: 'the dialer left before it was answered' },
+    });
+    await emptied(http);
+  });
+
+  it('fails the peer of a dialer that had left before handleUpgrade was called', async () => {
+    const socket = await rawSocket(http);
+    const held = new Promise<Parameters<typeof handleUpgrade>>((resolve) => {
+      http.once('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+        stream.on('error', () => undefined);
+        stream.once('close', () => {
+          resolve([request, stream, head]);
+        });
+        socket.resetAndDestroy();
+      });
+    });
+    socket.write(requestOf());
+    const peer = handleUpgrade(...(await held));
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
+  });
+
+  it('answers 503 when the peer is closed before verify has decided', async () => {
+    let decide: (verdict: Verdict) => void = () => undefined;
+    const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer: () => expect(true).toBe(false) });
+    const socket = await rawSocket(http);
+    const answer = answerOn(socket);
+    socket.write(requestOf());
+    const peer = await next;
+    await peer.close();
+    expect((await answer).status).toBe(503);
+    decide(true);
+    await turn();
+    socket.destroy();
+    await emptied(http);
+  });
+});
+
+describe('accept', () => {
+  let sockets: WebSocketServer;
+
+  const accepted = (protocol: string | false, options: AcceptOptions = {}): Promise<Peer> => {
+    sockets = new WebSocketServer({ server: http, handleProtocols: () => protocol });
+    return new Promise((resolve) =>
+      sockets.once('connection', (socket) => {
+        resolve(accept(socket, { keepalive: false, ...options }));
+      }),
+    );
+  };
+
+  afterEach(() => {
+    sockets.close();
+  });
+
+  it('makes a peer of a socket that somebody else has accepted', async () => {
+    const onPeer = jest.fn();
+    const next = accepted('mux.v1.json', { handler: (payload, stream) => stream.reply(`got ${String(payload)}`), onPeer });
+    const dialer = connect(url(), { keepalive: false });
+    const peer = await next;
+    expect(await dialer.request('hi')).toBe('got hi');
+    expect(onPeer.mock.calls).toEqual([[peer, null]]);
+    await peer.close({ reason: 'enough' });
+    expect(await dialer.closed).toMatchObject({ code: 1000, reason: 'enough' });
+  });
+
+  it('takes a socket whose server selects no subprotocol', async () => {
+    const next = accepted(false, { handler: (payload, stream) => stream.reply(payload) });
+    const dialer = new WebSocket(url());
+    const peer = await next;
+    dialer.on('open', () => dialer.send('{"type":"open","stream":1,"payload":1,"end":true}'));
+    const answer = await new Promise((resolve) => dialer.once('message', (data: Buffer) => resolve(data.toString())));
+    expect(answer).toBe('{"type":"data","stream":1,"end":true,"payload":1}');
+    dialer.terminate();
+    expect(await peer.closed).toMatchObject({ code: 1006 });
+  });
+
+  it('closes a socket of another subprotocol with 1008, and reads nothing from it', async () => {
+    const handler = jest.fn();
+    const next = accepted('mux.v1.msgpack', { handler });
+    const dialer = new WebSocket(url(), ['mux.v1.msgpack']);
+    dialer.once('open', () => dialer.send('{"type":"open","stream":1,"end":true}'));
+    const closed = new Promise((resolve) => dialer.once('close', (code, reason: Buffer) => resolve([code, reason.toString()])));
+    const peer = await next;
+    const reason = "expected the subprotocol 'mux.v1.json', got 'mux.v1.msgpack'";
+    expect(await closed).toEqual([1008, reason]);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', reason: { code: 1008, reason } });
+    expect(await peer.closed).toEqual({ code: 1008, reason, wasClean: true, willRetry: false });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('fails over a socket that has ended already', async () => {
+    sockets = new WebSocketServer({ server: http });
+    const connection = new Promise<WebSocket>((resolve) => sockets.once('connection', resolve));
+    const dialer = new WebSocket(url());
+    const socket = await connection;
+    await until('the dialer to open', () => dialer.readyState === WebSocket.OPEN);
+    dialer.terminate();
+    await until('the end', () => socket.readyState === WebSocket.CLOSED);
+    const peer = accept(socket, { keepalive: false });
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', reason: { code: 1006 } });
+  });
+
+  it('keeps what comes while onPeer is run, and reads it a turn later', async () => {
+    const order: string[] = [];
+    sockets = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    sockets.once('connection', (socket) => {
+      accept(socket, {
+        keepalive: false,
+        onPeer: (peer) => {
+          order.push('onPeer');
+          peer.onStream((payload) => void order.push(`stream ${String(payload)}`));
+        },
+      });
+      order.push('accepted');
+      socket.emit('message', Buffer.from('{"type":"open","stream":1,"payload":"early","end":true}'), false);
+      order.push('received');
+    });
+    const dialer = new WebSocket(url(), ['mux.v1.json']);
+    await until('the stream', () => order.length === 4);
+    expect(order).toEqual(['onPeer', 'accepted', 'received', 'stream early']);
+    dialer.terminate();
+  });
+});

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServer, connect as connectTcp } from 'node:net';
+import { logger } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { connect, serve } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
+import { virtualTime } from '../../src/testing.js';
+import type { VirtualTime } from '../../src/testing.js';
+import { portOf, rawSocket } from '../support/socket-handshake.js';
+import { turn, until, watchResources } from '../support/socket-leaks.js';
+
+const HOUR = 3_600_000;
+
+/** Peers that each have one stream, which goes on until `finish`. */
+async function busy(server: MuxServer, count: number) {
+  const finishes: (() => void)[] = [];
+  const goaways: Peer[] = [];
+  const accepted: Peer[] = [];
+  server.peers$.subscribe((peer) => {
+    accepted.push(peer);
+    peer.onStream((_payload, stream) => new Promise<void>((resolve) => finishes.push(() => resolve(stream.reply('done')))));
+    peer.onFrame((direction, { type }) => {
+      if (direction === 'tx' && type === 'goaway') goaways.push(peer);
+    });
+  });
+  const dialers: Peer[] = [];
+  const answers: Promise<unknown>[] = [];
+  for (let n = 0; n < count; n++) {
+    const dialer = connect(`ws://127.0.0.1:${portOf(server)}`, { keepalive: false, requestTimeoutMs: 0 });
+    dialers.push(dialer);
+    answers.push(dialer.request(n).catch((error: unknown) => error));
+  }
+  await until('every stream to be served', () => finishes.length === count);
+  return { dialers, accepted, answers, finishes, goaways };
+}
+
+async function refuses(port: number): Promise<boolean> {
+  const socket = connectTcp(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', () => resolve(true));
+  });
+}
+
+describe('closing a server', () => {
+  let leaks: ReturnType<typeof watchResources>;
+
+  beforeEach(() => {
+    leaks = watchResources();
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    expect(await leaks()).toEqual({});
+  });
+
+  const listens = async (): Promise<MuxServer> => {
+    const server = serve({ port: 0, host: '127.0.0.1', keepalive: false });
+    await server.listening;
+    return server;
+  };
+
+  it('closes every peer with 1000, completes what is subscribed to, and frees the port', async () => {
+    const server = await listens();
+    const port = portOf(server);
+    const completed: string[] = [];
+    server.peers$.subscribe({ complete: () => completed.push('peers$') });
+    server.refusals$.subscribe({ complete: () => completed.push('refusals$') });
+    const dialers = [0, 1, 2].map(() => connect(`ws://127.0.0.1:${port}`, { keepalive: false }));
+    await Promise.all(dialers.map((dialer) => dialer.opened));
+    await until('every peer', () => server.peers.size === 3);
+    await server.close({ reason: 'new version' });
+    expect(server.peers.size).toBe(0);
+    expect(server.address()).toBeNull();
+    expect(completed).toEqual(['peers$', 'refusals$']);
+    for (const dialer of dialers)
+      expect(await dialer.closed).toEqual({ code: 1000, reason: 'new version', wasClean: true, willRetry: false });
+    expect(await refuses(port)).toBe(true);
+  });
+
+  it('gives the same promise each time, also behind the end', async () => {
+    const server = await listens();
+    const first = server.close({ drainMs: HOUR });
+    expect(server.close()).toBe(first);
+    expect(server.closed).toBe(first);
+    await first;
+    await server.close();
+  });
+
+  it('is not held up by connections over which nothing comes', async () => {
+    const server = await listens();
+    const sockets = await Promise.all([rawSocket(server), rawSocket(server)]);
+    const ended = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+    sockets[1].write('GET / HTTP/1.1\r\nHo');
+    for (const socket of sockets) socket.resume().on('error', () => undefined);
+    for (let n = 0; n < 20; n++) await turn();
+    await server.close();
+    for (const socket of sockets) socket.end();
+    await ended;
+  });
+
+  it('needs no second call, nor a first peer', async () => {
+    const server = await listens();
+    await server.close({ drainMs: HOUR });
+    expect(server.address()).toBeNull();
+  });
+
+  it.each(['127.0.0.1', 'localhost', undefined])('closes a server that does not listen yet, on %s', async (host) => {
+    const server = serve({ port: 0, host });
+    const listening = server.listening.then(
+      () => 'listens',
+      (error: unknown) => (error as Error).message,
+    );
+    await server.close();
+    expect(await listening).toMatch(/^(listens|expected the server to listen, but it was closed before)$/);
+    expect(server.address()).toBeNull();
+  });
+
+  it.each([-1, NaN, '5'])('refuses %p as drainMs, and goes on', async (drainMs) => {
+    const server = await listens();
+    expect(() => server.close({ drainMs: drainMs as number })).toThrow(/^drainMs: expected a number of at least 0, got/);
+    const dialer = connect(`ws://127.0.0.1:${portOf(server)}`, { keepalive: false });
+    await dialer.opened;
+    await dialer.close();
+    await server.close();
+  });
+
+  describe('that drains', () => {
+    let time: VirtualTime | undefined;
+
+    /** Lets real sockets and virtual timers do what is due. */
+    const settle = async (): Promise<void> => {
+      for (let n = 0; n < 50; n++) {
+        await time?.advance();
+        await turn();
+      }
+    };
+
+    afterEach(() => {
+      time?.restore();
+      time = undefined;
+    });
+
+    it('tells its peers to go away spread over the first half, and lets what is under way finish', async () => {
+      const server = await listens();
+      const { accepted, answers, finishes, goaways, dialers } = await busy(server, 4);
+      await leaks();
+      time = virtualTime();
+      const closed = server.close({ drainMs: 8_000 });
+      const told = [goaways.length];
+      for (const ms of [999, 1, 999, 1, 999, 1, 1_000]) {
+        await time.advance(ms);
+        told.push(goaways.length);
+      }
+      expect(told).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+      expect(goaways).toEqual(accepted);
+      for (const finish of finishes) finish();
+      await settle();
+      expect(await Promise.all(answers)).toEqual(['done', 'done', 'done', 'done']);
+      await closed;
+      for (const dialer of dialers) expect(dialer.status).toMatchObject({ state: 'closed', reason: { code: 1000 } });
+    });
+
+    it('spreads over 5 s at most, and cuts everybody off at the same time', async () => {
+      const server = await listens();
+      const { answers, goaways } = await busy(server, 2);
+      await leaks();
+      time = virtualTime();
+      const closed = server.close({ drainMs: 60_000 });
+      await time.advance(2_499);
+      expect(goaways).toHaveLength(1);
+      await time.advance(1);
+      expect(goaways).toHaveLength(2);
+      await time.advance(57_499);
+      await settle();
+      expect(server.peers.size).toBe(2);
+      await time.advance(1);
+      await settle();
+      await closed;
+      expect(time.now).toBe(60_000);
+      expect(await Promise.all(answers)).toEqual([0, 1].map(() => expect.objectContaining({ code: 'RESET', resetCode: 8 })));
+    });
+
+    it('is shortened by a second close', async () => {
+      const server = await listens();
+      const { goaways } = await busy(server, 3);
+      await leaks();
+      time = virtualTime();
+      const closed = server.close({ drainMs: HOUR });
+      expect(goaways).toHaveLength(1);
+      void server.close();
+      expect(goaways).toHaveLength(3);
+      await settle();
+      await closed;
+      expect(time.now).toBe(0);
+    });
+
+    it('is not prolonged by a second close', async () => {
+      const server = await listens();
+      const { goaways } = await busy(server, 2);
+      await leaks();
+      time = virtualTime();
+      const closed = server.close({ drainMs: 100 });
+      void server.close({ drainMs: HOUR });
+      await time.advance(25);
+      expect(goaways).toHaveLength(2);
+      await time.advance(75);
+      await settle();
+      await closed;
+      expect(time.now).toBe(100);
+    });
+  });
+
+  it('forgets the goaways still to come once its last peer has left', async () => {
+    const server = await listens();
+    const { dialers, finishes } = await busy(server, 5);
+    const closed = server.close({ drainMs: HOUR });
+    for (const finish of finishes) finish();
+    await Promise.all(dialers.map((dialer) => dialer.close()));
+    await closed;
+  });
+});
+
+describe('a server that cannot listen', () => {
+  it('rejects `listening`, says so in the log, and can be closed', async () => {
+    const leaks = watchResources();
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const taken = createServer();
+    taken.listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const server = serve({ port: portOf(taken), host: '127.0.0.1' });
+    await expect(server.listening).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    expect(error.mock.calls).toEqual([['rxmux: the server failed', expect.objectContaining({ code: 'EADDRINUSE' })]]);
+    expect(server.address()).toBeNull();
+    await server.close();
+    error.mockRestore();
+    await new Promise((resolve) => taken.close(resolve));
+    expect(await leaks()).toEqual({});
+  });
+});

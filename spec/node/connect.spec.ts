@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { Agent, createServer } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { Server } from 'node:net';
+import { WebSocket } from 'ws';
+import { CodecMismatch, ConnectError, connect as connectW3c } from '../../src/index.js';
+import type { ConnectUrl, PeerStatus } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { connect } from '../../src/node.js';
+import type { NodeConnectOptions } from '../../src/node.js';
+import { virtualTime } from '../../src/testing.js';
+import { FakeSocket } from '../support/socket-fake.js';
+import { portOf } from '../support/socket-handshake.js';
+import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { testServer } from '../support/socket-servers.js';
+
+describe('connect', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  let endings: (() => unknown)[];
+
+  const listening = async <S extends Server>(server: S): Promise<S> => {
+    server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    endings.push(() => new Promise((resolve) => server.close(resolve)));
+    return server;
+  };
+  const page = (answer: RequestListener) => listening(createServer(answer));
+  const muxServer = async (...options: Parameters<typeof testServer>) => {
+    const server = await testServer(...options);
+    endings.push(() => server.dispose());
+    return server;
+  };
+  const dial = (server: Server, options: NodeConnectOptions = {}) =>
+    connect(`ws://127.0.0.1:${portOf(server)}`, { keepalive: false, ...options });
+
+  beforeEach(() => {
+    leaks = watchResources();
+    endings = [];
+  });
+
+  afterEach(async () => {
+    for (const end of endings) await end();
+    expect(await leaks()).toEqual({});
+  });
+
+  it('sends headers, over an agent', async () => {
+    let seen: IncomingMessage['headers'] = {};
+    const { http } = await muxServer({ verify: ({ headers }) => ((seen = headers), true) });
+    const made: unknown[] = [];
+    class CountingAgent extends Agent {
+      override createConnection(...args: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+        made.push(args);
+        return super.createConnection(...args);
+      }
+    }
+    const peer = dial(http, { headers: { Authorization: 'Bearer x', Cookie: ['a=1', 'b=2'] }, agent: new CountingAgent() });
+    await peer.opened;
+    expect(seen).toMatchObject({ authorization: 'Bearer x', cookie: 'a=1; b=2', 'sec-websocket-protocol': 'mux.v1.json' });
+    expect(seen['sec-websocket-extensions']).toBeUndefined();
+    expect(made).toHaveLength(1);
+    await peer.close();
+  });
+
+  describe('that is refused', () => {
+    it('fails with CodecMismatch at 400, and does not dial again', async () => {
+      const { http, refusals } = await muxServer({ codec: new MsgpackCodec() });
+      const peer = dial(http, { reconnect: true });
+      const closes: unknown[] = [];
+      peer.onClose((reason) => closes.push(reason));
+      const failure = await peer.opened.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(CodecMismatch);
+      expect(failure).toMatchObject({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json' });
+      expect(closes).toEqual([{ code: 1008, reason: (failure as Error).message, wasClean: false, willRetry: false }]);
+      expect(refusals).toHaveLength(1);
+    });
+
+    it.each([401, 403] as const)('fails with the status %i, and does not dial again', async (status) => {
+      const { http, refusals } = await muxServer({ verify: () => status });
+      const peer = dial(http, { reconnect: true });
+      const failure = await peer.opened.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ConnectError);
+      expect(failure).toMatchObject({
+        status,
+        reason: { code: 1006, willRetry: false },
+        message: `expected the handshake to be accepted, got HTTP ${status}`,
+      });
+      expect(peer.status).toEqual({ state: 'closed', reason: expect.objectContaining({ code: 1006 }), error: failure });
+      expect(refusals).toHaveLength(1);
+    });
+
+    it('fails a call with the same error, and leaves nobody waiting', async () => {
+      const { http } = await muxServer({ verify: () => false });
+      const peer = dial(http);
+      const [asked, opened, pinged] = await Promise.allSettled([peer.request(1), peer.opened, peer.ping()]);
+      expect(asked).toMatchObject({ status: 'rejected', reason: { retriable: true } });
+      expect(opened).toMatchObject({ status: 'rejected', reason: { code: 'CONNECT', status: 403 } });
+      expect(pinged).toMatchObject({ status: 'rejected', reason: { code: 'CONNECTION_LOST' } });
+    });
+  });
+
+  describe('to something else', () => {
+    it.each([200, 301, 404, 503])('fails with ConnectError at a page with status %i', async (status) => {
+      const http = await page((_request, response) => response.writeHead(status, { Location: '/', Connection: 'close' }).end('a page'));
+      await expect(dial(http).opened).rejects.toMatchObject({ code: 'CONNECT', status });
+    });
+
+    it('fails with ConnectError where nobody listens', async () => {
+      const http = await page(() => undefined);
+      const url = `ws://127.0.0.1:${portOf(http)}`;
+      await new Promise((resolve) => http.close(resolve));
+      endings = [];
+      await expect(connect(url).opened).rejects.toMatchObject({
+        code: 'CONNECT',
+        status: null,
+        message: expect.stringContaining('ECONNREFUSED'),
+      });
+    });
+
+    it('fails with ConnectError where the answer is no HTTP', async () => {
+      const tcp = await listening(
+        createTcpServer((socket) =>
+          socket
+            .on('error', () => undefined)
+            .resume()
+            .end('220 mail.example\r\n'),
+        ),
+      );
+      await expect(dial(tcp).opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
+    });
+
+    it('fails with ConnectError where the socket is reset', async () => {
+      const tcp = await listening(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+      await expect(dial(tcp).opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
+    });
+
+    it.each<readonly [what: string, url: ConnectUrl]>([
+      ['no URL', 'nowhere'],
+      ['another scheme', 'ftp://127.0.0.1'],
+      ['a fragment', 'ws://127.0.0.1/#x'],
+      [
+        'a function that throws',
+        () => {
+          throw new Error('no address');
+        },
+      ],
+      ['a function that rejects', () => Promise.reject(new Error('no address'))],
+    ])('fails with ConnectError for %s', async (_what, url) => {
+      const failure = await connect(url).opened.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ConnectError);
+      expect((failure as Error).cause).toBeInstanceOf(Error);
+    });
+  });
+
+  it.each<readonly [what: string, lines: readonly string[], failure: object]>([
+    ['selects none', [], { code: 'CONNECT', message: expect.stringContaining('subprotocol') }],
+    ['selects another', ['Sec-WebSocket-Protocol: mux.v1.msgpack'], { code: 'CONNECT', message: expect.stringContaining('subprotocol') }],
+  ])('fails where the server %s', async (_what, lines, failure) => {
+    const http = await page(() => undefined);
+    http.on('upgrade', (request, socket) => {
+      const key = String(request.headers['sec-websocket-key']);
+      const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+      const head = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`];
+      socket.on('error', () => undefined).end([...head, ...lines, '', ''].join('\r\n'));
+    });
+    await expect(dial(http).opened).rejects.toMatchObject(failure);
+  });
+
+  it('closes with 1008 and fails with CodecMismatch where the socket opens with another subprotocol', async () => {
+    const socket = new FakeSocket('CONNECTING');
+    const peer = connect('ws://example.org', { socket: () => socket });
+    socket.protocol = 'mux.v1.msgpack';
+    socket.emit('open', {}, 'OPEN');
+    const failure = await peer.opened.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(CodecMismatch);
+    expect(failure).toMatchObject({ offered: 'mux.v1.json', selected: 'mux.v1.msgpack' });
+    expect(socket.closes[0]).toEqual([4008, (failure as Error).message]);
+    expect(await peer.closed).toMatchObject({ code: 1008, willRetry: false });
+    socket.emit('close', { code: 1006 }, 'CLOSED');
+  });
+
+  describe('to a server that never answers', () => {
+    it.each([
+      ['ws', (url: string, options: NodeConnectOptions) => connect(url, options)],
+      [
+        'a W3C-shaped socket',
+        (url: string, options: NodeConnectOptions) =>
+          connectW3c(url, { ...options, socket: (address, protocol) => new WebSocket(address, protocol) }),
+      ],
+    ] as const)('gives up after connectTimeoutMs, over %s', async (_what, dialTo) => {
+      let met = 0;
+      let left = 0;
+      const tcp = await listening(
+        createTcpServer((socket) => {
+          met++;
+          socket.on('error', () => undefined).on('close', () => left++);
+          socket.resume();
+        }),
+      );
+      await leaks();
+      const time = virtualTime();
+      try {
+        const peer = dialTo(`ws://127.0.0.1:${portOf(tcp)}`, { connectTimeoutMs: 3_000 });
+        const failed = peer.opened.catch((error: unknown) => error);
+        const statuses: PeerStatus['state'][] = [];
+        peer.status$.subscribe(({ state }) => statuses.push(state));
+        await until('the dialer to come', () => met === 1);
+        await time.advance(2_999);
+        expect(statuses).toEqual(['connecting']);
+        await time.advance(1);
+        expect(await failed).toMatchObject({ code: 'CONNECT', message: expect.stringContaining('within 3000 ms'), reason: { code: 1006 } });
+        expect(statuses).toEqual(['connecting', 'closed']);
+        await until('the dialer to leave', () => left === 1);
+      } finally {
+        time.restore();
+      }
+    });
+
+    it('gives up at once when it is closed', async () => {
+      const sockets: { destroyed: boolean }[] = [];
+      const tcp = await listening(createTcpServer((socket) => sockets.push(socket.on('error', () => undefined).resume())));
+      const peer = dial(tcp);
+      await until('the dialer to come', () => sockets.length === 1);
+      expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
+      await until('the dialer to leave', () => sockets[0]?.destroyed === true);
+    });
+  });
+
+  it('leaves no timer behind when its calls are over', async () => {
+    const { http } = await muxServer({ handler: (payload, stream) => stream.reply(payload) });
+    const peer = connect(`ws://127.0.0.1:${portOf(http)}`, { reconnect: true });
+    expect(await Promise.all(Array.from({ length: 50 }, (_, n) => peer.request(n)))).toEqual(Array.from({ length: 50 }, (_, n) => n));
+    await peer.close();
+    await turn();
+  });
+});

@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { logger } from '../../src/index.js';
+import { connect } from '../../src/node.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
+import type { Offer } from '../support/socket-handshake.js';
+import { until, watchResources } from '../support/socket-leaks.js';
+import { emptied, testServer } from '../support/socket-servers.js';
+import type { TestServer } from '../support/socket-servers.js';
+
+const NAME = "expected the subprotocol 'mux.v1.json' in first place";
+
+describe('a handshake', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  let server: TestServer;
+
+  const started = async (options?: Parameters<typeof testServer>[0]): Promise<TestServer> => (server = await testServer(options));
+
+  beforeEach(() => {
+    leaks = watchResources();
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await server.dispose();
+    expect(await leaks()).toEqual({});
+  });
+
+  describe('with the right subprotocol', () => {
+    it.each<readonly [what: string, protocols: readonly string[]]>([
+      ['alone', ['mux.v1.json']],
+      ['in first place, with others behind it', ['mux.v1.json, token.abc, mux.v2.json']],
+      ['in first place, with others in further header lines', ['mux.v1.json', 'token.abc', 'x']],
+      ['with spaces and tabs around it', [' \tmux.v1.json \t,\tx']],
+    ])('is accepted: %s', async (_what, protocols) => {
+      const { http, peers, refusals } = await started();
+      const { status, headers, socket } = await handshake(http, { protocols });
+      expect(status).toBe(101);
+      expect(headers['sec-websocket-protocol']).toBe('mux.v1.json');
+      expect(headers['sec-websocket-extensions']).toBeUndefined();
+      expect(headers['sec-websocket-accept']).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
+      expect(peers).toHaveLength(1);
+      expect(refusals).toEqual([]);
+      socket.destroy();
+    });
+
+    it('is accepted by the name of the codec', async () => {
+      const { http } = await started({ codec: new MsgpackCodec() });
+      const accepted = await handshake(http, { protocols: ['mux.v1.msgpack'] });
+      expect(accepted.status).toBe(101);
+      accepted.socket.destroy();
+      expect(await handshake(http)).toMatchObject({ status: 400, body: expect.stringContaining("'mux.v1.msgpack'") });
+    });
+
+    it('is accepted with 900 header lines', async () => {
+      const { http } = await started();
+      const headers = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, '']));
+      const { status, socket } = await handshake(http, { headers });
+      expect(status).toBe(101);
+      socket.destroy();
+    });
+  });
+
+  describe('with another subprotocol', () => {
+    it.each<readonly [what: string, protocols: readonly string[], got: string]>([
+      ['none', [], 'none'],
+      ['an empty one', [''], "''"],
+      ['that of another codec', ['mux.v1.msgpack'], "'mux.v1.msgpack'"],
+      ['another generation', ['mux.v2.json'], "'mux.v2.json'"],
+      ['the right one in second place', ['mux.v2.json, mux.v1.json'], "'mux.v2.json, mux.v1.json'"],
+      ['the right one in the second header line', ['x', 'mux.v1.json'], "'x, mux.v1.json'"],
+      ['the right one behind nothing', [', mux.v1.json'], "', mux.v1.json'"],
+      ['other case', ['Mux.v1.json'], "'Mux.v1.json'"],
+      ['the beginning of it', ['mux.v1.jso'], "'mux.v1.jso'"],
+      ['more than it', ['mux.v1.json.gz'], "'mux.v1.json.gz'"],
+    ])('is refused with 400 and one line that names the right one: %s', async (_what, protocols, got) => {
+      const { http, peers, refusals } = await started();
+      const { status, headers, body } = await handshake(http, { protocols });
+      const line = `${NAME}, got ${got}`;
+      expect(status).toBe(400);
+      expect(body).toBe(`${line}\n`);
+      expect(headers).toEqual({
+        connection: 'close',
+        'content-type': 'text/plain; charset=utf-8',
+        'content-length': String(line.length + 1),
+        'sec-websocket-version': '13',
+      });
+      expect(peers).toEqual([]);
+      expect(refusals).toEqual([{ status: 400, reason: line }]);
+      await emptied(http);
+    });
+  });
+
+  describe('that is malformed', () => {
+    it.each<readonly [what: string, offer: Offer]>([
+      ['no key', { headers: { 'Sec-WebSocket-Key': null } }],
+      ['a key that is too short', { headers: { 'Sec-WebSocket-Key': 'YWJj' } }],
+      ['no version', { headers: { 'Sec-WebSocket-Version': null } }],
+      ['a version of the future', { headers: { 'Sec-WebSocket-Version': '14' } }],
+      ['another method', { method: 'POST' }],
+      ['another upgrade', { headers: { Upgrade: 'h2c' } }],
+      ['a subprotocol twice', { protocols: ['mux.v1.json, mux.v1.json'] }],
+      ['a subprotocol that is no token', { protocols: ['mux.v1.json, a b'] }],
+    ])('is refused with 400: %s', async (_what, offer) => {
+      const { http, peers, refusals } = await started();
+      const { status, body } = await handshake(http, offer);
+      expect(status).toBe(400);
+      expect(body).toMatch(/^.+\n$/);
+      expect(peers).toEqual([]);
+      expect(refusals).toEqual([{ status: 400, reason: body.trim() }]);
+      await emptied(http);
+    });
+  });
+
+  describe('for a path', () => {
+    it.each([
+      ['/mux', 101],
+      ['/mux?token=1', 101],
+      ['/mux/', 404],
+      ['/MUX', 404],
+      ['/', 404],
+      ['/?path=/mux', 404],
+    ])('%s is answered with %i where /mux is served', async (path, status) => {
+      const { http, refusals } = await started({ path: '/mux' });
+      const answer = await handshake(http, { path });
+      expect(answer.status).toBe(status);
+      if (status === 404) expect(refusals).toEqual([{ status, reason: `nothing answers at ${path.split('?', 1)[0] ?? ''}` }]);
+      answer.socket.destroy();
+    });
+
+    it('is left to another upgrade listener where there is one', async () => {
+      const { http, refusals } = await started({ path: '/mux' });
+      http.on('upgrade', (request, socket) => {
+        if (request.url === '/theirs') socket.end('HTTP/1.1 418 Theirs\r\n\r\n', () => socket.destroy());
+      });
+      expect((await handshake(http, { path: '/theirs' })).status).toBe(418);
+      expect(refusals).toEqual([]);
+      const ours = await handshake(http, { path: '/mux' });
+      expect(ours.status).toBe(101);
+      ours.socket.destroy();
+    });
+
+    it('is not asked for where none is served', async () => {
+      const { http } = await started();
+      const answer = await handshake(http, { path: '/any/where' });
+      expect(answer.status).toBe(101);
+      answer.socket.destroy();
+    });
+  });
+
+  describe('to a server that is going away', () => {
+    it('is refused with 503 while what is under way may finish', async () => {
+      const { http, mux, refusals } = await started();
+      const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false });
+      const [peer] = await Promise.all([new Promise<void>((resolve) => mux.peers$.subscribe(() => resolve())), dialer.opened]);
+      expect(peer).toBeUndefined();
+      const held = [...mux.peers].map((each) => each.onStream((_payload, stream) => stream.closed));
+      expect(held).toHaveLength(1);
+      const stream = dialer.open('long');
+      await dialer.ping();
+      const closed = mux.close({ drainMs: 3_600_000 });
+      expect(await handshake(http)).toMatchObject({ status: 503, body: 'this side is going away\n' });
+      expect(refusals).toEqual([{ status: 503, reason: 'this side is going away' }]);
+      stream.reset();
+      await closed;
+    });
+  });
+
+  describe('of a dialer that does not behave', () => {
+    it.each(['/mux', '/other'])('leaves nothing behind when it stays half open behind its refusal, at %s', async (path) => {
+      const { http } = await started({ path: '/mux' });
+      const socket = await rawSocket(http);
+      socket.write(requestOf({ path, protocols: ['x'] }));
+      expect((await answerOn(socket)).status).toBeGreaterThanOrEqual(400);
+      expect(socket.writable).toBe(true);
+      await emptied(http);
+      socket.destroy();
+    });
+
+    it.each(['/mux', '/other'])('leaves nothing behind, and harms nobody, when it resets at once, at %s', async (path) => {
+      const { http } = await started({ path: '/mux' });
+      for (let n = 0; n < 20; n++) {
+        const socket = await rawSocket(http);
+        socket.write(requestOf({ path, protocols: n % 2 === 0 ? ['x'] : ['mux.v1.json'] }), () => socket.resetAndDestroy());
+      }
+      await emptied(http);
+      const good = await handshake(http, { path: '/mux' });
+      expect(good.status).toBe(101);
+      good.socket.destroy();
+    });
+
+    it('loses no frame that comes in one write with the handshake', async () => {
+      const seen: unknown[] = [];
+      const { http } = await started({ handler: (payload) => void seen.push(payload) });
+      const socket = await rawSocket(http);
+      const text = Buffer.from('{"type":"open","stream":1,"payload":"early","end":true}');
+      const mask = Buffer.from([0, 0, 0, 0]);
+      const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length]), mask, text]);
+      socket.write(Buffer.concat([Buffer.from(requestOf()), frame]));
+      expect((await answerOn(socket)).status).toBe(101);
+      await until('the frame to arrive', () => seen.length > 0);
+      expect(seen).toEqual(['early']);
+      socket.destroy();
+    });
+
+    it('is not told in the log, which an attacker could fill', async () => {
+      const warn = jest.spyOn(logger, 'warn');
+      const error = jest.spyOn(logger, 'error');
+      const { http } = await started();
+      await handshake(http, { protocols: ['x'] });
+      expect([...warn.mock.calls, ...error.mock.calls]).toEqual([]);
+    });
+  });
+});

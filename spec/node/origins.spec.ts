@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { logger } from '../../src/index.js';
+import type { Origins } from '../../src/node.js';
+import { handshake, portOf } from '../support/socket-handshake.js';
+import { watchResources } from '../support/socket-leaks.js';
+import { testServer } from '../support/socket-servers.js';
+import type { TestServer } from '../support/socket-servers.js';
+
+describe('the origin of a page', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  let server: TestServer;
+  let warn: jest.SpiedFunction<typeof logger.warn>;
+
+  beforeEach(() => {
+    leaks = watchResources();
+    warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await server.dispose();
+    expect(await leaks()).toEqual({});
+  });
+
+  const statusOf = async (origin: string | null, host = 'example.org'): Promise<number> => {
+    const { status, socket } = await handshake(server.http, { headers: { Host: host, Origin: origin } });
+    socket.destroy();
+    return status;
+  };
+
+  describe('by default', () => {
+    it.each<readonly [what: string, origin: string | null, host: string, status: number]>([
+      ['no origin, so no browser', null, 'example.org', 101],
+      ['the same host', 'https://example.org', 'example.org', 101],
+      ['the same host in other case', 'https://Example.org', 'eXample.org', 101],
+      ['the same host and port', 'http://example.org:8080', 'example.org:8080', 101],
+      ['the default port of http, named', 'http://example.org', 'example.org:80', 101],
+      ['the default port of https, named', 'https://example.org', 'example.org:443', 101],
+      ['another port', 'http://example.org:8080', 'example.org', 403],
+      ['a domain above', 'https://example.org', 'mux.example.org', 403],
+      ['a domain below', 'https://evil.example.org', 'example.org', 403],
+      ['another host that ends the same', 'https://notexample.org', 'example.org', 403],
+      ['another host with the same name before its own', 'https://example.org.evil.example', 'example.org', 403],
+      ['the host as a user name', 'https://example.org@evil.example', 'example.org', 403],
+      ['another host', 'https://evil.example', 'example.org', 403],
+      ['a page in a sandbox', 'null', 'example.org', 403],
+      ['no URL', 'example.org', 'example.org', 403],
+      ['an empty one', '', 'example.org', 403],
+      ['another host, and no host to compare with', 'https://evil.example', '', 403],
+      ['localhost, from this machine', 'http://localhost:5173', 'example.org', 101],
+      ['127.0.0.1, from this machine', 'http://127.0.0.1:5173', 'example.org', 101],
+      ['another address of loopback', 'http://127.8.9.1', 'example.org', 101],
+      ['[::1], from this machine', 'http://[::1]:5173', 'example.org', 101],
+      ['a host that only begins like loopback', 'http://127.0.0.1.evil.example', 'example.org', 403],
+      ['a host that only begins like localhost', 'http://localhost.evil.example', 'example.org', 403],
+    ])('%s', async (_what, origin, host, status) => {
+      server = await testServer();
+      expect(await statusOf(origin, host)).toBe(status);
+      expect(warn).toHaveBeenCalledTimes(status === 403 ? 1 : 0);
+    });
+
+    it('is refused with a warning that names the origin and the option', async () => {
+      server = await testServer();
+      expect(await handshake(server.http, { headers: { Origin: 'https://evil.example' } })).toMatchObject({
+        status: 403,
+        body: 'this origin is not allowed\n',
+      });
+      expect(warn.mock.calls).toEqual([["rxmux: refused a page from https://evil.example; name it in the option 'origins' to let it in"]]);
+      expect(server.refusals).toEqual([{ status: 403, reason: 'this origin is not allowed' }]);
+    });
+  });
+
+  it.each<readonly [what: string, origins: Origins, origin: string | null, status: number]>([
+    ['a string', ['https://a.example'], 'https://a.example', 101],
+    ['a string, and a page of another port', ['https://a.example'], 'https://a.example:8443', 403],
+    ['a string, and a page of another scheme', ['https://a.example'], 'http://a.example', 403],
+    ['a string for pages in a sandbox', ['null'], 'null', 101],
+    ['an expression', [/^https:\/\/[a-z]+\.example$/], 'https://b.example', 101],
+    ['an expression that does not match', [/^https:\/\/[a-z]+\.example$/], 'https://b.example.org', 403],
+    ['one of several', ['https://a.example', /^https:\/\/b\./], 'https://b.example', 101],
+    ['a list, and no browser', ['https://a.example'], null, 101],
+    ['a list without the own server', ['https://a.example'], 'https://example.org', 403],
+    ['a list without loopback', ['https://a.example'], 'http://localhost', 403],
+    ['nobody', [], 'https://example.org', 403],
+    ['a function', (origin) => origin === 'https://a.example', 'https://a.example', 101],
+    ['a function that refuses', () => false, 'https://example.org', 403],
+    ['a function that refuses whatever is no browser', (origin) => origin !== undefined, null, 403],
+  ])('is let in, or not, by %s', async (_what, origins, origin, status) => {
+    server = await testServer({ origins });
+    expect(await statusOf(origin)).toBe(status);
+  });
+
+  it('is let in each time by an expression that remembers its last match', async () => {
+    server = await testServer({ origins: [/^https:\/\/a\.example/g] });
+    const statuses = [await statusOf('https://a.example'), await statusOf('https://a.example'), await statusOf('https://a.example')];
+    expect(statuses).toEqual([101, 101, 101]);
+  });
+
+  it('is given to a function with the request', async () => {
+    const seen: unknown[] = [];
+    server = await testServer({
+      origins: (origin, request) => {
+        seen.push([origin, request.url, request.socket.localPort === portOf(server.http)]);
+        return true;
+      },
+    });
+    await statusOf('https://a.example');
+    await statusOf(null);
+    expect(seen).toEqual([
+      ['https://a.example', '/', true],
+      [undefined, '/', true],
+    ]);
+  });
+
+  it('is refused with 500 by a function that throws, and the server lives', async () => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    let calls = 0;
+    server = await testServer({
+      origins: () => {
+        if (calls++ === 0) throw new Error('no list');
+        return true;
+      },
+    });
+    expect(await statusOf('https://a.example')).toBe(500);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(await statusOf('https://a.example')).toBe(101);
+  });
+});

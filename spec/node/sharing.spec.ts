@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServer, get } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Server } from 'node:net';
+import { WebSocket, WebSocketServer } from 'ws';
+import { connect, serve } from '../../src/node.js';
+import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
+import { logger } from '../../src/index.js';
+import type { StreamHandler } from '../../src/index.js';
+import { selfSigned } from '../support/socket-certificate.js';
+import { handshake, portOf } from '../support/socket-handshake.js';
+import { turn, watchResources } from '../support/socket-leaks.js';
+
+const named =
+  (name: string): StreamHandler =>
+  (payload, stream) =>
+    stream.reply(`${name} got ${String(payload)}`);
+
+describe('a server', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  /** Run in their order, last of all. */
+  let endings: (() => unknown)[];
+
+  const listening = async <S extends Server>(server: S): Promise<S> => {
+    server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    endings.push(() => new Promise((resolve) => server.close(resolve)));
+    return server;
+  };
+  const served = (options: Parameters<typeof serve>[0]): MuxServer => {
+    const server = serve({ keepalive: false, ...options });
+    endings.unshift(() => server.close());
+    return server;
+  };
+  const ask = async (server: { address(): ReturnType<Server['address']> }, path = '/', options: NodeConnectOptions = {}, scheme = 'ws') => {
+    const peer = connect(`${scheme}://127.0.0.1:${portOf(server)}${path}`, { keepalive: false, ...options });
+    const answer = await peer.request('hi');
+    await peer.close();
+    return answer;
+  };
+  const page = (server: Server, path = '/'): Promise<{ readonly status: number | undefined; readonly text: string }> =>
+    new Promise((resolve, reject) => {
+      get({ port: portOf(server), host: '127.0.0.1', path, agent: false }, (response: IncomingMessage) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => {
+          resolve({ status: response.statusCode, text });
+        });
+      }).on('error', reject);
+    });
+
+  beforeEach(() => {
+    leaks = watchResources();
+    endings = [];
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const end of endings) await end();
+    expect(await leaks()).toEqual({});
+  });
+
+  describe('of its own', () => {
+    it('listens on a free port, and answers pages with 426', async () => {
+      const server = served({ port: 0, host: '127.0.0.1', handler: named('own') });
+      expect(server.address()).toBeNull();
+      const address = await server.listening;
+      expect(address).toEqual(server.address());
+      expect(address).toMatchObject({ address: '127.0.0.1', family: 'IPv4' });
+      expect(await ask(server)).toBe('own got hi');
+      expect(await page(server as unknown as Server)).toEqual({ status: 426, text: 'expected a WebSocket upgrade\n' });
+    });
+
+    it('speaks TLS', async () => {
+      const { key, cert } = selfSigned();
+      const server = served({ port: 0, host: '127.0.0.1', tls: { key, cert }, handler: named('tls') });
+      await server.listening;
+      expect(await ask(server, '/', { tls: { ca: cert } }, 'wss')).toBe('tls got hi');
+      const stranger = connect(`wss://127.0.0.1:${portOf(server)}`, { keepalive: false });
+      await expect(stranger.opened).rejects.toMatchObject({
+        code: 'CONNECT',
+        status: null,
+        message: expect.stringContaining('certificate'),
+      });
+    });
+  });
+
+  describe('of the user', () => {
+    it('goes on with its pages, before, while and after peers are served', async () => {
+      const routes: RequestListener = (request, response) => response.end(`page ${String(request.url)}`);
+      const http = createServer(routes);
+      const mux = served({ server: http, path: '/mux', handler: named('joined') });
+      await listening(http);
+      expect(await mux.listening).toEqual(http.address());
+      expect(await page(http, '/a')).toEqual({ status: 200, text: 'page /a' });
+      const peer = connect(`ws://127.0.0.1:${portOf(http)}/mux`, { keepalive: false });
+      expect(await peer.request('hi')).toBe('joined got hi');
+      expect(await page(http, '/mux')).toEqual({ status: 200, text: 'page /mux' });
+      await mux.close();
+      expect(await peer.closed).toMatchObject({ code: 1000 });
+      expect(http.listening).toBe(true);
+      expect(await page(http, '/b')).toEqual({ status: 200, text: 'page /b' });
+    });
+
+    it('is left with no listener of the library', async () => {
+      const http = createServer();
+      const counts = () => http.eventNames().map((name) => [name, http.listenerCount(name)]);
+      const before = counts();
+      const mux = served({ server: http });
+      await listening(http);
+      await mux.listening;
+      await mux.close();
+      expect(counts()).toEqual(before);
+    });
+
+    it('may speak TLS', async () => {
+      const { key, cert } = selfSigned();
+      const https = createTlsServer({ key, cert });
+      served({ server: https, handler: named('https') });
+      await listening(https);
+      expect(await ask(https, '/', { tls: { ca: cert } }, 'wss')).toBe('https got hi');
+    });
+
+    it('may already listen', async () => {
+      const http = await listening(createServer());
+      const mux = served({ server: http, handler: named('late') });
+      expect(await mux.listening).toEqual(http.address());
+      expect(await ask(http)).toBe('late got hi');
+    });
+
+    it('may be shared by several by their paths', async () => {
+      const http = createServer();
+      served({ server: http, path: '/a', handler: named('a') });
+      served({ server: http, path: '/b', handler: named('b') });
+      await listening(http);
+      expect(await Promise.all([ask(http, '/a'), ask(http, '/b')])).toEqual(['a got hi', 'b got hi']);
+    });
+
+    it('may be shared with a WebSocket server of another kind behind one router', async () => {
+      const http = createServer();
+      served({ server: http, path: '/mux', handler: named('mux') });
+      const others = new WebSocketServer({ noServer: true });
+      others.on('connection', (ws) => ws.send('other'));
+      http.on('upgrade', (request, socket, head) => {
+        if (request.url === '/other') others.handleUpgrade(request, socket, head, (ws) => others.emit('connection', ws));
+      });
+      await listening(http);
+      expect(await ask(http, '/mux')).toBe('mux got hi');
+      const other = new WebSocket(`ws://127.0.0.1:${portOf(http)}/other`);
+      const message = await new Promise((resolve) => other.once('message', (data: Buffer) => resolve(data.toString())));
+      expect(message).toBe('other');
+      other.terminate();
+    });
+
+    it('keeps its own way with its errors', async () => {
+      const taken = await listening(createServer());
+      const http = createServer();
+      const seen = new Promise((resolve) => http.once('error', resolve));
+      const mux = served({ server: http });
+      http.listen(portOf(taken), '127.0.0.1');
+      await expect(mux.listening).rejects.toMatchObject({ code: 'EADDRINUSE' });
+      expect(await seen).toMatchObject({ code: 'EADDRINUSE' });
+      expect(http.listenerCount('error')).toBe(0);
+    });
+  });
+
+  it('gives each peer before it reads: to peers$, to onPeer with the request, and in peers', async () => {
+    const order: unknown[] = [];
+    const http = await listening(createServer());
+    const mux = served({
+      server: http,
+      onPeer: (peer, request) => {
+        order.push(['onPeer', request?.url, mux.peers.has(peer)]);
+        peer.onStream((payload, stream) => stream.reply(['answered', payload]));
+      },
+    });
+    mux.peers$.subscribe((peer) => {
+      order.push(['peers$', mux.peers.has(peer)]);
+      peer.onFrame((direction, { type }) => order.push([direction, type]));
+    });
+    expect(await ask(http, '/x?y=1')).toEqual(['answered', 'hi']);
+    expect(order.slice(0, 4)).toEqual([
+      ['peers$', true],
+      ['onPeer', '/x?y=1', true],
+      ['rx', 'open'],
+      ['tx', 'data'],
+    ]);
+  });
+
+  it('has a peer for as long as it is connected', async () => {
+    const http = await listening(createServer());
+    const mux = served({ server: http, handler: named('x') });
+    const gone: unknown[] = [];
+    mux.peers$.subscribe((peer) => void peer.closed.then((reason) => gone.push(reason)));
+    const dialers = [0, 1, 2].map(() => connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false }));
+    await Promise.all(dialers.map((dialer) => dialer.request('hi')));
+    expect(mux.peers.size).toBe(3);
+    await Promise.all(dialers.map((dialer) => dialer.close()));
+    while (gone.length < 3) await turn();
+    expect(mux.peers.size).toBe(0);
+    expect(gone).toEqual([0, 1, 2].map(() => ({ code: 1000, reason: '', wasClean: true, willRetry: false })));
+  });
+
+  it('lives on when onPeer throws, and so does the peer', async () => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const http = await listening(createServer());
+    served({
+      server: http,
+      handler: named('still'),
+      onPeer: () => {
+        throw new Error('no such room');
+      },
+    });
+    expect(await ask(http)).toBe('still got hi');
+    expect(error.mock.calls).toEqual([['rxmux: onPeer failed', new Error('no such room')]]);
+  });
+
+  it('says nothing more to a dialer that somebody else has answered, and lives', async () => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const http = await listening(createServer());
+    const other = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    served({ server: http });
+    const { status, body, socket } = await handshake(http);
+    expect([status, body]).toEqual([101, '']);
+    expect(error.mock.calls.map(([what]) => what)).toEqual(['rxmux: an upgrade failed']);
+    socket.destroy();
+    other.close();
+  });
+});

@@ -1,0 +1,522 @@
+import { describe, expect, it } from '@jest/globals';
+import { concat, EMPTY, from, NEVER, of, Subject, throwError, timer } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
+import { ResetError } from '../../src/index.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { CODECS, framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** What became of a promise: filled in once it settles. */
+function outcomeOf(promise: Promise<unknown>): { done: boolean; error: unknown } {
+  const outcome: { done: boolean; error: unknown } = { done: false, error: null };
+  promise.then(
+    () => (outcome.done = true),
+    (error: unknown) => {
+      outcome.done = true;
+      outcome.error = error;
+    },
+  );
+  return outcome;
+}
+
+/** Counts up for ever, and tells how often it was asked and whether it was told to stop. */
+function counting() {
+  const pulled = { count: 0, stopped: 0 };
+  const iterator: Iterator<number> & Iterable<number> = {
+    [Symbol.iterator]: () => iterator,
+    next: () => ({ done: false, value: pulled.count++ }),
+    return: () => {
+      pulled.stopped++;
+      return { done: true, value: undefined };
+    },
+  };
+  return { pulled, iterator };
+}
+
+async function* asynchronously<T>(values: readonly T[]): AsyncGenerator<T> {
+  for (const value of values) {
+    await Promise.resolve();
+    yield value;
+  }
+}
+
+const KIB = 'x'.repeat(1024);
+
+describe.each(CODECS)('sendAll with %s', (_name, codec) => {
+  it.each<[string, () => ObservableInput<unknown>]>([
+    ['an array', () => [1, 2, 3]],
+    ['a Set', () => new Set([1, 2, 3])],
+    ['a generator', () => [1, 2, 3].values()],
+    ['an async generator', () => asynchronously([1, 2, 3])],
+    [
+      'a ReadableStream',
+      () =>
+        new ReadableStream({
+          start(controller) {
+            for (const value of [1, 2, 3]) controller.enqueue(value);
+            controller.close();
+          },
+        }),
+    ],
+    ['an Observable', () => of(1, 2, 3)],
+    ['an Observable that takes its time', () => concat(of(1), timer(5), of(3))],
+    ['a text', () => '123'],
+  ])('sends the values of %s, and then the end', async (what, input) => {
+    const { dialer, acceptor } = createPair({ codec });
+    const received: unknown[] = [];
+    acceptor.onStream(
+      (_, stream) => new Promise((resolve) => stream.subscribe({ next: (v) => received.push(Number(v)), complete: () => resolve(0) })),
+    );
+    const stream = dialer.open();
+    const outcome = outcomeOf(stream.sendAll(input()));
+    await time.advance(10);
+    expect(received).toEqual(what === 'an Observable that takes its time' ? [1, 0, 3] : [1, 2, 3]);
+    expect(outcome).toEqual({ done: true, error: null });
+    expect(stream.phase).toBe('closed');
+  });
+
+  it('sends the one value of a promise', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    acceptor.onStream(() => undefined);
+    const sent = framesOf(dialer);
+    await time.advance();
+    void dialer.open().sendAll(Promise.resolve('one'));
+    await time.advance();
+    expect(sent.slice(1)).toEqual([
+      { type: 'data', stream: 1, payload: 'one' },
+      { type: 'data', stream: 1, end: true },
+    ]);
+  });
+});
+
+describe('sendAll', () => {
+  it('sends what another stream receives, as a proxy does', async () => {
+    const back = createPair();
+    const front = createPair();
+    back.acceptor.onStream((_, stream) => stream.sendAll(['a', 'b']));
+    front.acceptor.onStream((payload, stream) => stream.sendAll(back.dialer.open(payload, { end: true })));
+    const received: unknown[] = [];
+    front.dialer.open$('p').subscribe({ next: (value) => received.push(value), complete: () => received.push('end') });
+    await time.advance();
+    expect(received).toEqual(['a', 'b', 'end']);
+  });
+
+  it('passes a reset of the stream that it sends on', async () => {
+    const back = createPair();
+    const front = createPair();
+    back.acceptor.onStream((_, stream) => {
+      stream.reset(300, 'quota', { limit: 1 });
+    });
+    front.acceptor.onStream((payload, stream) => stream.sendAll(back.dialer.open(payload, { end: true })));
+    const errors: unknown[] = [];
+    front.dialer.open$('p').subscribe({ error: (error: unknown) => errors.push(error) });
+    await time.advance();
+    expect(errors).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 300, reason: 'quota', payload: { limit: 1 } })]);
+  });
+
+  it.each<[string, boolean | undefined, boolean]>([
+    ['ends the stream by default', undefined, true],
+    ['leaves the stream open with end: false', false, false],
+  ])('%s', async (_what, end, ended) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(() => new Promise(() => undefined));
+    const sent = framesOf(dialer);
+    const stream = dialer.open();
+    await stream.sendAll([1], { end });
+    expect(sent.at(-1)).toEqual(ended ? { type: 'data', stream: 1, end: true } : { type: 'data', stream: 1, payload: 1 });
+    expect(stream.phase).toBe(ended ? 'halfClosedLocal' : 'open');
+  });
+
+  it('takes the trailers with the end', async () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const stream = dialer.open();
+    stream.setTrailers({ rows: 1 });
+    await stream.sendAll([1]);
+    expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true, trailers: { rows: 1 } });
+  });
+
+  it('pulls lazily: no more than the queue takes, and more as it drains', async () => {
+    const { dialer, acceptor, link } = createPair();
+    acceptor.onStream((_, stream) => new Promise((resolve) => stream.subscribe({ complete: () => resolve(0) })));
+    link.stall('acceptor');
+    let asked = 0;
+    const lines = (function* () {
+      for (; asked < 4_000; asked++) yield KIB;
+    })();
+    const stream = dialer.open();
+    const outcome = outcomeOf(stream.sendAll(lines));
+    await time.advance(100);
+    // A socket's 1 MiB, and the 256 KiB of the stream's own queue.
+    expect(asked).toBeGreaterThan(1_000);
+    expect(asked).toBeLessThan(1_400);
+    expect(outcome.done).toBe(false);
+    link.resume('acceptor');
+    await time.advance(1_000);
+    expect([asked, outcome]).toEqual([4_000, { done: true, error: null }]);
+  });
+
+  it('pulls an async iterable one value at a time', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(() => new Promise(() => undefined));
+    const answers: ((result: IteratorResult<number>) => void)[] = [];
+    const input = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<IteratorResult<number>>((resolve) => answers.push(resolve)) }),
+    };
+    const sent = framesOf(dialer);
+    void dialer.open().sendAll(input);
+    await time.advance();
+    expect(answers).toHaveLength(1);
+    answers[0]?.({ done: false, value: 1 });
+    await time.advance();
+    expect([answers.length, sent.length]).toEqual([2, 2]);
+    answers[1]?.({ done: true, value: undefined });
+    await time.advance();
+    expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true });
+  });
+
+  it('waits for the thenables of an async iterable that are no native promises', async () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const results = [
+      { done: false, value: 'v' },
+      { done: true, value: undefined },
+    ];
+    const next = () => {
+      const result = results.shift();
+      return { then: (resolve: (value: unknown) => void) => resolve(result) };
+    };
+    void dialer.open().sendAll({ [Symbol.asyncIterator]: () => ({ next }) } as unknown as AsyncIterable<unknown>);
+    await time.advance();
+    expect(sent.slice(1)).toEqual([
+      { type: 'data', stream: 1, payload: 'v' },
+      { type: 'data', stream: 1, end: true },
+    ]);
+  });
+
+  it('lets other Observables push', async () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const input = new Subject<number>();
+    const outcome = outcomeOf(dialer.open().sendAll(input));
+    input.next(1);
+    input.next(2);
+    expect(sent.map((frame) => frame['payload'])).toEqual([undefined, 1, 2]);
+    input.complete();
+    await time.advance();
+    expect([outcome.done, input.observed]).toEqual([true, false]);
+  });
+
+  const broken = new RangeError('no more');
+
+  it.each<[string, () => ObservableInput<unknown>]>([
+    ['an Observable', () => throwError(() => broken)],
+    ['a promise', () => Promise.reject(broken)],
+    [
+      'a generator',
+      () =>
+        (function* () {
+          yield* [];
+          throw broken;
+        })(),
+    ],
+    [
+      'an async generator',
+      () =>
+        (async function* () {
+          yield* [];
+          await Promise.resolve();
+          throw broken;
+        })(),
+    ],
+    [
+      'a ReadableStream',
+      () =>
+        new ReadableStream({
+          start: (controller) => {
+            controller.error(broken);
+          },
+        }),
+    ],
+    [
+      'an iterable that cannot begin',
+      () => ({
+        [Symbol.iterator]() {
+          throw broken;
+        },
+      }),
+    ],
+  ])('resets the stream with the error of %s, and rejects with it', async (_what, input) => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => {
+      stream.subscribe({ error: (error: unknown) => seen.push(error) });
+      return new Promise(() => undefined);
+    });
+    const sent = framesOf(dialer);
+    const stream = dialer.open();
+    const outcome = outcomeOf(stream.sendAll(input()));
+    await time.advance();
+    expect(outcome.error).toBe(broken);
+    expect(sent.at(-1)).toEqual({
+      type: 'reset',
+      stream: 1,
+      code: 16,
+      payload: { name: 'RangeError', message: 'no more' },
+      reason: 'no more',
+    });
+    expect(seen).toEqual([expect.objectContaining({ code: 'REMOTE', message: 'no more' })]);
+    expect(stream.cause).toMatchObject({ how: 'reset', by: 'user', code: 16 });
+  });
+
+  it.each<[string, unknown]>([
+    ['a value the codec cannot represent', 1n],
+    ['undefined', undefined],
+  ])('resets the stream for %s, and stops the input', async (_what, value) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const { pulled, iterator } = counting();
+    const input = (function* () {
+      yield 1;
+      yield value;
+      yield* iterator;
+    })();
+    const outcome = outcomeOf(dialer.open().sendAll(input));
+    await time.advance();
+    expect(outcome.error).toBeInstanceOf(TypeError);
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 16 });
+    expect(pulled.count).toBe(0);
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['a number', 1],
+    ['an object that is no input', {}],
+  ])('rejects with TypeError for %s in place of an input', async (_what, input) => {
+    const { dialer } = createPair();
+    const outcome = outcomeOf(dialer.open().sendAll(input as ObservableInput<unknown>));
+    await time.advance();
+    expect(outcome.error).toBeInstanceOf(TypeError);
+  });
+
+  it('sends an error that carries a reset code as that reset', async () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    void dialer.open().sendAll(throwError(() => new ResetError(300, 'quota', { limit: 1 })));
+    await time.advance();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 300, payload: { limit: 1 }, reason: 'quota' });
+  });
+
+  describe('stops its input', () => {
+    async function interrupted(interrupt: (stream: Stream, remote: Stream) => unknown) {
+      const { dialer, acceptor, link } = createPair();
+      let remote: Stream | null = null;
+      acceptor.onStream((_, stream) => {
+        remote = stream;
+        return new Promise(() => undefined);
+      });
+      const stream = dialer.open();
+      await time.advance();
+      link.stall('acceptor');
+      const { pulled, iterator } = counting();
+      const values = { [Symbol.iterator]: () => ({ next: () => ({ ...iterator.next(), value: KIB }), return: () => iterator.return?.() }) };
+      const outcome = outcomeOf(stream.sendAll(values as Iterable<string>));
+      await time.advance();
+      const before = pulled.count;
+      if (remote !== null) interrupt(stream, remote);
+      link.resume('acceptor');
+      await time.advance(5_000);
+      return { stream, pulled, outcome, more: pulled.count - before };
+    }
+
+    it('without an error when the remote resets with NO_ERROR', async () => {
+      const { outcome, pulled } = await interrupted((_, remote) => {
+        void remote.reply('enough');
+        remote.reset(0);
+      });
+      expect([outcome, pulled.stopped]).toEqual([{ done: true, error: null }, 1]);
+    });
+
+    it.each<[string, (stream: Stream, remote: Stream) => unknown, object]>([
+      [
+        'the remote cancels',
+        (_, remote) => {
+          remote.reset();
+        },
+        { code: 'RESET', resetCode: 8 },
+      ],
+      [
+        'this side resets',
+        (stream) => {
+          stream.reset();
+        },
+        { code: 'CANCELLED' },
+      ],
+      ['this side closes the peer', (stream) => stream.peer.close(), { code: 'CANCELLED' }],
+      ['the remote closes its peer', (_, remote) => remote.peer.close(), {}],
+    ])('with the error of the stream when %s, and loses one value at most', async (_what, interrupt, error) => {
+      const { outcome, pulled, more } = await interrupted(interrupt);
+      expect(outcome).toEqual({ done: true, error: expect.objectContaining(error) });
+      expect(pulled.stopped).toBe(1);
+      expect(more).toBeLessThanOrEqual(1);
+    });
+
+    it('with a state error when this side ends the stream meanwhile, which leaves the stream as it is', async () => {
+      const { outcome, pulled, stream } = await interrupted((stream) => stream.end());
+      expect(outcome).toEqual({ done: true, error: expect.objectContaining({ code: 'PROTOCOL' }) });
+      expect([pulled.stopped, stream.cause]).toEqual([1, null]);
+      expect(logs.warnings).toEqual([expect.stringContaining('respond()')]);
+    });
+
+    it.each<[string, object]>([
+      [
+        'throws',
+        {
+          return: () => {
+            throw new Error('cannot stop');
+          },
+        },
+      ],
+      ['rejects', { return: () => Promise.reject(new Error('cannot stop')) }],
+      ['gives no promise', { return: () => 1 }],
+    ])('whose return() %s, without harm', async (_what, returning) => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream((_, stream) => {
+        stream.reset();
+      });
+      const next = () => new Promise(() => undefined);
+      const outcome = outcomeOf(
+        dialer.open().sendAll({ [Symbol.asyncIterator]: () => ({ next, ...returning }) } as AsyncIterable<unknown>),
+      );
+      await time.advance();
+      expect(outcome.error).toMatchObject({ code: 'RESET' });
+    });
+
+    it('that is a ReadableStream by cancelling it', async () => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream((_, stream) => {
+        stream.reset();
+      });
+      let cancelled = 0;
+      const input = new ReadableStream({ cancel: () => void cancelled++ });
+      void dialer.open().sendAll(input);
+      await time.advance();
+      expect(cancelled).toBe(1);
+    });
+
+    it('that is an Observable by unsubscribing from it', async () => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream((_, stream) => {
+        stream.reset();
+      });
+      const input = new Subject<number>();
+      void dialer.open().sendAll(input);
+      await time.advance();
+      expect(input.observed).toBe(false);
+    });
+  });
+
+  it.each<[string, (stream: Stream) => unknown, object | null]>([
+    ['that has ended', (stream) => stream.end(), { code: 'PROTOCOL' }],
+    [
+      'that was reset',
+      (stream) => {
+        stream.reset();
+      },
+      { code: 'CANCELLED' },
+    ],
+  ])('takes nothing on a stream %s', async (_what, before, error) => {
+    const { dialer } = createPair();
+    const stream = dialer.open();
+    void before(stream);
+    const { pulled, iterator } = counting();
+    const outcome = outcomeOf(stream.sendAll(iterator));
+    await time.advance();
+    expect(outcome.error).toMatchObject(error ?? {});
+    expect(pulled.count).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the input of open$', () => {
+  it('is made anew for each subscription when it is a function', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.sendAll(stream));
+    let made = 0;
+    const echo$ = dialer.open$('echo', { input: () => [++made] });
+    const seen: unknown[] = [];
+    for (let n = 0; n < 2; n++) echo$.subscribe((value) => seen.push(value));
+    await time.advance();
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('lets the call complete only when the remote has ended and the input is done', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => void stream.subscribe());
+    const input = new Subject<number>();
+    const seen: unknown[] = [];
+    dialer.open$('p', { input }).subscribe({ complete: () => seen.push('complete') });
+    await time.advance();
+    expect(seen).toEqual([]);
+    input.complete();
+    await time.advance();
+    expect(seen).toEqual(['complete']);
+  });
+
+  it('is stopped without an error where the remote needs no more', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.reply('enough'));
+    const input = concat(of(1), NEVER);
+    const seen: unknown[] = [];
+    dialer
+      .open$('p', { input })
+      .subscribe({ next: (v) => seen.push(v), error: (e) => seen.push(e), complete: () => seen.push('complete') });
+    await time.advance();
+    expect(seen).toEqual(['enough', 'complete']);
+  });
+
+  it.each<[string, ObservableInput<unknown> | (() => ObservableInput<unknown>)]>([
+    ['errors', throwError(() => new RangeError('no more'))],
+    [
+      'errors later',
+      concat(
+        timer(5),
+        throwError(() => new RangeError('no more')),
+      ),
+    ],
+    [
+      'cannot be made',
+      () => {
+        throw new RangeError('no more');
+      },
+    ],
+  ])('that %s resets the stream with its error, and is the error of the call', async (_what, input) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(() => new Promise(() => undefined));
+    const sent = framesOf(dialer);
+    const seen: unknown[] = [];
+    dialer.open$('p', { input }).subscribe({ error: (error: unknown) => seen.push(error) });
+    await time.advance(10);
+    expect(seen).toEqual([expect.objectContaining({ name: 'RangeError', message: 'no more' })]);
+    expect(sent.at(-1)).toEqual({
+      type: 'reset',
+      stream: 1,
+      code: 16,
+      payload: { name: 'RangeError', message: 'no more' },
+      reason: 'no more',
+    });
+  });
+
+  it('of nothing is an open and an end', async () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    dialer.open$('p', { input: EMPTY }).subscribe({ error: () => undefined });
+    dialer.open$('p', { input: from([]) }).subscribe({ error: () => undefined });
+    await time.advance();
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'data', 'open', 'data']);
+  });
+});

@@ -1,0 +1,306 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, from, lastValueFrom, of, switchMap, take, toArray } from 'rxjs';
+import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { PeerOptions } from '../../src/peer/options.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** Writes down everything a stream tells. */
+function read(stream: Stream, limit = Infinity): unknown[] {
+  const seen: unknown[] = [];
+  stream.pipe(take(limit)).subscribe({
+    next: (value) => seen.push(value),
+    error: (error: unknown) => seen.push(error),
+    complete: () => seen.push('complete'),
+  });
+  return seen;
+}
+
+const sends =
+  (...values: readonly unknown[]): StreamHandler =>
+  (_, stream) => {
+    for (const value of values) void stream.send(value);
+    return new Promise(() => undefined);
+  };
+
+const sendsAndEnds =
+  (...values: readonly unknown[]): StreamHandler =>
+  (_, stream) =>
+    stream.sendAll(values);
+
+function opened(handler: StreamHandler, dialerOptions: PeerOptions = {}) {
+  const pair = createPair({ dialer: dialerOptions });
+  pair.acceptor.onStream(handler);
+  const sent = framesOf(pair.dialer);
+  return { ...pair, sent, stream: pair.dialer.open('p', { end: true }) };
+}
+
+describe('a stream of this side, as an Observable', () => {
+  it('keeps its payloads for the first subscriber, also behind its end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(stream.phase).toBe('closed');
+    expect(read(stream)).toEqual([1, 2, 'complete']);
+  });
+
+  it('keeps its payloads in front of its error', async () => {
+    const { stream } = opened((_, remote) => {
+      void remote.send(1);
+      remote.reset(300);
+    });
+    await time.advance();
+    expect(read(stream)).toEqual([1, expect.objectContaining({ code: 'RESET', resetCode: 300 })]);
+    expect(read(stream)).toEqual([expect.objectContaining({ resetCode: 300 })]);
+  });
+
+  it('shares what is left with later subscribers', async () => {
+    const { stream, acceptor } = opened(sends(1));
+    const first = read(stream);
+    await time.advance();
+    const second = read(stream);
+    acceptor.onStream(() => undefined);
+    await time.advance();
+    expect([first, second]).toEqual([[1], []]);
+  });
+
+  it('gives each subscriber what comes while it is there', async () => {
+    const streams: Stream[] = [];
+    const { stream } = opened((_, remote) => {
+      streams.push(remote);
+      return new Promise(() => undefined);
+    });
+    await time.advance();
+    const [remote] = streams;
+    const first = read(stream);
+    void remote?.send(1);
+    await time.advance();
+    const second = read(stream);
+    void remote?.reply(2);
+    await time.advance();
+    expect([first, second]).toEqual([
+      [1, 2, 'complete'],
+      [2, 'complete'],
+    ]);
+  });
+
+  it('completes at once for whoever comes behind its end', async () => {
+    const { stream } = opened(sendsAndEnds(1));
+    read(stream);
+    await time.advance();
+    expect(read(stream)).toEqual(['complete']);
+  });
+
+  it('is reset with CANCEL when the last subscriber leaves, and not before', async () => {
+    const { stream, sent } = opened(sends());
+    const subscriptions = [stream.subscribe(), stream.subscribe()];
+    await time.advance();
+    subscriptions[0]?.unsubscribe();
+    expect(sent).toHaveLength(1);
+    subscriptions[1]?.unsubscribe();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 8, reason: 'unsubscribed' });
+    expect(stream.cause).toEqual({ how: 'reset', by: 'user', code: 8, reason: 'unsubscribed', payload: null });
+    expect(read(stream)).toEqual([expect.objectContaining({ code: 'CANCELLED', retriable: false })]);
+  });
+
+  it('is not reset by a reader that leaves while another is still being given what waited', async () => {
+    const { stream, sent } = opened(sends(1, 2, 3));
+    await time.advance();
+    const other: unknown[] = [];
+    const seen: unknown[] = [];
+    stream.subscribe((value) => {
+      seen.push(value);
+      if (value === 1) other.push(...read(stream, 1));
+    });
+    expect([seen, other]).toEqual([
+      [1, 3],
+      [2, 'complete'],
+    ]);
+    expect([stream.phase, sent.length]).toEqual(['halfClosedLocal', 1]);
+  });
+
+  it('is reset with CANCEL by a first subscriber that leaves among what waited', async () => {
+    const { stream, sent } = opened(sends(1, 2, 3));
+    await time.advance();
+    expect(read(stream, 2)).toEqual([1, 2, 'complete']);
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
+  });
+
+  it.each<[string, StreamHandler]>([
+    ['reply', (_, remote) => remote.reply(1)],
+    ['send and end', (_, remote) => void remote.send(1)],
+    ['several payloads and end', sendsAndEnds(1, 2)],
+  ])('sends no needless CANCEL behind firstValueFrom when the answer is %s', async (what, handler) => {
+    const { stream, sent } = opened(handler);
+    const first = firstValueFrom(stream);
+    await time.advance();
+    expect(await first).toBe(1);
+    // Only an end that comes with the payload is known when it is delivered.
+    if (what === 'reply') {
+      expect(sent).toHaveLength(1);
+      expect(stream.cause).toEqual({ how: 'ended' });
+      expect(read(stream)).toEqual(['complete']);
+    }
+  });
+
+  it('sends no CANCEL behind firstValueFrom when everything had come before', async () => {
+    const { stream, sent } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(await firstValueFrom(stream)).toBe(1);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('forgets what waited when its last reader leaves behind the end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(read(stream, 1)).toEqual([1, 'complete']);
+    expect(read(stream)).toEqual(['complete']);
+  });
+
+  it('is what from(stream) gives, and what switchMap and an async function pass on', async () => {
+    const { stream, dialer } = opened(sendsAndEnds(1, 2));
+    expect(from(stream)).toBe(stream);
+    const byValue = lastValueFrom(
+      of(0).pipe(
+        switchMap(() => dialer.open('q', { end: true })),
+        toArray(),
+      ),
+    );
+    const made = await (async () => {
+      await Promise.resolve();
+      return dialer.open('r', { end: true });
+    })();
+    const byPromise = lastValueFrom(made.pipe(toArray()));
+    await time.advance();
+    expect([await byValue, await byPromise]).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('is not thenable: await gives the stream itself', async () => {
+    const { dialer } = opened(sends());
+    const stream = dialer.open();
+    expect(await stream).toBe(stream);
+    expect('then' in stream).toBe(false);
+  });
+
+  it.each<[string, (stream: Stream) => void]>([
+    ['nothing', (stream) => void stream.subscribe()],
+    ['null', (stream) => void stream.subscribe(null)],
+    ['a function', (stream) => void stream.subscribe(() => undefined)],
+    ['an observer without error', (stream) => void stream.subscribe({ next: () => undefined })],
+    ['an observer whose error is undefined', (stream) => void stream.subscribe({ error: undefined } as object)],
+  ])('logs its error where it was subscribed to with %s', async (_what, subscribe) => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300);
+    });
+    subscribe(stream);
+    await time.advance();
+    expect(logs.errors).toEqual([expect.stringContaining('no error handler')]);
+  });
+
+  it('gives a function its values, its error and its completion', async () => {
+    const seen: unknown[] = [];
+    const { dialer } = opened((payload, remote) => (payload === 'bad' ? remote.reset(300) : remote.reply(1)));
+    for (const payload of ['good', 'bad'])
+      dialer.open(payload, { end: true }).subscribe(
+        (value) => seen.push(value),
+        (error: unknown) => seen.push(error),
+        () => seen.push('complete'),
+      );
+    await time.advance();
+    expect(seen).toEqual([1, 'complete', expect.objectContaining({ resetCode: 300 })]);
+  });
+
+  it('calls the methods of an observer as methods', async () => {
+    const { stream } = opened(sendsAndEnds(1));
+    class Collector {
+      readonly seen: unknown[] = [];
+      next(value: unknown): void {
+        this.seen.push(value);
+      }
+      complete(): void {
+        this.seen.push('complete');
+      }
+    }
+    const collector = new Collector();
+    stream.subscribe(collector);
+    await time.advance();
+    expect(collector.seen).toEqual([1, 'complete']);
+  });
+
+  it('can be reset by the remote without hurting anyone who never subscribed', async () => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300);
+    });
+    await time.advance();
+    expect(stream.cause).toMatchObject({ how: 'reset', by: 'remote', code: 300 });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('delivers nothing behind a reset that a subscriber made', async () => {
+    const { stream } = opened(sends(1, 2));
+    const seen: unknown[] = [];
+    stream.subscribe({
+      next: (value) => {
+        seen.push(value);
+        stream.reset();
+      },
+      error: (error: unknown) => seen.push(error),
+    });
+    await time.advance();
+    expect(seen).toEqual([1, expect.objectContaining({ code: 'CANCELLED' })]);
+  });
+});
+
+describe('a stream of the remote, as an Observable', () => {
+  async function received(limits: PeerOptions['limits'] = {}) {
+    const { dialer, acceptor } = createPair({ acceptor: { limits } });
+    const streams: Stream[] = [];
+    acceptor.onStream((_, stream) => {
+      streams.push(stream);
+      return new Promise(() => undefined);
+    });
+    const sent = framesOf(acceptor);
+    const local = dialer.open();
+    await time.advance();
+    const [stream] = streams;
+    if (stream === undefined) throw new Error('expected a stream');
+    return { local, stream, sent };
+  }
+
+  it('is not reset when its last subscriber leaves: it only stops reading, and drops what comes', async () => {
+    const { local, stream, sent } = await received();
+    const first = read(stream, 1);
+    void local.send(1);
+    void local.send(2);
+    await time.advance();
+    expect([first, sent, stream.phase]).toEqual([[1, 'complete'], [], 'open']);
+    const second = read(stream);
+    void local.reply(3);
+    await time.advance();
+    expect(second).toEqual([3, 'complete']);
+  });
+
+  it('costs nothing any more once its last reader has left', async () => {
+    const { local, stream } = await received({ maxUnreadBytes: 1_000 });
+    stream.subscribe().unsubscribe();
+    for (let n = 0; n < 100; n++) void local.send('x'.repeat(500));
+    await time.advance();
+    expect(stream.phase).toBe('open');
+  });
+
+  it('errors when the remote resets it', async () => {
+    const { local, stream } = await received();
+    const seen = read(stream);
+    local.reset(300, 'why', { a: 1 });
+    await time.advance();
+    expect(seen).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 300, reason: 'why', payload: { a: 1 }, streamId: 1 })]);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Rig } from '../support/session-rig.js';
+
+const FULL = 1024 * 1024;
+
+describe('Answers', () => {
+  it('answers a ping with its nonce, ahead of data', () => {
+    const rig = new Rig({ isDialer: true });
+    rig.transport.bufferedAmount = FULL;
+    rig.open({ payload: 'first' });
+    rig.receive({ type: 'ping', nonce: 'n' }, { type: 'ping' });
+    rig.transport.drainTo(0);
+    expect(rig.sent).toEqual([{ type: 'pong', nonce: 'n' }, { type: 'pong' }, { type: 'open', stream: 1, payload: 'first' }]);
+  });
+
+  it.each([
+    ['pings', 'ENHANCE_YOUR_CALM for unread pongs', (at: number) => ({ type: 'ping', nonce: `${at}` })],
+    [
+      'data of streams never opened',
+      'ENHANCE_YOUR_CALM for unread resets',
+      (at: number) => ({ type: 'data', stream: 101 + 2 * at, payload: 1 }),
+    ],
+  ])('ends the connection over maxControlFrames answers to %s that are not read: %s', (_, __, provoke) => {
+    const rig = new Rig({ limits: { maxControlFrames: 3 } });
+    rig.transport.bufferedAmount = FULL;
+    for (let at = 0; at < 3; at++) rig.receive(provoke(at));
+    expect([rig.sent, rig.transport.closes]).toEqual([[], []]);
+    rig.receive(provoke(3));
+    expect(rig.sent).toEqual([
+      { type: 'goaway', code: ResetCode.ENHANCE_YOUR_CALM, last_stream: 0, reason: 'more than 3 unread answers (maxControlFrames)' },
+    ]);
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 3 unread answers (maxControlFrames)' }]);
+    rig.transport.end();
+  });
+
+  it('counts pongs, refusals and resets of unknown streams together', () => {
+    const rig = new Rig({ limits: { maxControlFrames: 2, maxStreams: 0 } });
+    rig.transport.bufferedAmount = FULL;
+    rig.receive({ type: 'ping' }, { type: 'open', stream: 1 }, { type: 'data', stream: 99, payload: 1 });
+    expect(rig.transport.closes.map(({ code }) => code)).toEqual([1008]);
+    rig.transport.end();
+  });
+
+  it('counts only what is not written yet: a side that reads its answers may ask for ever more', () => {
+    const rig = new Rig({ limits: { maxControlFrames: 3 } });
+    for (let round = 0; round < 5; round++) {
+      rig.transport.bufferedAmount = FULL;
+      for (let at = 0; at < 3; at++) rig.receive({ type: 'ping', nonce: `${at}` });
+      rig.transport.drainTo(0);
+      expect(rig.news).toHaveLength(3);
+    }
+    expect(rig.transport.closes).toEqual([]);
+  });
+
+  it('does not count control frames that this side sends of itself', () => {
+    const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });
+    rig.transport.bufferedAmount = FULL;
+    for (let at = 0; at < 10; at++)
+      rig.session.connection.ping(
+        () => undefined,
+        () => undefined,
+      );
+    rig.receive({ type: 'ping' }, { type: 'ping' });
+    expect(rig.transport.closes).toEqual([]);
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { logger } from '../../src/logger.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Rig } from '../support/session-rig.js';
+import type { Envelope } from '../support/session-rig.js';
+
+const { PROTOCOL_ERROR, CANCEL } = ResetCode;
+const CLOSED_BY_RESET: readonly Frame[] = [
+  { type: 'open', stream: 1 },
+  { type: 'reset', stream: 1, code: CANCEL },
+];
+
+/** Frames of a remote that is the dialer, so that its ids are odd, and what this side answers. */
+interface Row {
+  readonly what: string;
+  readonly before?: readonly Frame[];
+  readonly frame: Frame;
+  /** Type, stream and code of each frame sent. */
+  readonly answer?: readonly (readonly [string, number | undefined, number | undefined])[];
+}
+
+const DROPPED: readonly Row[] = [
+  { what: 'data of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'data', stream: 1, payload: 1 } },
+  { what: 'a reset of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'reset', stream: 1 } },
+  { what: 'data of an id that was skipped', before: [{ type: 'open', stream: 5 }], frame: { type: 'data', stream: 3, payload: 1 } },
+  { what: 'a reset of an id that was skipped', before: [{ type: 'open', stream: 5 }], frame: { type: 'reset', stream: 3 } },
+  {
+    what: 'a late slice of an open that was reset',
+    before: [
+      { type: 'open', stream: 1, fragment: '"a', more: true },
+      { type: 'reset', stream: 1, code: CANCEL },
+    ],
+    frame: { type: 'open', stream: 1, fragment: 'b"' },
+  },
+  {
+    what: 'a fragment of an open whose id was skipped',
+    before: [{ type: 'open', stream: 5 }],
+    frame: { type: 'open', stream: 3, fragment: '1' },
+  },
+  { what: 'a frame of an unknown type', frame: { type: 'window_update', stream: 1 } },
+  { what: 'a fragment of an unknown type', frame: { type: 'window_update', stream: 1, fragment: 'x', more: true } },
+  {
+    what: 'headers on a later frame',
+    before: [{ type: 'open', stream: 1 }],
+    frame: { type: 'data', stream: 1, headers: { late: true } },
+  },
+  {
+    what: 'trailers without an end',
+    before: [{ type: 'open', stream: 1 }],
+    frame: { type: 'data', stream: 1, payload: 1, trailers: { rows: 1 } },
+  },
+];
+
+const JUNK: readonly Row[] = [
+  { what: 'data of an id that was never opened', frame: { type: 'data', stream: 7, payload: 1 }, answer: [['reset', 7, PROTOCOL_ERROR]] },
+  { what: 'data of an id of this side that was never opened', frame: { type: 'data', stream: 2 }, answer: [['reset', 2, PROTOCOL_ERROR]] },
+  { what: 'a reset of an id that was never opened', frame: { type: 'reset', stream: 7 } },
+  { what: 'a reset of an id of this side that was never opened', frame: { type: 'reset', stream: 2 } },
+  { what: 'data without a stream id', frame: { type: 'data', payload: 1 } },
+  { what: 'data of stream 0', frame: { type: 'data', stream: 0, payload: 1 } },
+  { what: 'a reset without a stream id', frame: { type: 'reset', code: CANCEL } },
+  { what: 'data with nothing in it', before: [{ type: 'open', stream: 1 }], frame: { type: 'data', stream: 1 } },
+  { what: 'data with nothing but trailers', before: [{ type: 'open', stream: 1 }], frame: { type: 'data', stream: 1, trailers: { a: 1 } } },
+  { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' } },
+  { what: 'a pong without a nonce', frame: { type: 'pong' } },
+];
+
+const brief = (frames: readonly Envelope[]) => frames.map(({ type, stream, code }) => [type, stream, code]);
+
+function play({ before = [], frame }: Row): Rig {
+  const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
+  rig.receive(...before);
+  expect(rig.news).toEqual([]);
+  rig.receive(frame);
+  return rig;
+}
+
+/** Whether one more frame that is junk would be too much for a bucket of one. */
+function isSpent(rig: Rig): boolean {
+  rig.receive({ type: 'pong', nonce: 'probe' });
+  return rig.transport.closes.length > 0;
+}
+
+describe('a frame that does not fit', () => {
+  it.each(DROPPED)('is dropped in silence and costs nothing: $what', (row) => {
+    const rig = play(row);
+    expect(rig.news).toEqual([]);
+    expect(isSpent(rig)).toBe(false);
+  });
+
+  it.each(JUNK)('is junk: $what', (row) => {
+    const rig = play(row);
+    expect(brief(rig.news)).toEqual(row.answer ?? []);
+    expect(rig.transport.closes).toEqual([]);
+    expect(isSpent(rig)).toBe(true);
+  });
+
+  it('has its reset count as one that the remote provoked, each time: data of ids that were never opened', () => {
+    const rig = new Rig({ limits: { provokedResets: { burst: 2, perSecond: 0 } } });
+    rig.receive({ type: 'data', stream: 7 }, { type: 'data', stream: 7 });
+    expect(brief(rig.news)).toEqual([
+      ['reset', 7, PROTOCOL_ERROR],
+      ['reset', 7, PROTOCOL_ERROR],
+    ]);
+    rig.receive({ type: 'data', stream: 7 });
+    expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
+  });
+
+  it('tells of what it ignores at debug', () => {
+    const lines: string[] = [];
+    const { debug } = logger;
+    logger.debug = (line) => lines.push(line);
+    try {
+      for (const row of DROPPED.slice(-4)) play(row);
+    } finally {
+      logger.debug = debug;
+    }
+    expect(lines).toEqual([
+      'rxmux: ignored a frame of an unknown type',
+      'rxmux: ignored a frame of an unknown type',
+      'rxmux: stream 1: ignored headers on a later frame',
+      'rxmux: stream 1: ignored trailers without an end',
+    ]);
+  });
+});
+
+describe('a frame that fits', () => {
+  it('may skip ids', () => {
+    const rig = new Rig();
+    expect(rig.remote(1).cause).toBeNull();
+    expect(rig.remote(101).cause).toBeNull();
+    expect(rig.news).toEqual([]);
+  });
+
+  it('is delivered with headers on the first frame of an answer, and on no later one of interest', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    rig.receive({ type: 'data', stream: 2, headers: { a: 1 } }, { type: 'data', stream: 2, payload: 1 });
+    expect(stream.received).toMatchObject([{ headers: { a: 1 } }, { payload: 1 }]);
+  });
+
+  it.each<[string, Frame, readonly Envelope[]]>([
+    ['ping', { type: 'ping', stream: 9, nonce: 'n' }, [{ type: 'pong', nonce: 'n' }]],
+    ['pong', { type: 'pong', stream: 9, nonce: 'n' }, []],
+    ['goaway', { type: 'goaway', stream: 9, last_stream: 0 }, []],
+  ])('has its stream field ignored: %s', (_type, frame, answer) => {
+    const rig = new Rig();
+    rig.receive(frame);
+    expect(rig.news).toEqual(answer);
+    expect(rig.transport.closes).toEqual([]);
+  });
+});

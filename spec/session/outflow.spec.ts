@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { Outflow } from '../../src/session/outflow.js';
+import { Reading } from '../../src/session/reading.js';
+import { ScriptedTransport } from '../support/scripted-transport.js';
+import { inTime } from '../support/session-time.js';
+import type { SessionTime } from '../support/session-time.js';
+
+describe('Outflow', () => {
+  it(
+    'dates from its beginning while nothing was sent',
+    inTime((time) => {
+      const { outflow } = setUp(time);
+      time.advance(100);
+      expect(both(outflow)).toEqual([10, 10]);
+    }),
+  );
+
+  it(
+    'takes the time of the last send when the socket holds nothing: it was taken as soon as it was given',
+    inTime((time) => {
+      const { outflow } = setUp(time);
+      time.advance(5);
+      outflow.sent(100);
+      time.advance(50);
+      expect(both(outflow)).toEqual([15, 15]);
+    }),
+  );
+
+  it(
+    'sees no life in bytes that the socket only holds',
+    inTime((time) => {
+      const { outflow, give } = setUp(time);
+      time.advance(5);
+      give(100);
+      time.advance(50);
+      expect(both(outflow)).toEqual([10, 10]);
+    }),
+  );
+
+  it(
+    'notices bytes taken of a buffer that is not empty yet at the time of the look',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      give(100);
+      time.advance(50);
+      expect(outflow.tookAt()).toBe(10);
+      transport.bufferedAmount = 99;
+      time.advance(50);
+      expect(both(outflow)).toEqual([110, 110]);
+      time.advance(50);
+      expect(both(outflow)).toEqual([110, 110]);
+    }),
+  );
+
+  it(
+    'is not misled by what the socket adds to messages',
+    inTime((time) => {
+      const { outflow, transport } = setUp(time);
+      outflow.sent(100);
+      transport.bufferedAmount = 114;
+      time.advance(50);
+      expect(outflow.tookAt()).toBe(10);
+      transport.bufferedAmount = 113;
+      time.advance(1);
+      expect(outflow.tookAt()).toBe(61);
+    }),
+  );
+
+  it(
+    'sees no life in a mute message that is taken, header and all',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      transport.bufferedAmount = 0;
+      time.advance(50);
+      expect(both(outflow)).toEqual([10, 10]);
+    }),
+  );
+
+  it(
+    'sees life in what is taken beyond a mute message',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      give(500);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      transport.bufferedAmount = 10;
+      time.advance(50);
+      expect(outflow.tookAt()).toBe(60);
+    }),
+  );
+
+  it(
+    'hides no later bytes behind a mute message once that is gone',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      transport.bufferedAmount = 20;
+      time.advance(10);
+      expect(outflow.tookAt()).toBe(10);
+      transport.bufferedAmount = 0;
+      expect(outflow.tookAt()).toBe(10);
+      time.advance(10);
+      give(1);
+      transport.bufferedAmount = 0;
+      time.advance(10);
+      expect(outflow.tookAt()).toBe(30);
+    }),
+  );
+
+  it(
+    'mutes nothing when the mute message was not given to the socket',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      outflow.sendMute(() => undefined);
+      time.advance(10);
+      give(1);
+      transport.bufferedAmount = 0;
+      expect(outflow.tookAt()).toBe(20);
+    }),
+  );
+
+  it(
+    'keeps a second time on the clock that stands still while reading is paused',
+    inTime((time) => {
+      const { outflow, give, reading, transport } = setUp(time);
+      const stream = {};
+      reading.crowd(stream);
+      time.advance(100);
+      give(200);
+      transport.bufferedAmount = 0;
+      expect(both(outflow)).toEqual([110, 10]);
+      give(200);
+      time.advance(100);
+      transport.bufferedAmount = 100;
+      expect(both(outflow)).toEqual([210, 10]);
+      reading.clear(stream);
+      time.advance(5);
+      transport.bufferedAmount = 50;
+      expect(both(outflow)).toEqual([215, 15]);
+    }),
+  );
+});
+
+function both(outflow: Outflow): [number, number] {
+  return [outflow.tookAt(), outflow.tookAtHeard()];
+}
+
+/** An outflow that begins at 10. */
+function setUp(time: SessionTime) {
+  time.advance(10);
+  const transport = new ScriptedTransport();
+  const reading = new Reading(transport, 5_000);
+  const outflow = new Outflow(transport, reading);
+  const give = (bytes: number): void => {
+    transport.bufferedAmount += bytes;
+    outflow.sent(bytes);
+  };
+  return { transport, reading, outflow, give };
+}

@@ -1,0 +1,109 @@
+import { EMPTY, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { SocketClose, Transport } from '../../src/transport/transport.js';
+import type { Message } from '../../src/wire/codec.js';
+import { encodedLength } from '../../src/wire/length.js';
+
+const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
+
+/** A socket played by a test: messages are given to it, what is sent is kept, and its buffer, its turns and its end are the test's. */
+export class ScriptedTransport implements Transport {
+  readonly protocol = 'mux.v1.json';
+  readonly opaque = false;
+  readonly refusedStatus = null;
+  readonly opened$: Observable<never> = EMPTY;
+  /** What was sent while the socket was open, in order. */
+  readonly sent: Message[] = [];
+  /** Each call of {@link close}, in order. */
+  readonly closes: { readonly code: number; readonly reason: string }[] = [];
+  terminated: string | null = null;
+  closed: SocketClose | null = null;
+  bufferedAmount = 0;
+  /** Whether the socket takes nothing, so that whatever is sent stays in its buffer. */
+  stuck = false;
+  paused = false;
+  /** Called with each message before it is kept. */
+  onSend: (message: Message) => void = () => undefined;
+  readonly #messages = new Subject<Message>();
+  readonly #turns: (() => void)[] = [];
+  #whenBelow: { readonly bytes: number; readonly task: () => void } | null = null;
+
+  get messages$(): Observable<Message> {
+    return this.closed === null ? this.#messages : EMPTY;
+  }
+
+  /** Whether somebody reads. */
+  get read(): boolean {
+    return this.#messages.observed;
+  }
+
+  /** How many tasks wait for a turn. */
+  get turnsDue(): number {
+    return this.#turns.length;
+  }
+
+  /** What the socket's buffer has to come down to, for whoever waits; `null` when nobody does. */
+  get awaitedBytes(): number | null {
+    return this.#whenBelow?.bytes ?? null;
+  }
+
+  send(message: Message): void {
+    this.onSend(message);
+    if (this.closed !== null || this.closes.length > 0) return;
+    if (this.stuck) this.bufferedAmount += encodedLength(message);
+    this.sent.push(message);
+  }
+
+  turn(task: () => void): void {
+    this.#turns.push(task);
+  }
+
+  whenBelow(bytes: number, task: () => void): void {
+    this.#whenBelow = { bytes, task };
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+  }
+
+  close(code: number, reason: string): void {
+    this.closes.push({ code, reason });
+  }
+
+  terminate(reason = ''): void {
+    this.terminated = reason;
+    this.end({ ...LOST, reason });
+  }
+
+  // What the test does
+
+  /** A message comes in. */
+  receive(message: Message): void {
+    this.#messages.next(message);
+  }
+
+  /** One turn of the event loop passes. */
+  nextTurn(): void {
+    for (const task of this.#turns.splice(0)) task();
+  }
+
+  /** The socket's buffer comes down to `bytes`, and whoever waited for that goes on. */
+  drainTo(bytes: number): void {
+    this.bufferedAmount = bytes;
+    const waiting = this.#whenBelow;
+    if (waiting === null || bytes > waiting.bytes) return;
+    this.#whenBelow = null;
+    waiting.task();
+  }
+
+  /** The socket ends. `null` leaves untold how. */
+  end(close: SocketClose | null = LOST): void {
+    if (this.closed !== null) return;
+    this.closed = close;
+    this.#messages.complete();
+  }
+}

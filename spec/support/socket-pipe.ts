@@ -1,0 +1,60 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { upgradeWs } from '../../src/transport/ws.js';
+import type { WsTransport } from '../../src/transport/ws.js';
+
+/** A TCP socket in the hands of a test: it counts its writes, and holds them when it is told to. */
+export class FakeStream extends Duplex {
+  /** Bytes of each write that reached the platform. */
+  readonly writes: number[] = [];
+  #held: (() => void)[] | null = null;
+
+  /** Takes no byte more until {@link flow}. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  flow(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const done of held) done();
+  }
+
+  override _read(): void {
+    // What comes in is pushed.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#take(chunk.length, done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    this.#take(
+      chunks.reduce((sum, { chunk }) => sum + chunk.length, 0),
+      done,
+    );
+  }
+
+  #take(size: number, done: () => void): void {
+    this.writes.push(size);
+    if (this.#held === null) done();
+    else this.#held.push(done);
+  }
+}
+
+/** The accepting end of a WebSocket over a stream of the test's. */
+export function acceptedOver(stream: FakeStream, maxPayload = 1024 * 1024): WsTransport {
+  const request = new IncomingMessage(new Socket());
+  request.method = 'GET';
+  request.headers = {
+    upgrade: 'websocket',
+    connection: 'Upgrade',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-version': '13',
+    'sec-websocket-protocol': 'mux.v1.json',
+  };
+  const transport = upgradeWs(request, stream, Buffer.alloc(0), { protocol: 'mux.v1.json', maxPayload });
+  if (typeof transport === 'string') throw new Error(transport);
+  return transport;
+}

@@ -1,0 +1,362 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Peer } from '../../src/index.js';
+import { FakeSocket } from '../support/socket-fake.js';
+import { turn } from '../support/socket-leaks.js';
+import { virtualTime } from '../../src/testing.js';
+import type { VirtualTime } from '../../src/testing.js';
+import type { SocketClose } from '../../src/transport/transport.js';
+import { W3cTransport } from '../../src/transport/w3c.js';
+
+const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
+
+/** Reads a transport from now on. */
+function read(transport: W3cTransport) {
+  const seen = { messages: [] as unknown[], completed: 0 };
+  transport.messages$.subscribe({
+    next: (message) => seen.messages.push(message),
+    complete: () => {
+      seen.completed++;
+    },
+  });
+  return seen;
+}
+
+function opened(transport: W3cTransport) {
+  const seen = { completed: 0 };
+  transport.opened$.subscribe({
+    complete: () => {
+      seen.completed++;
+    },
+  });
+  return seen;
+}
+
+describe('a W3C-shaped socket as a transport', () => {
+  it('asks for bytes as ArrayBuffers, and listens before anything else', () => {
+    const socket = new FakeSocket('CONNECTING');
+    new W3cTransport(socket);
+    expect(socket.binaryType).toBe('arraybuffer');
+    expect(socket.listening).toEqual({ message: 1, error: 1, close: 1, open: 1 });
+  });
+
+  describe('opening', () => {
+    it('has opened when the socket opens', () => {
+      const socket = new FakeSocket('CONNECTING');
+      const transport = new W3cTransport(socket);
+      const seen = opened(transport);
+      expect(seen.completed).toBe(0);
+      socket.emit('open', {}, 'OPEN');
+      expect(seen.completed).toBe(1);
+      expect(transport.closed).toBeNull();
+    });
+
+    it('has opened at once over a socket that is open', () => {
+      expect(opened(new W3cTransport(new FakeSocket('OPEN'))).completed).toBe(1);
+    });
+
+    it('takes a socket that was closed before for lost, because its close event has been missed', () => {
+      const transport = new W3cTransport(new FakeSocket('CLOSED'));
+      expect(opened(transport).completed).toBe(1);
+      expect(transport.closed).toEqual(LOST);
+      expect(read(transport).completed).toBe(1);
+    });
+
+    it('waits for the close event of a socket that is closing', () => {
+      const socket = new FakeSocket('CLOSING');
+      const transport = new W3cTransport(socket);
+      expect(transport.closed).toBeNull();
+      socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED');
+      expect(transport.closed).toEqual({ code: 1000, reason: 'bye', wasClean: true });
+    });
+  });
+
+  describe('ending', () => {
+    it.each<readonly [what: string, play: (socket: FakeSocket) => void, close: SocketClose]>([
+      [
+        'a close with a code',
+        (s) => s.emit('close', { code: 1001, reason: 'away', wasClean: true }, 'CLOSED'),
+        { code: 1001, reason: 'away', wasClean: true },
+      ],
+      ['a close without an error', (s) => s.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'), LOST],
+      ['a close of a platform that says nothing more', (s) => s.emit('close', {}, 'CLOSED'), LOST],
+      [
+        'a close of a platform that has no wasClean',
+        (s) => s.emit('close', { code: 4000 }, 'CLOSED'),
+        { code: 4000, reason: '', wasClean: true },
+      ],
+      [
+        'an error and then a close',
+        (s) => {
+          s.emit('error', { message: 'reset by peer' }, 'CLOSED');
+          s.emit('close', { code: 1006, reason: '', wasClean: false });
+        },
+        { ...LOST, reason: 'reset by peer' },
+      ],
+      [
+        'an error while open and then a close that says why',
+        (s) => {
+          s.emit('error', { message: 'bad frame' });
+          s.emit('close', { code: 1002, reason: 'told', wasClean: true }, 'CLOSED');
+        },
+        { code: 1002, reason: 'told', wasClean: true },
+      ],
+    ])('ends with %s', (_what, play, close) => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      const seen = read(transport);
+      play(socket);
+      expect(transport.closed).toEqual(close);
+      expect(seen.completed).toBe(1);
+    });
+
+    it.each(['CONNECTING', 'CLOSED'] as const)('ends a turn later with an error that no close follows, in state %s', async (state) => {
+      const socket = new FakeSocket('CONNECTING');
+      const transport = new W3cTransport(socket);
+      const seen = opened(transport);
+      socket.emit('error', { message: 'refused' }, state);
+      expect(transport.closed).toBeNull();
+      await turn();
+      expect(transport.closed).toEqual({ ...LOST, reason: 'refused' });
+      expect(seen.completed).toBe(1);
+    });
+
+    it('does not end with an error of a socket that is still open', async () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      socket.emit('error', { message: 'odd' });
+      await turn();
+      expect(transport.closed).toBeNull();
+    });
+
+    it('reports the first end only, and lets go of all but the error listener', async () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      const seen = read(transport);
+      socket.emit('close', { code: 1000, reason: '', wasClean: true }, 'CLOSED');
+      socket.emit('error', { message: 'too late' });
+      await turn();
+      transport.terminate('too late');
+      transport.close(1000, 'too late');
+      expect(transport.closed).toEqual({ code: 1000, reason: '', wasClean: true });
+      expect(seen.completed).toBe(1);
+      expect(socket.listening).toEqual({ error: 1 });
+      expect(socket.closes).toEqual([]);
+    });
+  });
+
+  describe('reading', () => {
+    it('keeps what comes before somebody reads, in order, and hands on the rest', () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      const bytes = new ArrayBuffer(2);
+      socket.emit('message', { data: 'a' });
+      socket.emit('message', { data: bytes });
+      const seen = read(transport);
+      socket.emit('message', { data: 'c' });
+      expect(seen.messages).toEqual(['a', bytes, 'c']);
+    });
+
+    it('hands over what came before the end of a socket that nobody read, and then the end', () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      socket.emit('message', { data: 'last words' });
+      socket.emit('close', { code: 1000, reason: '', wasClean: true }, 'CLOSED');
+      expect(read(transport)).toEqual({ messages: ['last words'], completed: 1 });
+    });
+
+    it('stops reading until somebody reads, where the platform can', () => {
+      const calls: string[] = [];
+      class Pausable extends W3cTransport {
+        override pause(): void {
+          calls.push('pause');
+        }
+        override resume(): void {
+          calls.push('resume');
+        }
+      }
+      const socket = new FakeSocket();
+      const transport = new Pausable(socket);
+      socket.emit('message', { data: 'a' });
+      expect(calls).toEqual(['pause']);
+      transport.messages$.subscribe((message) => calls.push(String(message)));
+      expect(calls).toEqual(['pause', 'resume', 'a']);
+    });
+
+    it('reads on behind its own close, until the end', () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      const seen = read(transport);
+      transport.close(1000, '');
+      socket.emit('message', { data: 'was under way' });
+      socket.emit('close', { code: 1000, reason: '', wasClean: true }, 'CLOSED');
+      socket.emit('message', { data: 'after the end' });
+      expect(seen).toEqual({ messages: ['was under way'], completed: 1 });
+    });
+  });
+
+  describe('sending', () => {
+    it.each([
+      ['CONNECTING', []],
+      ['OPEN', ['x']],
+      ['CLOSING', []],
+      ['CLOSED', []],
+    ] as const)('in state %s sends %j', (state, sent) => {
+      const socket = new FakeSocket(state);
+      new W3cTransport(socket).send('x');
+      expect(socket.sent).toEqual(sent);
+    });
+
+    it('ends a socket whose send throws', () => {
+      const socket = new FakeSocket();
+      socket.send = () => {
+        throw new Error('InvalidStateError');
+      };
+      const transport = new W3cTransport(socket);
+      const seen = read(transport);
+      transport.send('x');
+      expect(transport.closed).toEqual({ ...LOST, reason: 'Error: InvalidStateError' });
+      expect(seen.completed).toBe(1);
+      expect(socket.closes).toHaveLength(1);
+    });
+
+    it('fails the calls of a peer whose socket throws, and nothing else', async () => {
+      const socket = new FakeSocket();
+      socket.send = () => {
+        throw new Error('InvalidStateError');
+      };
+      const peer = new Peer(socket, { isDialer: true });
+      void peer.serve();
+      await expect(peer.request('x')).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason: { code: 1006 } });
+      expect(await peer.closed).toMatchObject({ code: 1006, reason: 'Error: InvalidStateError' });
+    });
+  });
+
+  describe('closing', () => {
+    it.each([
+      [1000, 1000],
+      [1001, 4001],
+      [1002, 4002],
+      [1003, 4003],
+      [1008, 4008],
+      [1009, 4009],
+      [1011, 4011],
+      [1012, 4012],
+      [3000, 3000],
+      [4321, 4321],
+    ])('sends %i as %i, which a browser lets a program send', (code, sent) => {
+      const socket = new FakeSocket();
+      new W3cTransport(socket).close(code, 'why');
+      expect(socket.closes).toEqual([[sent, 'why']]);
+    });
+
+    it('cuts the reason to the 123 bytes of a close frame, at a code point', () => {
+      const socket = new FakeSocket();
+      new W3cTransport(socket).close(1000, '😀'.repeat(50));
+      expect(socket.closes).toEqual([[1000, '😀'.repeat(30)]]);
+    });
+
+    it('terminates a socket that cannot be closed', () => {
+      const socket = new FakeSocket();
+      const terminate = jest.fn();
+      Object.assign(socket, {
+        terminate,
+        close: () => {
+          throw new Error('SyntaxError');
+        },
+      });
+      const transport = new W3cTransport(socket);
+      transport.close(1000, '');
+      expect(terminate).toHaveBeenCalledTimes(1);
+      expect(transport.closed).toEqual(LOST);
+    });
+
+    it.each(['CONNECTING', 'OPEN', 'CLOSING'] as const)('terminates in state %s at once, by what the platform has', (state) => {
+      const plain = new FakeSocket(state);
+      const transport = new W3cTransport(plain);
+      const seen = [opened(transport), read(transport)];
+      transport.terminate('no sign of life');
+      expect(transport.closed).toEqual({ ...LOST, reason: 'no sign of life' });
+      expect(seen.map(({ completed }) => completed)).toEqual([1, 1]);
+      expect(plain.closes).toHaveLength(1);
+      expect(plain.listening).toEqual({ error: 1 });
+
+      const terminate = jest.fn();
+      const able = Object.assign(new FakeSocket(state), { terminate });
+      new W3cTransport(able).terminate();
+      expect(terminate).toHaveBeenCalledTimes(1);
+      expect(able.closes).toEqual([]);
+    });
+  });
+
+  describe('room', () => {
+    let time: VirtualTime;
+
+    beforeEach(() => {
+      time = virtualTime();
+    });
+
+    afterEach(() => {
+      time.restore();
+    });
+
+    it('is looked for at growing pauses of at most 16 ms, and found once', async () => {
+      const socket = new FakeSocket();
+      const transport = new W3cTransport(socket);
+      const looks: number[] = [];
+      let held = 100;
+      Object.defineProperty(socket, 'bufferedAmount', { get: () => (looks.push(time.now), held) });
+      const task = jest.fn();
+      transport.whenBelow(10, task);
+      await time.advance(80);
+      expect(looks).toEqual([1, 3, 7, 15, 31, 47, 63, 79]);
+      expect(task).not.toHaveBeenCalled();
+      held = 10;
+      await time.advance(1_000);
+      expect(task).toHaveBeenCalledTimes(1);
+      expect(looks).toHaveLength(9);
+    });
+
+    it('runs its task in a later turn, even where there is room already', async () => {
+      const task = jest.fn();
+      new W3cTransport(new FakeSocket()).whenBelow(10, task);
+      expect(task).not.toHaveBeenCalled();
+      await time.advance(1);
+      expect(task).toHaveBeenCalledTimes(1);
+    });
+
+    it('forgets the task that a second one replaces', async () => {
+      const transport = new W3cTransport(new FakeSocket());
+      const [first, second] = [jest.fn(), jest.fn()];
+      transport.whenBelow(10, first);
+      transport.whenBelow(20, second);
+      await time.advance(100);
+      expect([first, second].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
+    });
+
+    it('is not looked for any more behind the end', async () => {
+      const socket = new FakeSocket();
+      socket.bufferedAmount = 100;
+      const transport = new W3cTransport(socket);
+      const task = jest.fn();
+      transport.whenBelow(10, task);
+      transport.terminate();
+      socket.bufferedAmount = 0;
+      await time.advance(100);
+      expect(task).not.toHaveBeenCalled();
+    });
+  });
+
+  it('gives reading and timers their share: a turn is no microtask', async () => {
+    const order: string[] = [];
+    const transport = new W3cTransport(new FakeSocket());
+    const done = new Promise<void>((resolve) => {
+      transport.turn(() => {
+        order.push('turn');
+        resolve();
+      });
+    });
+    await Promise.resolve().then(() => order.push('microtask'));
+    await done;
+    expect(order).toEqual(['microtask', 'turn']);
+  });
+});
