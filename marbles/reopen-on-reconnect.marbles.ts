@@ -134,6 +134,16 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
     {
+      does: 'opens the stream again that the end of the drain resets before the replacement is open',
+      log: '     --------a----b---c-----d---',
+      subs1: '   ------^---------!          ',
+      subs2: '   --------------------^------',
+      goaway: '  ------------4              ',
+      expected: '----------a----b------c--d-',
+      dialing: { hello: () => ({ payload: 'hello' }) },
+      latencyMs: 2,
+    },
+    {
       does: 'errors with the loss when there is no reconnect helper',
       log: '     --a---b----c',
       subs1: '   ^---!       ',
@@ -148,7 +158,7 @@ describe('reopenOnReconnect', () => {
       subs1: '   ^-------!   ',
       goaway: '  ----4       ',
       expected: '--a---b-#   ',
-      error: expect.objectContaining({ code: 'RESET' }),
+      error: expect.objectContaining({ code: 'CONNECTION_LOST' }),
       dialing: { reconnect: false },
     },
     {

@@ -17,6 +17,8 @@ export class Closing {
   #phase: 'open' | 'draining' | 'final' | 'over' = 'open';
   #deadline = Infinity;
   #timer = Subscription.EMPTY;
+  /** Text of the goaway and of the close frame. */
+  #reason = '';
 
   constructor(private readonly session: Session) {}
 
@@ -30,19 +32,20 @@ export class Closing {
     const { session } = this;
     if (this.#phase === 'open') {
       this.#phase = 'draining';
+      this.#reason = reason;
       session.reading.resume();
       session.outbox.send(session.connection.farewell(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
     this.#within(session.streams.size === 0 ? 0 : drainMs, () => {
-      this.#finish(reason);
+      this.#finish();
     });
   }
 
   /** A stream has left the connection; behind the last one a draining socket closes. */
   streamLeft(): void {
-    if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish('');
+    if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish();
   }
 
   /** The connection cannot go on: nothing more is sent, the remote is told why, and the socket closes. */
@@ -86,7 +89,7 @@ export class Closing {
     else if (ms <= LONGEST_TIMER_MS) this.#timer = timer(ms).subscribe(act);
   }
 
-  #finish(reason: string): void {
+  #finish(): void {
     const { session } = this;
     this.#phase = 'final';
     this.#timer.unsubscribe();
@@ -96,7 +99,7 @@ export class Closing {
     session.scheduler.whenFlushed(() => {
       for (const stream of session.streams.all()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
       session.scheduler.whenFlushed(() => {
-        session.transport.close(CloseCode.CLEAN, reason);
+        session.transport.close(CloseCode.CLEAN, this.#reason);
       });
     });
   }

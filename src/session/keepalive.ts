@@ -69,7 +69,8 @@ export class KeepaliveTimer extends Observable<never> {
   #probe(): void {
     const asked = (this.#asked = this.line.now());
     this.line.probe();
-    this.#await(asked, this.times.timeoutMs);
+    // An answer counts from when it came, so it is not looked for only when the time is up.
+    this.#await(asked, Math.min(this.times.idleMs, this.times.timeoutMs));
   }
 
   #await(asked: number, ms: number): void {

@@ -2,9 +2,6 @@ import { asyncScheduler } from 'rxjs';
 import type { Transport } from '../transport/transport.js';
 import type { Clock } from './reading.js';
 
-/** What a socket may add to a message, in bytes: the header of a WebSocket frame with its mask. */
-const HEADER_BYTES = 14;
-
 /** When the socket last took bytes of ours. Nothing tells: it is noticed by looking at what the socket still holds. */
 export class Outflow {
   #sentBytes = 0;
@@ -34,7 +31,8 @@ export class Outflow {
   sendMute(send: () => void): void {
     this.#look();
     send();
-    this.#mute = this.#sentBytes === 0 ? 0 : this.#sentBytes + HEADER_BYTES;
+    // A socket that holds it counts its header too.
+    this.#mute = Math.max(this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
   }
 
   /** When bytes were last taken, as far as looking can tell. */

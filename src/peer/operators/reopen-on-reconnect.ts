@@ -16,6 +16,7 @@ import {
 } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
+import { ResetCode } from '../../wire/reset-code.js';
 import type { Peer } from '../peer.js';
 
 /** How a subscription is resumed. */
@@ -59,7 +60,7 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
         position = cursor(value, position);
       }),
       materialize(),
-      filter((notification) => notification.kind !== 'E' || !endsWithSocket(notification.error)),
+      filter((notification) => notification.kind !== 'E' || !endsWithSocket(notification.error, peer)),
     );
     const closed$ = defer(() => of(peer.status)).pipe(
       map((status) => ({
@@ -74,7 +75,9 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
   });
 }
 
-/** Whether another socket may do better: this one was lost, or goes away. */
-function endsWithSocket(error: unknown): boolean {
-  return isMuxError(error) && (error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null));
+/** Whether another socket may do better: this one was lost, or goes away, and resets at the end of its drain what is left. */
+function endsWithSocket(error: unknown, { status }: Peer): boolean {
+  if (!isMuxError(error)) return false;
+  if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
+  return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
 }

@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import { map, mergeMap, of, take } from 'rxjs';
+import { respond, through } from '../src/index.js';
+import type { Limits, Overflow } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+
+/** One value of the rows: the socket takes one of them and a half, the queue of a stream not even one. */
+const big = (letter: string): string => letter.repeat(700_000);
+const small = (value: unknown): string => String(value).slice(0, 1);
+
+interface Row {
+  readonly does: string;
+  readonly overflow: Overflow | undefined;
+  readonly input: string;
+  readonly inputSubs: string;
+  /** When the remote stops reading (`s`), and when it goes on (`r`). */
+  readonly remote: string;
+  readonly expected: string;
+  /** What the remote receives. */
+  readonly received: string;
+  readonly error?: unknown;
+  readonly remoteError?: unknown;
+  readonly unsub?: string;
+  readonly limits?: Partial<Limits>;
+}
+
+const OVERFLOW = expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: false });
+const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: 8 });
+
+describe('an input that pushes more than the remote reads', () => {
+  it.each<Row>([
+    {
+      does: 'queues everything when nothing is said',
+      overflow: undefined,
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^----------!          ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------(abcde|) ',
+    },
+    {
+      does: "queues everything with 'buffer'",
+      overflow: 'buffer',
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^----------!          ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------(abcde|) ',
+    },
+    {
+      does: "fails with 'buffer' beyond maxUnsentBytes",
+      overflow: 'buffer',
+      limits: { maxUnsentBytes: 1_000_000 },
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^------!              ',
+      remote: '   s------------r        ',
+      expected: ' -------#              ',
+      received: ' -------------(a#)     ',
+      error: OVERFLOW,
+      remoteError: CANCEL,
+    },
+    {
+      does: "sends the newest with 'latest'",
+      overflow: 'latest',
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^----------!          ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------(abe|)   ',
+    },
+    {
+      does: "goes on with 'latest' when there is room again",
+      overflow: 'latest',
+      input: '    -a-b-c-d------e---|   ',
+      inputSubs: '^-----------------!   ',
+      remote: '   s-------r             ',
+      expected: ' ------------------|   ',
+      received: ' --------(abd)-e---|   ',
+    },
+    {
+      does: 'sends the last few with dropOldest',
+      overflow: { dropOldest: 2 },
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^----------!          ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------(abde|)  ',
+    },
+    {
+      does: "fails with 'error' at the first value without room",
+      overflow: 'error',
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^----!                ',
+      remote: '   s------------r        ',
+      expected: ' -----#                ',
+      received: ' -------------(a#)     ',
+      error: OVERFLOW,
+      remoteError: CANCEL,
+    },
+    {
+      does: 'drops what is kept when the input fails',
+      overflow: 'latest',
+      input: '    -a-b-c-d-#            ',
+      inputSubs: '^--------!            ',
+      remote: '   s------------r        ',
+      expected: ' ---------#            ',
+      received: ' -------------(ab#)    ',
+      error: 'error',
+      remoteError: expect.objectContaining({ code: 'REMOTE' }),
+    },
+    {
+      does: 'drops what is kept when unsubscribed',
+      overflow: 'latest',
+      input: '    -a-b-c-d-e-|          ',
+      inputSubs: '^-------!             ',
+      remote: '   s------------r        ',
+      expected: ' --------              ',
+      received: ' -------------(a#)     ',
+      remoteError: CANCEL,
+      unsub: '    --------!             ',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const { dialer, acceptor, link } = createPair({ dialer: { limits: row.limits } });
+      const input$ = cold(row.input);
+      cold(row.remote).subscribe((what) => {
+        if (what === 's') link.stall('acceptor');
+        else link.resume('acceptor');
+      });
+      const received$ = acceptor.streams$.pipe(
+        take(1),
+        mergeMap((stream) => stream.pipe(map(small))),
+      );
+      acceptor.streams$.subscribe((stream) => void stream.end());
+      expectObservable(received$).toBe(row.received, undefined, row.remoteError);
+      expectObservable(dialer.open$('x', { input: input$.pipe(map(big)), overflow: row.overflow }), row.unsub).toBe(
+        row.expected,
+        undefined,
+        row.error,
+      );
+      expectSubscriptions(input$.subscriptions).toBe(row.inputSubs);
+    }),
+  );
+
+  it.each<Overflow>(['buffer', 'latest', 'error', { dropOldest: 1 }])(
+    'passes everything with %j while there is room',
+    marbles<[Overflow]>(({ cold, expectObservable, expectSubscriptions }, overflow) => {
+      const { dialer, acceptor } = createPair();
+      const input$ = cold('-(abc)-d|');
+      const subs = '       ^-------!';
+      const expected = '   -(abc)-d|';
+      acceptor.streams$.pipe(respond((_, stream) => stream)).subscribe();
+      expectObservable(dialer.open$('x', { input: input$, overflow })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('stream.sendAll', () => {
+  it(
+    'applies the policy too, and ends behind what was kept',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const values$ = cold('-a-b-c-d|         ');
+      const subs = '        ^-------!         ';
+      const remote$ = cold('s------------r    ');
+      const received = '    -------------(abd|)';
+      const { dialer, acceptor, link } = createPair();
+      acceptor.onStream((_, stream) => stream.sendAll(values$.pipe(map(big)), { overflow: 'latest' }));
+      remote$.subscribe((what) => {
+        if (what === 's') link.stall('dialer');
+        else link.resume('dialer');
+      });
+      expectObservable(dialer.open$('x').pipe(map(small))).toBe(received);
+      expectSubscriptions(values$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each([['block'], [{ dropOldest: 0 }], [{ dropOldest: '3' }]])('throws for an overflow of %j, and so does open$', (overflow) => {
+    const { dialer } = createPair();
+    const stream = dialer.open('x');
+    expect(() => stream.sendAll([], { overflow: overflow as Overflow })).toThrow(TypeError);
+    expect(() => dialer.open$('x', { overflow: overflow as Overflow })).toThrow(TypeError);
+    expect(() => of(1).pipe(through(dialer, 'x', { overflow: overflow as Overflow }))).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,370 @@
+import { describe, expect, it } from '@jest/globals';
+import { defer, EMPTY, finalize, map, retry, Subject, take, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { respond, withCredit } from '../src/index.js';
+import type { Overflow } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+import { wire } from './support/wire.js';
+
+/** Digits of a row as credit. */
+const CREDIT: Readonly<Record<string, unknown>> = { 1: 1, 2: 2, 3: 3, 9: 9, x: 'x' };
+
+interface Granting {
+  readonly does: string;
+  readonly n: number;
+  readonly items: string;
+  /** How long the work on each item takes, where there is work. */
+  readonly work?: string;
+  readonly subs: string;
+  readonly credit: string;
+  readonly expected: string;
+  readonly unsub?: string;
+}
+
+describe('withCredit, the consumer', () => {
+  it.each<Granting>([
+    {
+      does: 'grants n at first, and nothing more while no item comes',
+      n: 4,
+      items: '   ---------',
+      subs: '    ^--------',
+      credit: '  4--------',
+      expected: '---------',
+    },
+    {
+      does: 'lets go of the credit with the last item',
+      n: 4,
+      items: '   ---|',
+      subs: '    ^--!',
+      credit: '  4--',
+      expected: '---|',
+    },
+    {
+      does: 'grants one for one where there is one at a time',
+      n: 1,
+      items: '   -a-b-|',
+      subs: '    ^----!',
+      credit: '  11-1-',
+      expected: '-a-b-|',
+    },
+    {
+      does: 'grants as many as were consumed, in steps of half',
+      n: 4,
+      items: '   -a-b-c-d-e|',
+      subs: '    ^---------!',
+      credit: '  4--2---2--',
+      expected: '-a-b-c-d-e|',
+    },
+    {
+      does: 'grants nothing for an item whose work is not done',
+      n: 2,
+      items: '   -(ab)------|',
+      work: '    ----x|      ',
+      subs: '    ^----------!',
+      credit: '  2-----1----1',
+      expected: '-----x----x|',
+    },
+    {
+      does: 'passes an error on',
+      n: 2,
+      items: '   -a-#',
+      subs: '    ^--!',
+      credit: '  21-',
+      expected: '-a-#',
+    },
+    {
+      does: 'lets go of the call when unsubscribed',
+      n: 2,
+      items: '   -a-b-c',
+      subs: '    ^---!',
+      credit: '  21-1',
+      expected: '-a-b-',
+      unsub: '   ----!',
+    },
+  ])(
+    '$does',
+    marbles<[Granting]>(({ cold, expectObservable, expectSubscriptions }, { n, items, work, subs, credit, expected, unsub }) => {
+      const items$ = cold(items);
+      const granted$ = new Subject<number>();
+      const open = (credit$: Observable<number>): Observable<string> => {
+        credit$.subscribe(granted$);
+        return items$;
+      };
+      expectObservable(granted$.pipe(map(String))).toBe(credit);
+      const consumed$ = work === undefined ? withCredit(n).grant(open) : withCredit(n).grant(open, () => cold(work));
+      expectObservable(consumed$, unsub).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'starts anew with each subscription to the call',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('-ab#');
+      const subs1 = '      ^--!';
+      const subs2 = '      ---^--!';
+      const credit = '     4-24-2';
+      const expected = '   -ab-ab#';
+      const granted$ = new Subject<number>();
+      const open = (credit$: Observable<number>): Observable<string> =>
+        defer(() => {
+          const granting = credit$.subscribe(granted$);
+          return items$.pipe(finalize(() => granting.unsubscribe()));
+        }).pipe(retry(1));
+      expectObservable(granted$.pipe(map(String))).toBe(credit);
+      expectObservable(withCredit(4).grant(open)).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe([subs1, subs2]);
+    }),
+  );
+
+  it(
+    'errors with what its work throws, and lets go of the call',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('--a--b');
+      const subs = '       ^-!';
+      const expected = '   --#';
+      const thrown = new Error('cannot');
+      const work = (): never => {
+        throw thrown;
+      };
+      expectObservable(withCredit(4).grant(() => items$, work)).toBe(expected, undefined, thrown);
+      expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each([0, -1, 1.5, Number.NaN])('refuses credit for %d items', (n) => {
+    expect(() => withCredit(n)).toThrow(TypeError);
+  });
+});
+
+interface Spending {
+  readonly does: string;
+  /** Digits are credit. */
+  readonly grants: string;
+  readonly grantsSubs: string;
+  readonly items: string;
+  readonly itemsSubs: string;
+  readonly expected: string;
+  readonly unsub?: string;
+  readonly error?: unknown;
+  readonly overflow?: Overflow;
+}
+
+describe('withCredit, the producer', () => {
+  it.each<Spending>([
+    {
+      does: 'emits nothing without credit',
+      grants: '    ---------',
+      grantsSubs: '^--------',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^--------',
+      expected: '  ---------',
+    },
+    {
+      does: 'completes with its source',
+      grants: '    9--------',
+      grantsSubs: '^--!     ',
+      items: '     ---|     ',
+      itemsSubs: ' ^--!     ',
+      expected: '  ---|     ',
+    },
+    {
+      does: 'emits one item for one credit',
+      grants: '    --1------',
+      grantsSubs: '^--------',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^--------',
+      expected: '  --a------',
+    },
+    {
+      does: 'emits what was pushed meanwhile, in its order, as far as the credit goes',
+      grants: '    ------2----1----3---',
+      grantsSubs: '^---------------!   ',
+      items: '     -a-b-c-d|           ',
+      itemsSubs: ' ^-------!           ',
+      expected: '  ------(ab)-c----(d|)',
+    },
+    {
+      does: 'passes an error on, and drops what was not granted',
+      grants: '    1--------',
+      grantsSubs: '^----!   ',
+      items: '     -a-b-#   ',
+      itemsSubs: ' ^----!   ',
+      expected: '  -a---#   ',
+      error: 'error',
+    },
+    {
+      does: 'fails with the stream that grants',
+      grants: '    1---#    ',
+      grantsSubs: '^---!    ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^---!    ',
+      expected: '  -a--#    ',
+      error: 'error',
+    },
+    {
+      does: 'completes at the last credit when nothing more will be granted',
+      grants: '    2-|      ',
+      grantsSubs: '^-!      ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^--!     ',
+      expected: '  -a-(b|)  ',
+    },
+    {
+      does: 'completes at once when nothing was granted at all',
+      grants: '    --|      ',
+      grantsSubs: '^-!      ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^-!      ',
+      expected: '  --|      ',
+    },
+    {
+      does: 'fails with credit that is no number of items',
+      grants: '    --x------',
+      grantsSubs: '^-!      ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^-!      ',
+      expected: '  --#      ',
+      error: expect.objectContaining({ code: 'PROTOCOL' }),
+    },
+    {
+      does: 'lets go of both when unsubscribed',
+      grants: '    9--------',
+      grantsSubs: '^---!    ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^---!    ',
+      expected: '  -a-b     ',
+      unsub: '     ----!    ',
+    },
+    {
+      does: "keeps the newest with overflow 'latest'",
+      overflow: 'latest',
+      grants: '    ------2--|',
+      grantsSubs: '^--------!',
+      items: '     -a-b-c---d',
+      itemsSubs: ' ^--------!',
+      expected: '  ------c--(d|)',
+    },
+    {
+      does: "fails with overflow 'error' at the first item without credit",
+      overflow: 'error',
+      grants: '    1--------',
+      grantsSubs: '^--!     ',
+      items: '     -a-b-c---',
+      itemsSubs: ' ^--!     ',
+      expected: '  -a-#     ',
+      error: expect.objectContaining({ code: 'QUEUE_OVERFLOW' }),
+    },
+  ])(
+    '$does',
+    marbles<[Spending]>(({ hot, cold, expectObservable, expectSubscriptions }, row) => {
+      const grants$ = hot(row.grants, CREDIT);
+      const items$ = cold(row.items);
+      const spend = withCredit(1).spend(grants$, { overflow: row.overflow });
+      expectObservable(items$.pipe(spend), row.unsub).toBe(row.expected, undefined, row.error);
+      expectSubscriptions(grants$.subscriptions).toBe(row.grantsSubs);
+      expectSubscriptions(items$.subscriptions).toBe(row.itemsSubs);
+    }),
+  );
+
+  it(
+    'pulls from an iterable what is granted, and nothing ahead',
+    marbles(({ hot, expectObservable, expectSubscriptions, cold }) => {
+      const grants$ = hot(' 2-----1--(|)', CREDIT);
+      const subs = '        ^--------!';
+      const expected = '    (ab)--c--|';
+      let made = 0;
+      let closed = false;
+      function* items(): Generator<string> {
+        try {
+          for (const letter of 'abcdefgh') {
+            made++;
+            yield letter;
+          }
+        } finally {
+          closed = true;
+        }
+      }
+      expectObservable(withCredit(1).spend(grants$)(items())).toBe(expected);
+      expectSubscriptions(grants$.subscriptions).toBe(subs);
+      cold('----------x').subscribe(() => {
+        expect({ made, closed }).toEqual({ made: 3, closed: true });
+      });
+    }),
+  );
+
+  it('refuses an overflow that is no policy', () => {
+    expect(() => withCredit(1).spend(EMPTY, { overflow: 'block' as Overflow })).toThrow(TypeError);
+  });
+});
+
+describe('withCredit, both ends of a stream', () => {
+  it(
+    'keeps no more than n items on their way or unconsumed',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('      (abcdef|)                    ');
+      const work$ = cold('       --w|                         ');
+      const itemsSubs = '        (^!)                         ';
+      const expected = '         --a--b--c--d--e--f|          ';
+      const credit = withCredit(2);
+      const { dialer, acceptor } = createPair();
+      let sent = 0;
+      let consumed = 0;
+      acceptor.streams$
+        .pipe(
+          respond((_, stream) =>
+            items$.pipe(
+              credit.spend(stream),
+              tap(() => {
+                sent++;
+                expect(sent - consumed).toBeLessThanOrEqual(2);
+              }),
+            ),
+          ),
+        )
+        .subscribe();
+      const items = credit.grant(
+        (credit$) => dialer.open$<string>('items', { input: credit$ }),
+        (item) =>
+          work$.pipe(
+            map(() => item),
+            finalize(() => consumed++),
+          ),
+      );
+      expectObservable(items).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe(itemsSubs);
+    }),
+  );
+
+  it(
+    'ends the call with the last item, though the consumer would grant more',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('-----a----b----|');
+      const subs = '       ^--------------!';
+      const expected = '   -----a----b----|';
+      const onWire = '     (od)-(Dd)-(Dd)-(EN)';
+      const credit = withCredit(1);
+      const { dialer, acceptor, link } = createPair();
+      acceptor.streams$.pipe(respond((_, stream) => items$.pipe(credit.spend(stream)))).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(credit.grant((credit$) => dialer.open$<string>('items', { input: credit$ }))).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'unsubscribes the producer when the consumer leaves',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('-a-b-c-d');
+      const subs = '       ^--!';
+      const expected = '   -a-(b|)';
+      const credit = withCredit(1);
+      const { dialer, acceptor } = createPair();
+      acceptor.streams$.pipe(respond((_, stream) => items$.pipe(credit.spend(stream)))).subscribe();
+      const taken$ = credit.grant((credit$) => dialer.open$<string>('items', { input: credit$ })).pipe(take(2));
+      expectObservable(taken$).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+});

@@ -1,0 +1,348 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { OpenOptions } from '../../src/peer/calls.js';
+import type { PeerOptions } from '../../src/peer/options.js';
+import type { Peer } from '../../src/peer/peer.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const stays: StreamHandler = () => new Promise(() => undefined);
+
+function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
+  const made = createPair({ dialer });
+  made.acceptor.onStream(handler);
+  return { ...made, sent: framesOf(made.dialer) };
+}
+
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+/** The ways to ask once. */
+const ASKING: readonly (readonly [
+  call: string,
+  (peer: Peer, payload: unknown, options?: OpenOptions<unknown, never>) => Promise<unknown>,
+])[] = [
+  ['request', (peer, payload, options) => peer.request(payload, options)],
+  ['request$', (peer, payload, options) => firstValueFrom(peer.request$(payload, options))],
+];
+
+describe.each(ASKING)('%s', (_call, ask) => {
+  it.each<[string, StreamHandler, unknown]>([
+    ['the payload of the reply', (_, stream) => stream.reply({ a: [1] }), { a: [1] }],
+    ['null for a null reply', (_, stream) => stream.reply(null), null],
+    ['null for an end without a payload', (_, stream) => stream.reply(), null],
+    ['null for the implicit end', () => undefined, null],
+    ['the first payload, also when the end comes later', (_, stream) => stream.sendAll([1]), 1],
+  ])('settles with %s', async (_what, handler, value) => {
+    const { dialer } = pair(handler);
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    expect(await answer).toEqual(value);
+  });
+
+  it('needs no end: it settles with the first payload, and an end that follows closes the stream', async () => {
+    const streams: Stream[] = [];
+    const { dialer, sent } = pair((_, stream) => {
+      streams.push(stream);
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    expect(await answer).toBe(1);
+    expect(streams[0]?.phase).toBe('halfClosedRemote');
+    void streams[0]?.end();
+    await time.advance();
+    expect(sent).toHaveLength(1);
+    expect(streams[0]?.cause).toEqual({ how: 'ended' });
+  });
+
+  it('rejects with what the remote reset it with', async () => {
+    const { dialer } = pair((_, stream) => {
+      stream.reset(300, 'quota', { limit: 1 });
+    });
+    const outcome = outcomeOf(ask(dialer, 'p'));
+    await time.advance();
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'RESET',
+        resetCode: 300,
+        reason: 'quota',
+        payload: { limit: 1 },
+        streamId: 1,
+        retriable: false,
+      }),
+    });
+  });
+
+  it('rejects, rather than throws, for a payload that cannot be sent', async () => {
+    const { dialer, sent } = pair(stays);
+    expect(await outcomeOf(ask(dialer, 1n))).toEqual({ error: expect.any(TypeError) });
+    expect(await outcomeOf(ask(dialer, 1, { timeoutMs: -1 }))).toEqual({ error: expect.any(TypeError) });
+    expect(sent).toEqual([]);
+  });
+
+  it('gives its stream to onOpen: for reply headers and trailers', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1, { headers: { h: 1 }, trailers: { t: 2 } }));
+    const streams: Stream<unknown, never>[] = [];
+    const answer = ask(dialer, 'p', { onOpen: (stream) => streams.push(stream) });
+    await time.advance();
+    await answer;
+    expect(streams).toEqual([expect.objectContaining({ id: 1, replyHeaders: { h: 1 }, trailers: { t: 2 }, phase: 'closed' })]);
+  });
+
+  it('is not cancelled by a reader of that stream that leaves', async () => {
+    const { dialer, sent } = pair((_, stream) => {
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const seen: unknown[] = [];
+    const answer = ask(dialer, 'p', {
+      onOpen: (stream) => {
+        const subscription = stream.subscribe((value) => {
+          seen.push(value);
+          subscription.unsubscribe();
+        });
+      },
+    });
+    await time.advance();
+    expect([await answer, seen, sent.length]).toEqual([1, [1], 1]);
+  });
+
+  it('times out after 30 s by default', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcome = outcomeOf(ask(dialer, 'p'));
+    await time.advance(29_999);
+    expect(sent).toHaveLength(1);
+    await time.advance(1);
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'DEADLINE_EXCEEDED',
+        timeoutMs: 30_000,
+        streamId: 1,
+        retriable: false,
+        message: expect.stringContaining('30000 ms'),
+      }),
+    });
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
+  });
+
+  it.each<[string, PeerOptions, OpenOptions<unknown, never>, number]>([
+    ['requestTimeoutMs', { requestTimeoutMs: 200 }, {}, 200],
+    ['timeoutMs', {}, { timeoutMs: 100 }, 100],
+    ['timeoutMs, ahead of requestTimeoutMs', { requestTimeoutMs: 200 }, { timeoutMs: 300 }, 300],
+  ])('times out as %s says', async (_what, options, call, ms) => {
+    const { dialer, sent } = pair(stays, options);
+    const outcome = outcomeOf(ask(dialer, 'p', call));
+    await time.advance(ms - 1);
+    expect(sent).toHaveLength(1);
+    await time.advance(1);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: ms }) });
+  });
+
+  it.each<[string, PeerOptions, OpenOptions<unknown, never>]>([
+    ['requestTimeoutMs 0', { requestTimeoutMs: 0 }, {}],
+    ['timeoutMs 0', {}, { timeoutMs: 0 }],
+    ['timeoutMs Infinity', {}, { timeoutMs: Infinity }],
+  ])('never times out with %s', async (_what, options, call) => {
+    const { dialer, sent } = pair(stays, options);
+    void outcomeOf(ask(dialer, 'p', call));
+    await time.advance(86_400_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('leaves no timer behind its answer', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    await answer;
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('leaves no timer behind on a peer that is closed', async () => {
+    const { dialer } = pair(stays);
+    void dialer.close();
+    await time.advance();
+    expect(await outcomeOf(ask(dialer, 'p'))).toEqual({
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+    });
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('request$', () => {
+  it('is cold: each subscription asks anew', async () => {
+    let asked = 0;
+    const { dialer } = pair((_, stream) => stream.reply(++asked));
+    const answer$ = dialer.request$('p');
+    expect(asked).toBe(0);
+    const answers = Promise.all([firstValueFrom(answer$), firstValueFrom(answer$)]);
+    await time.advance();
+    expect(await answers).toEqual([1, 2]);
+  });
+
+  it('cancels nothing when it is left behind its answer', async () => {
+    const { dialer, sent } = pair((_, stream) => {
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const answers = lastValueFrom(dialer.request$('p').pipe(toArray()));
+    await time.advance();
+    expect([await answers, sent.length]).toEqual([[1], 1]);
+  });
+});
+
+describe('notify', () => {
+  it.each<[string, StreamHandler]>([
+    ['a reply', (_, stream) => stream.reply(1)],
+    ['a failure', () => Promise.reject(new Error('no'))],
+    [
+      'a reset',
+      (_, stream) => {
+        stream.reset(300);
+      },
+    ],
+  ])('keeps nothing: %s is dropped, and answered with nothing', async (_what, handler) => {
+    const { dialer, sent } = pair(handler);
+    dialer.notify('p');
+    await time.advance();
+    expect(sent).toEqual([{ type: 'open', stream: 1, end: true, payload: 'p' }]);
+    expect([logs.warnings, logs.errors]).toEqual([[], []]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('throws as open does', () => {
+    const { dialer } = pair(stays);
+    expect(() => {
+      dialer.notify(1n);
+    }).toThrow(TypeError);
+  });
+});
+
+/** What takes a signal and a time-out. */
+const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions) => Promise<unknown>])[] = [
+  ['open', (peer, options) => new Promise((resolve) => peer.open('p', options).subscribe({ error: resolve }))],
+  ['open$', (peer, options) => new Promise((resolve) => peer.open$('p', options).subscribe({ error: resolve }))],
+  ['request', (peer, options) => peer.request('p', options as OpenOptions<unknown, never>).catch((error: unknown) => error)],
+  [
+    'request$',
+    (peer, options) => new Promise((resolve) => peer.request$('p', options as OpenOptions<unknown, never>).subscribe({ error: resolve })),
+  ],
+];
+
+describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
+  it('is cancelled when the signal aborts, and tells the reason', async () => {
+    const { dialer, sent } = pair(stays);
+    const abort = new AbortController();
+    const failed = call(dialer, { signal: abort.signal });
+    await time.advance();
+    const why = new Error('the user left');
+    abort.abort(why);
+    expect(await failed).toMatchObject({ code: 'CANCELLED', cause: why, streamId: 1, retriable: false });
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 8, reason: 'aborted' });
+  });
+
+  it('sends nothing and burns no id when the signal has aborted before', async () => {
+    const { dialer, acceptor, sent } = pair(stays);
+    const received = framesOf(acceptor, 'rx');
+    expect(await call(dialer, { signal: AbortSignal.abort('why') })).toMatchObject({ code: 'CANCELLED', cause: 'why', streamId: null });
+    await time.advance();
+    expect([sent, received]).toEqual([[], []]);
+    expect(time.isOver()).toBe(true);
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it('lets go of the signal when the stream is gone', async () => {
+    const { dialer } = pair((_, stream) => {
+      stream.reset(300);
+    });
+    const { signal } = new AbortController();
+    const failed = call(dialer, { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await time.advance();
+    await failed;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('timeoutMs of open and open$', () => {
+  it.each(CALLS.slice(0, 2))('is no limit for %s unless it is given', async (_call, call) => {
+    const { dialer, sent } = pair(stays);
+    void call(dialer, {});
+    await time.advance(86_400_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each(CALLS.slice(0, 2))('limits the whole stream of %s', async (_call, call) => {
+    const { dialer, sent } = pair((_, stream) => {
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const failed = call(dialer, { timeoutMs: 100 });
+    await time.advance(100);
+    expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: 1 });
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
+  });
+
+  it.each([-1, NaN, '5' as unknown as number])('is refused with TypeError when it is %p', (timeoutMs) => {
+    const { dialer, sent } = pair(stays);
+    expect(() => dialer.open('p', { timeoutMs })).toThrow(TypeError);
+    expect(sent).toEqual([]);
+  });
+
+  it('runs out in the order of the deadlines, whatever the order of the calls', async () => {
+    const { dialer } = pair(stays);
+    const seen: unknown[] = [];
+    for (const timeoutMs of [300, 100, 200, 100])
+      dialer.open(null, { timeoutMs }).subscribe({ error: (error: { streamId: number }) => seen.push([time.now, error.streamId]) });
+    await time.advance(1_000);
+    expect(seen).toEqual([
+      [100, 3],
+      [100, 7],
+      [200, 5],
+      [300, 1],
+    ]);
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('onOpen', () => {
+  it('is called when the open is on its way, so that what it sends comes behind', async () => {
+    const { dialer, sent } = pair(stays);
+    dialer.open('p', {
+      onOpen: (stream) => {
+        void stream.send('first');
+      },
+    });
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'open', stream: 1, payload: 'p' },
+      { type: 'data', stream: 1, payload: 'first' },
+    ]);
+  });
+
+  it('that resets the stream is a reset behind the open', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcome = outcomeOf(
+      dialer.request('p', {
+        onOpen: (stream) => {
+          stream.reset(300, 'no');
+        },
+      }),
+    );
+    await time.advance();
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'RESET', resetCode: 300 }) });
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset']);
+  });
+});

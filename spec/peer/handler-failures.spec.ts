@@ -1,0 +1,326 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, NEVER } from 'rxjs';
+import { defaultErrorSerializer, RefusedError, RemoteError, ResetError } from '../../src/index.js';
+import type { ErrorSerializer, StreamHandler } from '../../src/peer/hooks.js';
+import type { PeerOptions } from '../../src/peer/options.js';
+import { createPair } from '../../src/testing.js';
+import { CODECS, framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** What the acceptor sent when its handler did this, and what the request came to. */
+async function answered(handler: StreamHandler, options: PeerOptions = {}) {
+  const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
+  acceptor.onStream(handler);
+  const sent = framesOf(acceptor);
+  const outcome = dialer.request('p').then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await time.advance();
+  acceptor.onStream((payload, stream) => stream.reply(payload));
+  const next = dialer.request('the connection lives');
+  await time.advance();
+  expect(await next).toBe('the connection lives');
+  return { sent: sent.slice(0, -1), outcome: await outcome };
+}
+
+const throwing =
+  (thrown: unknown): StreamHandler =>
+  () => {
+    throw thrown;
+  };
+
+/** Refuses to be looked at in any way. */
+const hostile: object = new Proxy(
+  {},
+  Object.fromEntries(
+    ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor'].map((trap) => [
+      trap,
+      () => {
+        throw new Error('hands off');
+      },
+    ]),
+  ),
+);
+
+class Unprintable extends Error {
+  override get message(): string {
+    throw new Error('no message');
+  }
+}
+
+const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string, payload: unknown])[] = [
+  ['an Error', new RangeError('too big'), 'too big', { name: 'RangeError', message: 'too big' }],
+  ['an Error without a message', new Error(''), '', { name: 'Error', message: '' }],
+  ['undefined', undefined, 'undefined', { name: 'Error', message: 'undefined' }],
+  ['null', null, 'null', { name: 'Error', message: 'null' }],
+  ['a text', 'nope', 'nope', { name: 'Error', message: 'nope' }],
+  ['a number', 42, '42', { name: 'Error', message: '42' }],
+  ['a bigint', 1n, '1', { name: 'Error', message: '1' }],
+  ['a symbol', Symbol('s'), 'Symbol(s)', { name: 'Error', message: 'Symbol(s)' }],
+  ['a frozen Error', Object.freeze(new Error('cold')), 'cold', { name: 'Error', message: 'cold' }],
+  ['an object without a prototype', Object.create(null), 'unknown error', { name: 'Error', message: 'unknown error' }],
+  ['an Error whose message getter throws', new Unprintable(), 'unknown error', { name: 'Error', message: 'unknown error' }],
+  ['a proxy that refuses everything', hostile, 'unknown error', undefined],
+  [
+    'an Error with a code that is no reset code',
+    Object.assign(new Error('io'), { code: 'EIO', retriable: true, resetCode: 'x' }),
+    'io',
+    {
+      name: 'Error',
+      message: 'io',
+    },
+  ],
+  [
+    'an Error with a fraction for a reset code',
+    Object.assign(new Error('half'), { code: 'X', retriable: false, resetCode: 1.5, reason: 'r' }),
+    'half',
+    {
+      name: 'Error',
+      message: 'half',
+    },
+  ],
+];
+
+describe.each(CODECS)('a handler with %s', (_name, codec) => {
+  describe.each([
+    ['throws', throwing],
+    [
+      'rejects with',
+      (thrown: unknown): StreamHandler =>
+        () =>
+          Promise.reject(thrown),
+    ],
+  ])('that %s', (_how, failing) => {
+    it.each(THROWN)('%s resets its stream with APPLICATION_ERROR, and nothing else', async (_what, thrown, reason, payload) => {
+      const { sent, outcome } = await answered(failing(thrown), { codec });
+      expect(sent).toEqual([
+        {
+          type: 'reset',
+          stream: 1,
+          code: 16,
+          ...(reason === '' ? {} : { reason }),
+          ...(payload === undefined ? {} : { payload }),
+        },
+      ]);
+      expect(outcome).toEqual({
+        error: expect.objectContaining({ code: 'REMOTE', message: reason, payload: payload ?? null, streamId: 1, retriable: false }),
+      });
+    });
+  });
+});
+
+describe('a handler that throws an error with a reset code', () => {
+  it.each<[string, unknown, object]>([
+    ['ResetError', new ResetError(300, 'quota', { limit: 1 }), { code: 300, reason: 'quota', payload: { limit: 1 } }],
+    ['ResetError of a code of the library', new ResetError(11, 'slow down'), { code: 11, reason: 'slow down' }],
+    ['ResetError without a code', new ResetError(null, 'why'), { reason: 'why' }],
+    ['RemoteError', new RemoteError('inner', { deep: true }), { code: 16, reason: 'inner', payload: { deep: true } }],
+    ['RefusedError', new RefusedError('not here'), { code: 7, reason: 'not here' }],
+    ['RefusedError of a goaway', new RefusedError('draining', null), { code: 7, reason: 'draining' }],
+    [
+      'ResetError of another copy of the package',
+      Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 300, reason: 'quota', payload: 1 }),
+      { code: 300, reason: 'quota', payload: 1 },
+    ],
+    ['ResetError whose payload cannot be sent', new ResetError(300, 'quota', () => 1), { code: 300, reason: 'quota' }],
+  ])('sends a %s as that reset', async (_what, thrown, reset) => {
+    const { sent } = await answered(throwing(thrown));
+    expect(sent).toEqual([{ type: 'reset', stream: 1, ...reset }]);
+  });
+
+  it('sends REFUSED only while it has sent nothing: behind a first frame it is an ordinary failure', async () => {
+    const { sent, outcome } = await answered((_, stream) => {
+      void stream.send(1);
+      throw new RefusedError('too late');
+    });
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, payload: 1 },
+      { type: 'reset', stream: 1, code: 16, payload: { name: 'RefusedError', message: 'refused: too late' }, reason: 'refused: too late' },
+    ]);
+    expect(outcome).toEqual({ value: 1 });
+  });
+
+  it('passes on what a stream it proxies was reset with', async () => {
+    const inner = createPair();
+    inner.acceptor.onStream(throwing(new ResetError(300, 'quota', { limit: 1 })));
+    const { outcome } = await answered((payload, stream) => inner.dialer.request(payload).then((value) => stream.reply(value)));
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'RESET', resetCode: 300, reason: 'quota', payload: { limit: 1 } }) });
+  });
+});
+
+describe('a handler that fails behind the end of its stream', () => {
+  it.each<[string, StreamHandler]>([
+    [
+      'throws',
+      (_, stream) => {
+        void stream.reply('r');
+        throw new Error('late');
+      },
+    ],
+    [
+      'rejects',
+      async (_, stream) => {
+        await stream.reply('r');
+        throw new Error('late');
+      },
+    ],
+  ])('is only logged when it %s: the answer stands', async (_how, handler) => {
+    const { sent, outcome } = await answered(handler);
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true, payload: 'r' }]);
+    expect(outcome).toEqual({ value: 'r' });
+    expect(logs.errors).toEqual([expect.stringContaining('failed after its stream had ended')]);
+  });
+
+  it('is no news when the stream was reset before', async () => {
+    const { sent } = await answered((_, stream) => {
+      stream.reset(300, 'why');
+      throw new Error('late');
+    });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 300, reason: 'why' }]);
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('is no news when the opener has cancelled', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.onStream(async (_, stream) => {
+      await stream.closed;
+      throw new Error('late');
+    });
+    const stream = dialer.open();
+    await time.advance();
+    stream.reset();
+    await time.advance();
+    expect([sent, logs.errors]).toEqual([[], []]);
+  });
+});
+
+describe('an error serializer', () => {
+  it('makes the payload of the reset from what was thrown', async () => {
+    const thrown = new Error('secret');
+    const serializer = jest.fn<ErrorSerializer>(() => ({ status: 500 }));
+    const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
+    expect(serializer.mock.calls).toEqual([[thrown]]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'secret', payload: { status: 500 } }) });
+  });
+
+  it('sets the reason too where its value has a message, so that it can redact both', async () => {
+    const { sent } = await answered(throwing(new Error('secret')), { errorSerializer: () => ({ message: 'failed' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
+  });
+
+  it.each<[string, ErrorSerializer]>([
+    ['gives null', () => null],
+    ['gives undefined', () => undefined],
+    [
+      'throws',
+      () => {
+        throw new Error('serializer');
+      },
+    ],
+    ['gives bytes, which json cannot carry', () => new Uint8Array(3)],
+    ['gives a function', () => () => 1],
+    [
+      'gives a circle',
+      () => {
+        const circle: Record<string, unknown> = {};
+        return (circle['self'] = circle);
+      },
+    ],
+    ['gives a promise', () => Promise.resolve(1)],
+    ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
+    ['gives a proxy that refuses everything', () => hostile],
+  ])('that %s leaves a reset with reason text and no payload', async (_what, errorSerializer) => {
+    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
+  });
+
+  it('may give a value larger than a frame: the reset goes in fragments', async () => {
+    const big = 'x'.repeat(200_000);
+    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer: () => ({ big }) });
+    expect(sent.length).toBeGreaterThan(3);
+    expect(sent.every((frame) => frame['type'] === 'reset')).toBe(true);
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'why' }) });
+  });
+
+  it('is the default one for a peer without: name and message', () => {
+    expect([new TypeError('t'), 'text', null].map(defaultErrorSerializer)).toEqual([
+      { name: 'TypeError', message: 't' },
+      { name: 'Error', message: 'text' },
+      { name: 'Error', message: 'null' },
+    ]);
+  });
+
+  it('is asked for a failing input of this side too', async () => {
+    const { dialer } = createPair({ dialer: { errorSerializer: () => 'serialized' } });
+    const sent = framesOf(dialer);
+    void dialer.open().sendAll(Promise.reject(new Error('input')));
+    await time.advance();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: 'serialized', reason: 'input' });
+  });
+});
+
+describe('a handler', () => {
+  it('works on both ends: the dialer gets pushes', async () => {
+    const { dialer, acceptor } = createPair();
+    dialer.onStream((payload, stream) => stream.reply(`got ${String(payload)}`));
+    const answer = acceptor.request('push');
+    await time.advance();
+    expect(await answer).toBe('got push');
+  });
+
+  it('settles synchronously when it returns no thenable', () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.onStream(() => NEVER);
+    void dialer.request();
+    return time.advance().then(() => {
+      expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+    });
+  });
+
+  it('may return a thenable of any kind, also one that settles twice', async () => {
+    const twice = {
+      then(resolve: () => void, reject: (error: Error) => void) {
+        resolve();
+        reject(new Error('again'));
+        resolve();
+      },
+    };
+    const { sent } = await answered(() => twice);
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+  });
+
+  it('may return a thenable whose then throws, which is a failure', async () => {
+    const { sent } = await answered(() => ({
+      then() {
+        throw new Error('then');
+      },
+    }));
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message: 'then' }, reason: 'then' }]);
+  });
+
+  it('is called once per stream with null for an open without a payload', async () => {
+    const { dialer, acceptor } = createPair();
+    const handler = jest.fn<StreamHandler>((_, stream) => stream.reply());
+    acceptor.onStream(handler);
+    const answer = dialer.request();
+    await time.advance();
+    expect(await answer).toBeNull();
+    expect(handler.mock.calls.map(([payload]) => payload)).toEqual([null]);
+  });
+
+  it('can be given with the options, and with serve()', async () => {
+    const { dialer, acceptor } = createPair({ dialer: { onStream: (_, stream) => stream.reply('option') } });
+    void acceptor.serve((_, stream) => stream.reply('serve'));
+    const answers = Promise.all([dialer.request(), acceptor.request(), firstValueFrom(dialer.request$())]);
+    await time.advance();
+    expect(await answers).toEqual(['serve', 'option', 'serve']);
+  });
+});

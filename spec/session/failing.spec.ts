@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConnectionFault } from '../../src/wire/fault.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { Rig } from '../support/session-rig.js';
+import { inTime } from '../support/session-time.js';
+
+const MIB = 1024 * 1024;
+const { NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM } = ResetCode;
+
+const logs = collectLogs();
+
+const close = (rig: Rig, drainMs = 0) => {
+  rig.session.closing.drain(drainMs, NO_ERROR, '');
+};
+
+describe('a connection that cannot go on', () => {
+  it('drops what is queued, says why, and closes', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    stream.live.run();
+    rig.transport.bufferedAmount = MIB;
+    rig.send(stream, { payload: 'never' });
+    rig.receive({ type: 'ping', nonce: 'never' });
+    rig.transport.receive('{');
+    const reason = expect.stringContaining('expected JSON');
+    expect(rig.news).toEqual([{ type: 'goaway', code: PROTOCOL_ERROR, last_stream: 1, reason }]);
+    expect(rig.transport.closes).toEqual([{ code: 1002, reason }]);
+    rig.transport.drainTo(0);
+    rig.send(stream, { payload: 'nor this' });
+    expect(rig.news).toEqual([]);
+    expect(stream.ends).toEqual([]);
+    rig.transport.end({ code: 1002, reason: '', wasClean: true });
+    expect(stream.ends).toMatchObject([{ how: 'lost', reason: { code: 1002 } }]);
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
+
+  it('fails once', () => {
+    const rig = new Rig();
+    rig.session.fail(ConnectionFault.tooMuch('one'));
+    rig.session.fail(ConnectionFault.tooMuch('two'));
+    expect(rig.news).toEqual([{ type: 'goaway', code: ENHANCE_YOUR_CALM, last_stream: 0, reason: 'one' }]);
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'one' }]);
+  });
+
+  it('closes with 1011 for a fault of this side, which is logged', () => {
+    const rig = new Rig();
+    const error = new Error('a bug');
+    rig.session.fail(error);
+    expect(rig.news).toEqual([{ type: 'goaway', code: INTERNAL_ERROR, last_stream: 0, reason: 'internal error' }]);
+    expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);
+    expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
+  });
+
+  it('does not hear what still arrives, from wherever it failed', () => {
+    const rig = new Rig();
+    rig.session.fail(ConnectionFault.tooMuch('enough'));
+    rig.receive({ type: 'open', stream: 1 });
+    expect([rig.remotes, rig.observed]).toMatchObject([[], [['tx', { type: 'goaway' }]]]);
+  });
+
+  it('ends a drain that is under way', () => {
+    const rig = new Rig();
+    rig.remote(1).live.run();
+    close(rig, 1_000);
+    rig.transport.receive('{');
+    close(rig);
+    expect(rig.news.map(({ type, code, last_stream }) => [type, code, last_stream])).toEqual([
+      ['goaway', NO_ERROR, 1],
+      ['goaway', PROTOCOL_ERROR, 1],
+    ]);
+    expect(rig.transport.closes).toMatchObject([{ code: 1002 }]);
+  });
+
+  it('closes in the middle of writing out', () => {
+    const rig = new Rig();
+    rig.transport.bufferedAmount = MIB;
+    rig.open({ payload: 'note', end: true }, true);
+    close(rig);
+    rig.transport.receive('{');
+    rig.transport.drainTo(0);
+    expect(rig.news.map(({ type }) => type)).toEqual(['goaway']);
+    expect(rig.transport.closes).toMatchObject([{ code: 1002 }]);
+  });
+
+  it(
+    'terminates a socket that does not close, once',
+    inTime((time) => {
+      const rig = new Rig();
+      close(rig);
+      time.advance(1_500);
+      rig.session.fail(ConnectionFault.tooMuch('enough'));
+      time.advance(1_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe('closing made no progress');
+      expect(time.isOver).toBe(true);
+    }),
+  );
+});

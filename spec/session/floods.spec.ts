@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Frame } from '../../src/wire/frame.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Rig } from '../support/session-rig.js';
+import { inTime } from '../support/session-time.js';
+
+const { REFUSED, CANCEL, APPLICATION_ERROR } = ResetCode;
+const MIB = 1024 * 1024;
+
+const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
+const open = (stream: number): Frame => ({ type: 'open', stream });
+
+describe('a rapid reset', () => {
+  it('keeps the place of its stream until the handler has settled', () => {
+    const rig = new Rig({ limits: { maxStreams: 1 } });
+    const { live } = rig.remote(1);
+    live.run();
+    rig.receive({ type: 'reset', stream: 1, code: CANCEL }, open(3));
+    expect(rig.news).toMatchObject([{ type: 'reset', stream: 3, code: REFUSED }]);
+    live.settle();
+    expect(rig.remote(5).ends).toEqual([]);
+  });
+
+  it(
+    'closes the door for a while where there were too many of running handlers, and cuts nobody off',
+    inTime((time) => {
+      const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 } } });
+      for (const id of [1, 3, 5]) {
+        rig.receive(open(id));
+        if (id < 5) rig.held(id).live.run();
+        rig.receive({ type: 'reset', stream: id, code: CANCEL });
+      }
+      const reason = 'more than 2 at once and 10 per second resets of running handlers (resets)';
+      expect(rig.news).toEqual([{ type: 'reset', stream: 5, code: REFUSED, reason }]);
+      time.advance(100);
+      expect(rig.remote(7).ends).toEqual([]);
+      expect(rig.transport.closes).toEqual([]);
+    }),
+  );
+
+  it('costs nothing behind the handler', () => {
+    const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });
+    for (const id of [1, 3, 5]) {
+      const { live } = rig.remote(id);
+      live.run();
+      live.settle();
+      rig.receive({ type: 'reset', stream: id, code: CANCEL });
+    }
+    expect(rig.news).toEqual([]);
+  });
+});
+
+describe('a remote that does not read', () => {
+  it.each<[string, (id: number) => Frame]>([
+    ['pings', () => ({ type: 'ping' })],
+    ['opens that are refused', (id) => open(id)],
+    ['data of streams that were never opened', (id) => ({ type: 'data', stream: id + 1_000 })],
+  ])('is cut off with more than maxControlFrames unread answers: %s', (_what, frame) => {
+    const rig = new Rig({ limits: { maxControlFrames: 3, maxStreams: 0 } });
+    rig.transport.bufferedAmount = MIB;
+    rig.receive(...times(3, (n) => frame(2 * n + 1)));
+    expect(rig.transport.closes).toEqual([]);
+    rig.receive(frame(9));
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 3 unread answers (maxControlFrames)' }]);
+  });
+
+  it('may read late: only what is not written yet counts', () => {
+    const rig = new Rig({ limits: { maxControlFrames: 1 } });
+    rig.receive(...times(10, () => ({ type: 'ping' })));
+    expect(rig.news).toHaveLength(10);
+  });
+
+  it('is not blamed for what this side sends of its own', () => {
+    const rig = new Rig({ limits: { maxControlFrames: 1 } });
+    const streams = times(5, () => rig.open());
+    rig.transport.bufferedAmount = MIB;
+    for (const { live } of streams) live.reset('user', CANCEL, '');
+    rig.receive({ type: 'ping' });
+    expect(rig.transport.closes).toEqual([]);
+  });
+
+  it.each([
+    [CANCEL, ''],
+    [APPLICATION_ERROR, 'failed'],
+  ])('gets no place for another stream before a reset is written (code %s)', (code, reason) => {
+    const rig = new Rig({ limits: { maxStreams: 2 } });
+    rig.transport.bufferedAmount = MIB;
+    for (const id of [1, 3]) {
+      const { live } = rig.remote(id);
+      live.run();
+      live.reset('user', code, reason);
+      live.settle();
+    }
+    expect([rig.session.streams.size, rig.session.streams.occupied]).toEqual([0, 2]);
+    rig.receive(open(5));
+    rig.transport.drainTo(0);
+    expect(rig.news).toContainEqual(expect.objectContaining({ stream: 5, code: REFUSED }));
+    expect(rig.session.streams.occupied).toBe(0);
+    expect(rig.remote(7).ends).toEqual([]);
+  });
+});

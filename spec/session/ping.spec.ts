@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { Rig } from '../support/session-rig.js';
+import { inTime } from '../support/session-time.js';
+
+describe('a ping', () => {
+  it(
+    'tells the round trip in ms',
+    inTime((time) => {
+      const rig = new Rig();
+      const trips: number[] = [];
+      const lost: unknown[] = [];
+      rig.session.connection.ping(trips.push.bind(trips), lost.push.bind(lost));
+      const [ping] = rig.news;
+      time.advance(42);
+      rig.receive({ type: 'pong', nonce: ping?.nonce });
+      rig.transport.end();
+      expect([trips, lost]).toEqual([[42], []]);
+    }),
+  );
+
+  it('tells why there will be no answer, also where it comes too late', () => {
+    const rig = new Rig();
+    const lost: unknown[] = [];
+    const ping = () => {
+      rig.session.connection.ping(
+        () => undefined,
+        (reason) => lost.push(reason),
+      );
+    };
+    ping();
+    rig.transport.end();
+    ping();
+    expect(lost).toMatchObject([{ code: 1006 }, { code: 1006 }]);
+  });
+
+  it('is answered with its nonce, or without one, ahead of data', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    rig.transport.bufferedAmount = 1024 * 1024;
+    rig.send(stream, { payload: 'data' });
+    rig.receive({ type: 'ping', nonce: 'é"\n' }, { type: 'ping' });
+    rig.transport.drainTo(0);
+    expect(rig.news.slice(1)).toEqual([{ type: 'pong', nonce: 'é"\n' }, { type: 'pong' }, { type: 'data', stream: 2, payload: 'data' }]);
+  });
+
+  it.each([
+    ['fits', 27, true],
+    ['would not fit', 28, false],
+    ['would fit but for its escapes', 27, false],
+  ])('is answered where the pong %s', (what, length, answered) => {
+    const rig = new Rig({ maxFrameBytes: 53, limits: { junk: { burst: 0, perSecond: 0 } } });
+    const nonce = (what.includes('escapes') ? '"' : 'n').padEnd(length, 'n');
+    rig.receive({ type: 'ping', nonce });
+    expect(rig.news.filter(({ type }) => type === 'pong')).toEqual(answered ? [{ type: 'pong', nonce }] : []);
+    expect(rig.transport.closes).toHaveLength(answered ? 0 : 1);
+  });
+});
