@@ -61,6 +61,18 @@ describe('Lane', () => {
     expect(Math.min(...counts)).toBe(0);
   });
 
+  it('charges no more than is left for slices smaller than the least charge', () => {
+    const frame = data({ payload: 'a'.repeat(150) });
+    const lane = laneOf([frame]);
+    const counts: number[] = [];
+    while (!lane.empty) {
+      expect(lane.take((whole) => slicesOf(whole, 80, CODEC)).fragment?.slice(0)).not.toBe('');
+      counts.push(lane.bytes);
+    }
+    expect(counts.slice(0, 4)).toEqual([152 - 64, 152 - 128, 0, 0]);
+    expect(counts.at(-1)).toBe(0);
+  });
+
   it('goes on with slices that were cut before', () => {
     const frame = data({ payload: 'a'.repeat(300) });
     const lane = new Lane(frame, slicesOf(frame, CAP, CODEC));

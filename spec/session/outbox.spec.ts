@@ -108,19 +108,26 @@ describe('a frame that cannot be encoded when its turn comes', () => {
     expect(good.cause).toBeNull();
   });
 
-  it('resets with INTERNAL_ERROR when its stream was closed but for a queued reset', () => {
-    const { rig, codec } = pickyRig();
-    const bad = rig.open({});
-    expect(rig.news).toHaveLength(1);
-    codec.refuses = ({ type }) => type === 'data';
-    rig.transport.bufferedAmount = FULL;
-    rig.send(bad, { payload: 1 });
-    bad.live.reset('user', 300, 'mine');
-    rig.transport.drainTo(0);
-    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
-    expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
-  });
+  it.each(['is cut', 'is encoded'])(
+    'resets with INTERNAL_ERROR when its stream was closed but for a queued reset, and it fails as it %s',
+    (when) => {
+      const { rig, codec } = pickyRig();
+      const bad = rig.open({});
+      expect(rig.news).toHaveLength(1);
+      const refuse = (): void => {
+        codec.refuses = ({ type }) => type === 'data';
+      };
+      if (when === 'is cut') refuse();
+      else rig.onObserved = refuse;
+      rig.transport.bufferedAmount = FULL;
+      rig.send(bad, { payload: 1 });
+      bad.live.reset('user', 300, 'mine');
+      rig.transport.drainTo(0);
+      expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
+      expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
+      expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    },
+  );
 });
 
 describe('a reset whose payload cannot be encoded', () => {

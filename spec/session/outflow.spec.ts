@@ -70,6 +70,7 @@ describe('Outflow', () => {
     'sees no life in a mute message that is taken, header and all',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
+      time.advance(5);
       outflow.sendMute(() => {
         give(30);
       });
@@ -110,6 +111,38 @@ describe('Outflow', () => {
       transport.bufferedAmount = 0;
       time.advance(10);
       expect(outflow.tookAt()).toBe(30);
+    }),
+  );
+
+  it(
+    'counts what the socket adds to a mute message as mute',
+    inTime((time) => {
+      const { outflow, transport } = setUp(time);
+      time.advance(5);
+      outflow.sendMute(() => {
+        outflow.sent(30);
+        transport.bufferedAmount = 44;
+      });
+      expect(outflow.tookAt()).toBe(10);
+      transport.bufferedAmount = 0;
+      time.advance(50);
+      expect(outflow.tookAt()).toBe(10);
+    }),
+  );
+
+  it(
+    'forgives a mute message only what is left of it',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      transport.bufferedAmount = 20;
+      expect(outflow.tookAt()).toBe(10);
+      give(100);
+      transport.bufferedAmount = 80;
+      time.advance(50);
+      expect(outflow.tookAt()).toBe(60);
     }),
   );
 

@@ -351,6 +351,34 @@ describe('resets', () => {
   });
 });
 
+describe('those who wait on sendHighWaterBytes go on', () => {
+  it('when a goaway drops what filled the queues', () => {
+    const rig = fullRig({ isDialer: true, limits: { sendHighWaterBytes: 1000 } });
+    const closed = rig.open({ payload: 'x'.repeat(2000) });
+    closed.live.reset('user', 300, '');
+    const other = rig.remote(2);
+    let went = false;
+    other.live.whenRoom(() => (went = true));
+    expect(went).toBe(false);
+    rig.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
+    rig.transport.drainTo(0);
+    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+  });
+
+  it('when what filled them cannot be cut after all', () => {
+    const rig = fullRig({ isDialer: true, maxFrameBytes: 256, limits: { sendHighWaterBytes: 1000 } });
+    rig.transport.bufferedAmount = 0;
+    const [one, other] = [rig.open({ payload: 1 }), rig.open({ payload: 2 })];
+    rig.transport.bufferedAmount = FULL;
+    rig.send(one, { payload: 'x'.repeat(2000), headers: { h: 'y'.repeat(300) } });
+    one.live.reset('user', 300, '');
+    let went = false;
+    other.live.whenRoom(() => (went = true));
+    rig.transport.drainTo(0);
+    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+  });
+});
+
 describe('streams that the socket does not take', () => {
   it('are withdrawn with all their frames, and leave nothing on the wire', () => {
     const rig = fullRig();

@@ -132,7 +132,7 @@ export class Calls {
     }
     const waiting = core.waiting.enter(encoded);
     const stream = (waiting.core = new StreamCore(core, start, waiting));
-    if (core.source.hopeful) core.source.wake();
+    if (session !== null || core.source.hopeful) core.source.wake();
     else
       waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
     return stream;

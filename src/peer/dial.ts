@@ -88,7 +88,7 @@ function failureOf(transport: Transport, protocol: string): DialFailed | null {
     return { close: closed, status: refusedStatus, error: connectError({ ...closed, willRetry: false }, refusedStatus, opaque) };
   }
   if (closed === null && transport.protocol === protocol) return null;
-  const error = new CodecMismatch(protocol, transport.protocol);
+  const error = new CodecMismatch(protocol, closed === null ? transport.protocol : '');
   transport.close(CloseCode.POLICY, error.message);
   // A socket that nobody reads never sees the other side's close frame.
   transport.messages$.subscribe();

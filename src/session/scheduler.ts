@@ -70,6 +70,7 @@ export class Scheduler implements SliceQueue {
 
   /** Runs `task` once everything accepted so far has left; never, when the scheduler is stopped first. */
   whenFlushed(task: () => void): void {
+    if (this.#stopped) return;
     if (this.#flushed) task();
     else this.#whenFlushed.push(task);
   }
@@ -143,6 +144,7 @@ export class Scheduler implements SliceQueue {
     } finally {
       this.#pumping = false;
     }
+    this.backlog.relieve();
     this.#checkFlushed();
   };
 

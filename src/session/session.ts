@@ -152,6 +152,7 @@ export class Session {
       if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
     this.scheduler.backlog.dropUnopened();
+    this.scheduler.backlog.relieve();
     if (code !== null && code !== ResetCode.NO_ERROR) this.closing.hurry();
     this.#owner.goneAway(code);
   }
@@ -261,6 +262,7 @@ export class Session {
     this.connection.lose(reason);
     this.#root.unsubscribe();
     this.scheduler.clear();
+    this.streams.clearResets();
     this.#owner.ended(reason);
   }
 }

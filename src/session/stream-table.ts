@@ -101,4 +101,9 @@ export class StreamTable {
     this.#resets.get(id)?.resetWritten();
     this.#resets.delete(id);
   }
+
+  /** No reset is written any more. */
+  clearResets(): void {
+    for (const id of this.#resets.keys()) this.resetWritten(id);
+  }
 }

@@ -22,8 +22,9 @@ interface Mark {
 
 /**
  * Draws the frames of a session as a marble diagram in plain text, when the session has ended: a row per stream and
- * direction, a column per ms, the letters of `frameMarbles`. Where a column holds several frames they stand in brackets; a
- * long gap is written as its time.
+ * direction, a character per ms from the first frame on, the letters of `frameMarbles`. Frames of the same ms stand in
+ * brackets, a long gap is written as its time. A row can be pasted into a test; only where frames follow closer on a bracket
+ * than it is wide does it move them apart.
  *
  * @example
  * ```ts
@@ -60,13 +61,13 @@ function letterOf(frame: Frame): string {
 function draw(marks: readonly Mark[]): string {
   const rows = new Map([...new Set(marks.map(({ row }) => row))].map((row) => [row, '']));
   const widest = Math.max(0, ...[...rows.keys()].map(({ length }) => length));
-  let previous: number | null = null;
+  let free = marks[0]?.at ?? 0;
   for (const at of new Set(marks.map((mark) => mark.at))) {
-    const gap = previous === null ? '' : filler(at - previous - 1);
+    const gap = filler(at - free);
     const cells = new Map([...rows.keys()].map((row) => [row, cell(marks.filter((mark) => mark.row === row && mark.at === at))]));
     const width = Math.max(...[...cells.values()].map(({ length }) => length));
     for (const [row, text] of rows) rows.set(row, text + gap + (cells.get(row) ?? '').padEnd(width, '-'));
-    previous = at;
+    free = at + width;
   }
   return [...rows].map(([row, text]) => `${row.padEnd(widest)}  ${text}`).join('\n');
 }

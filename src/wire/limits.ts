@@ -77,7 +77,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxQueuedBytes: 16 * MIB,
 };
 
-const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536 };
+const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536, sendHighWaterBytes: 1 };
 
 /**
  * Fills in the defaults and checks every given limit once.

@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ABSENT, completeFrame } from '../../src/wire/frame.js';
-import { resolveLimits } from '../../src/wire/limits.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { Scheduler } from '../../src/session/scheduler.js';
-import { ScriptedTransport } from '../support/scripted-transport.js';
 import { Rig } from '../support/session-rig.js';
 import type { Holder, RigOptions } from '../support/session-rig.js';
 
@@ -23,52 +19,8 @@ function full(options: RigOptions = {}): readonly [Rig, Holder, Holder, Holder] 
 
 const streamsOf = (rig: Rig) => rig.news.map(({ stream, type }) => stream ?? type);
 
-describe('the scheduler', () => {
-  it('sends control before data', () => {
-    const [rig, one] = full();
-    rig.send(one, { payload: 'data' });
-    rig.session.connection.probe();
-    rig.receive({ type: 'ping', nonce: 'n' });
-    rig.transport.drainTo(0);
-    expect(rig.news.map(({ type }) => type)).toEqual(['ping', 'pong', 'data']);
-  });
-
-  it('sends control before the slices that are left of a transfer', () => {
-    const [rig, one] = full();
-    rig.send(one, { payload: BIG });
-    rig.transport.onSend = () => {
-      rig.transport.onSend = () => undefined;
-      rig.receive({ type: 'ping', nonce: 'n' });
-    };
-    rig.transport.drainTo(0);
-    expect(rig.news.map(({ type }) => type).slice(0, 3)).toEqual(['data', 'pong', 'data']);
-  });
-
-  it('sends one slice of each stream in turn', () => {
-    const [rig, ...streams] = full();
-    for (const stream of streams) rig.send(stream, { payload: 'x'.repeat(65_000 * 2) });
-    rig.transport.drainTo(0);
-    expect(streamsOf(rig)).toEqual([2, 4, 6, 2, 4, 6]);
-  });
-
-  it('lets a small request overtake a big transfer', () => {
-    const [rig, big] = full();
-    rig.send(big, { payload: BIG });
-    rig.open({ payload: 'small', end: true });
-    rig.transport.drainTo(0);
-    expect(streamsOf(rig)).toEqual([2, 8, 2, 2, 2, 2, 2]);
-  });
-
-  it('lets opens leave in the order of their ids, big ones too', () => {
-    const [rig] = full();
-    for (const payload of [BIG, 'small', BIG, 'small']) rig.open({ payload });
-    rig.transport.drainTo(0);
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
-    const firsts = rig.news.filter(({ stream }, at, all) => all.findIndex((other) => other.stream === stream) === at);
-    expect(firsts.map(({ stream }) => stream)).toEqual([8, 10, 12, 14]);
-  });
-
-  it('sends at once, and queues nothing, while the socket has room', () => {
+describe('a frame', () => {
+  it('leaves at once, and nothing is queued, while the socket has room', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = MIB - 1;
     const stream = rig.open({ payload: 'a' });
@@ -77,38 +29,7 @@ describe('the scheduler', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it('stops at 1 MiB in the socket, and goes on at 256 KiB', () => {
-    const rig = new Rig();
-    rig.transport.stuck = true;
-    const stream = rig.open();
-    for (let n = 0; n < 3; n++) rig.send(stream, { payload: 'x'.repeat(8 * 65_000) });
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
-    expect(rig.transport.bufferedAmount).toBeGreaterThanOrEqual(MIB);
-    expect(rig.transport.bufferedAmount).toBeLessThan(MIB + 65_536);
-    expect(rig.transport.awaitedBytes).toBe(256 * KIB);
-    const sent = rig.transport.sent.length;
-    rig.receive({ type: 'ping', nonce: 'n' });
-    expect(rig.transport.sent).toHaveLength(sent);
-    rig.transport.drainTo(256 * KIB + 1);
-    expect(rig.transport.sent).toHaveLength(sent);
-    rig.transport.stuck = false;
-    rig.transport.drainTo(256 * KIB);
-    expect(rig.transport.sent.length).toBeGreaterThan(sent);
-  });
-
-  it('leaves off after 512 KiB until the next turn, so that reading and timers come in between', () => {
-    const [rig, stream] = full();
-    rig.send(stream, { payload: 'x'.repeat(20 * 65_000) });
-    rig.transport.drainTo(0);
-    expect(rig.transport.sent).toHaveLength(3 + 9);
-    expect(rig.transport.turnsDue).toBe(1);
-    rig.transport.nextTurn();
-    rig.transport.nextTurn();
-    expect(rig.transport.turnsDue).toBe(0);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
-  });
-
-  it('encodes a slice only when its turn comes', () => {
+  it('is cut and encoded only when the turn of each slice comes', () => {
     const [rig, stream] = full();
     rig.send(stream, { payload: BIG });
     const cut = () => rig.observed.filter(([, { fragment }]) => fragment !== undefined).length;
@@ -193,19 +114,5 @@ describe('room', () => {
     expect(stream.live.overflows).toBe(true);
     rig.transport.drainTo(0);
     expect(stream.live.overflows).toBe(false);
-  });
-});
-
-describe('a scheduler that has no output yet', () => {
-  const failures: unknown[] = [];
-  const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), {
-    sent: () => undefined,
-    unsendable: (_frame, error) => failures.push(error),
-  });
-
-  it('sends nothing', () => {
-    expect(() => scheduler.add(completeFrame({ type: 'ping' }))).toThrow('the scheduler has no output yet');
-    scheduler.add(completeFrame({ type: 'open', stream: 1, payload: ABSENT }));
-    expect(failures).toEqual([new Error('the scheduler has no output yet')]);
   });
 });

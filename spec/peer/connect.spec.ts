@@ -1,0 +1,437 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { clearCodecs, connect, JsonCodec, registerCodec, settings } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import type { ConnectOptions, ConnectUrl, DialContext, Peer } from '../../src/index.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { Network } from '../support/peer-network.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const ADDRESS = 'wss://example.org/mux';
+
+const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
+  connect(url, { socket: network.socket, keepalive: false, ...options });
+
+const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
+
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+describe('connect', () => {
+  it('gives a peer at once, and dials with exactly one subprotocol', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    expect(peer.isDialer).toBe(true);
+    expect(peer.status).toEqual({ state: 'connecting', attempt: 1, last: null });
+    expect(network.dials).toEqual([expect.objectContaining({ url: ADDRESS, protocol: 'mux.v1.json' })]);
+    await time.advance();
+    expect(await peer.opened).toBe(peer);
+    expect(peer.status).toEqual({ state: 'open', reconnects: 0 });
+  });
+
+  it('accepts a URL', () => {
+    const network = echoing();
+    dialing(network, {}, new URL(ADDRESS));
+    expect(network.last.url).toBe(ADDRESS);
+  });
+
+  it('sends what was called while it was connecting, in order, ids and all', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    const stream = peer.open('first');
+    void stream.send(1);
+    const answer = peer.request('second');
+    peer.notify('third');
+    void stream.end();
+    expect([stream.id, stream.phase, sent]).toEqual([null, 'idle', []]);
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'open', stream: 1, payload: 'first' },
+      { type: 'data', stream: 1, payload: 1 },
+      { type: 'data', stream: 1, end: true },
+      { type: 'open', stream: 3, end: true, payload: 'second' },
+      { type: 'open', stream: 5, end: true, payload: 'third' },
+    ]);
+    expect([await answer, stream.id]).toEqual(['second', 1]);
+  });
+
+  it('lets a call that is made when the socket opens go behind those that waited', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    peer.status$.subscribe(({ state }) => {
+      if (state === 'open') peer.notify('at the opening');
+    });
+    peer.notify('before');
+    await time.advance();
+    expect(sent.map((frame) => frame['payload'])).toEqual(['before', 'at the opening']);
+  });
+
+  it('keeps the order of a stream into which a hook sends while it leaves', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const stream = peer.open('p');
+    void stream.send(1);
+    const sent: unknown[] = [];
+    peer.onFrame((direction, frame) => {
+      if (direction !== 'tx') return;
+      sent.push(frame.payload);
+      if (frame.type === 'open') void stream.send('from the hook');
+    });
+    await time.advance();
+    expect(sent).toEqual(['p', 1, 'from the hook']);
+  });
+
+  it('ends a stream that a hook resets while it leaves', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const stream = peer.open('p');
+    void stream.send(1);
+    peer.onFrame((_direction, frame) => {
+      if (frame.type === 'open') stream.reset(300, 'no');
+    });
+    const sent = framesOf(peer);
+    await time.advance();
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset']);
+    expect([stream.cause, peer.status.state]).toEqual([expect.objectContaining({ how: 'reset', code: 300 }), 'open']);
+  });
+
+  it('drops a stream that ended while it waited: nothing of it goes on the wire, and no id is spent', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    peer.open('dropped').reset();
+    peer.open$('left').subscribe().unsubscribe();
+    const kept = peer.open('kept');
+    await time.advance();
+    expect([sent, kept.id]).toEqual([[{ type: 'open', stream: 1, payload: 'kept' }], 1]);
+  });
+
+  it('lets deadlines run while it is connecting', async () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network);
+    const outcome = outcomeOf(peer.request('p', { timeoutMs: 100 }));
+    await time.advance(100);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: null }) });
+  });
+
+  it('takes 16 MiB of opens while it is connecting; one larger may wait alone; more throws QueueOverflowError, which is retriable', () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const big = 'x'.repeat(2_000);
+    const alone = peer.open(big);
+    expect(() => peer.open('y')).toThrow(
+      expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true, message: expect.stringContaining('1000 (maxQueuedBytes)') }),
+    );
+    alone.subscribe({ error: () => undefined });
+    alone.reset();
+    for (let n = 0; n < 15; n++) peer.open('small');
+    expect(() => peer.open('one too many')).toThrow(expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }));
+  });
+
+  it('fails a waiting stream that is fed beyond the limit, and that stream only', async () => {
+    const network = echoing();
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const other = peer.open('other');
+    const stream = peer.open('fed');
+    const sends = [1, 2, 3].map(() => outcomeOf(stream.send('x'.repeat(600))));
+    expect(await sends[2]).toEqual({ error: expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }) });
+    await time.advance();
+    expect([stream.phase, other.id]).toEqual(['closed', 1]);
+  });
+
+  it('lets send() wait while too much is queued, and go on with the socket', async () => {
+    const network = echoing();
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const stream = peer.open('p');
+    const seen: string[] = [];
+    void stream.send('x'.repeat(2_000)).then(() => seen.push('sent'));
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    await time.advance();
+    expect(seen).toEqual(['sent']);
+  });
+
+  it('fails what waits with a retriable error when the dial fails', async () => {
+    const network = new Network();
+    network.answer = { status: 503 };
+    const peer = dialing(network);
+    const outcome = outcomeOf(peer.request('p'));
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    await time.advance();
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true, message: expect.stringContaining('HTTP 503') }),
+    });
+    expect(reasons).toEqual([expect.objectContaining({ code: 1006, wasClean: false, willRetry: false })]);
+    expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', status: 503 } });
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT' });
+    expect(await peer.closed).toEqual(reasons[0]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('names the suspects where the platform does not say why a dial failed', async () => {
+    const network = new Network();
+    network.answer = { status: null };
+    const peer = dialing(network);
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({
+      code: 'CONNECT',
+      status: null,
+      message: expect.stringMatching(/codec.*origin.*prox/),
+    });
+  });
+
+  it.each<[string, number, number]>([
+    ['10 s by default', NaN, 10_000],
+    ['connectTimeoutMs', 300, 300],
+  ])('gives up a socket that does not open within %s', async (_what, connectTimeoutMs, ms) => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, Number.isNaN(connectTimeoutMs) ? {} : { connectTimeoutMs });
+    const outcome = outcomeOf(peer.opened);
+    await time.advance(ms - 1);
+    expect(network.givenUp).toBe(0);
+    await time.advance(1);
+    expect(network.givenUp).toBe(1);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining(`${ms} ms`) }) });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each([0, Infinity])('waits for ever with connectTimeoutMs %p', async (connectTimeoutMs) => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, { connectTimeoutMs });
+    await time.advance(86_400_000);
+    expect(peer.status.state).toBe('connecting');
+  });
+
+  it('fails with CodecMismatch, closing with 1008, when the socket opens with another subprotocol', async () => {
+    const network = new Network();
+    network.answer = { protocol: 'mux.v1.msgpack' };
+    const peer = dialing(network, { reconnect: true });
+    const outcome = outcomeOf(peer.request('p'));
+    const closed = outcomeOf(network.last.peer.serve());
+    await time.advance(1_000);
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: 'mux.v1.msgpack', retriable: false }),
+    });
+    expect(await peer.closed).toMatchObject({ code: 1008, willRetry: false });
+    // This socket is one of a browser, which may not send 1008 itself.
+    expect(await closed).toEqual({ value: expect.objectContaining({ code: 4008, wasClean: true }) });
+    expect(network.dials).toHaveLength(1);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('fails with CodecMismatch when the handshake is refused with 400', async () => {
+    const network = new Network();
+    network.answer = { status: 400 };
+    const peer = dialing(network, { reconnect: true });
+    await time.advance(1_000);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: '' });
+    expect(network.dials).toHaveLength(1);
+  });
+
+  it.each<[string, ConnectOptions]>([
+    ['connectTimeoutMs', { connectTimeoutMs: -1 }],
+    ['helloTimeoutMs', { helloTimeoutMs: NaN }],
+    ['requestTimeoutMs', { requestTimeoutMs: -1 }],
+    ['maxFrameBytes', { maxFrameBytes: 1 }],
+    ['keepalive.idleMs', { keepalive: { idleMs: 0 } }],
+    ['limits.maxStreams', { limits: { maxStreams: -1 } }],
+    ['reconnect.minDelayMs', { reconnect: { minDelayMs: -1 } }],
+    ['reconnect.maxDelayMs', { reconnect: { minDelayMs: 10, maxDelayMs: 5 } }],
+    ['reconnect.maxAttempts', { reconnect: { maxAttempts: NaN } }],
+    ['reconnect.stableMs', { reconnect: { stableMs: -1 } }],
+  ])('throws TypeError naming the option %s, before it dials', (name, options) => {
+    const network = new Network();
+    expect(() => dialing(network, options)).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
+    expect(network.dials).toEqual([]);
+  });
+});
+
+describe('the codec of connect', () => {
+  afterEach(() => {
+    clearCodecs();
+    registerCodec('json', new JsonCodec());
+    settings.reload();
+  });
+
+  it('throws CodecNotRegistered at once, and before a socket is opened', () => {
+    const network = new Network();
+    settings.codec = 'cbor';
+    expect(() => dialing(network)).toThrow(
+      expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: 'cbor', available: ['json'], retriable: false }),
+    );
+    clearCodecs();
+    settings.codec = 'json';
+    expect(() => dialing(network)).toThrow(expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', available: [] }));
+    expect(network.dials).toEqual([]);
+  });
+
+  it('is the explicit one where it is given, whatever is configured', () => {
+    const network = new Network({ codec: new MsgpackCodec() });
+    settings.codec = 'cbor';
+    const codec = new MsgpackCodec();
+    const peer = dialing(network, { codec });
+    expect([peer.codec, network.last.protocol]).toEqual([codec, 'mux.v1.msgpack']);
+  });
+
+  it('is read from the settings at every call', () => {
+    const network = new Network();
+    const binary = new MsgpackCodec();
+    registerCodec('msgpack', binary);
+    const protocols = ['json', 'msgpack', 'json'].map((name) => {
+      settings.codec = name;
+      dialing(network);
+      return network.last.protocol;
+    });
+    expect(protocols).toEqual(['mux.v1.json', 'mux.v1.msgpack', 'mux.v1.json']);
+  });
+});
+
+describe('a lazy peer', () => {
+  it.each<[string, (peer: Peer) => unknown]>([
+    ['open', (peer) => peer.open()],
+    ['request', (peer) => void outcomeOf(peer.request())],
+    [
+      'notify',
+      (peer) => {
+        peer.notify();
+      },
+    ],
+    ['open$ when it is subscribed to', (peer) => peer.open$().subscribe({ error: () => undefined })],
+  ])('dials on the first %s', async (_call, call) => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    await time.advance(60_000);
+    expect(network.dials).toEqual([]);
+    call(peer);
+    expect(network.dials).toHaveLength(1);
+    call(peer);
+    await time.advance();
+    expect([network.dials.length, peer.status.state]).toEqual([1, 'open']);
+  });
+
+  it('never dials when it is closed first', async () => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
+    expect(await outcomeOf(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(network.dials).toEqual([]);
+  });
+});
+
+describe('an address that is a function', () => {
+  it('is asked for each dial, with what is known of those before it', async () => {
+    const network = echoing();
+    const contexts: DialContext[] = [];
+    const peer = dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }, (context) => {
+      contexts.push(context);
+      return `${ADDRESS}?${contexts.length}`;
+    });
+    await time.advance();
+    network.last.link.cut({ code: 1011, reason: 'crash' });
+    await time.advance(20);
+    expect(network.dials.map(({ url }) => url)).toEqual([`${ADDRESS}?1`, `${ADDRESS}?2`]);
+    expect(contexts.map(({ attempt, reconnects, last }) => ({ attempt, reconnects, last }))).toEqual([
+      { attempt: 1, reconnects: 0, last: null },
+      { attempt: 2, reconnects: 1, last: { code: 1011, reason: 'crash', wasClean: false, willRetry: true } },
+    ]);
+    expect(contexts.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    void peer.close();
+  });
+
+  it('may take its time, and is waited for', async () => {
+    const network = echoing();
+    const peer = dialing(network, {}, async () => {
+      await Promise.resolve();
+      return new URL(ADDRESS);
+    });
+    expect(network.dials).toEqual([]);
+    const answer = peer.request('p');
+    await time.advance();
+    expect([network.last.url, await answer]).toEqual([ADDRESS, 'p']);
+  });
+
+  const thrown = new Error('no token');
+
+  it.each<[string, ConnectUrl]>([
+    [
+      'throws',
+      () => {
+        throw thrown;
+      },
+    ],
+    ['rejects', () => Promise.reject(thrown)],
+  ])('that %s is a failed dial', async (_what, url) => {
+    const network = echoing();
+    const peer = dialing(network, {}, url);
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message: 'no token', cause: thrown });
+    expect(await peer.closed).toEqual({ code: 1006, reason: 'no token', wasClean: false, willRetry: false });
+    expect(network.dials).toEqual([]);
+  });
+
+  it('is asked again by the reconnect helper when it has failed', async () => {
+    const network = echoing();
+    let asked = 0;
+    const peer = dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }, () => {
+      if (++asked < 3) throw thrown;
+      return ADDRESS;
+    });
+    await time.advance(100);
+    expect([asked, peer.status.state]).toEqual([3, 'open']);
+  });
+
+  it('is told by its signal that the dial is given up: on a time-out, and on close()', async () => {
+    const network = echoing();
+    const signals: AbortSignal[] = [];
+    const never: ConnectUrl = ({ signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    };
+    dialing(network, { connectTimeoutMs: 100 }, never);
+    const peer = dialing(network, {}, never);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+    await time.advance(100);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    void peer.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+
+  it('may close the peer: no socket is made then', async () => {
+    const network = echoing();
+    const peers: Peer[] = [];
+    const peer = dialing(network, { lazy: true, reconnect: true }, () => {
+      void peers[0]?.close();
+      return ADDRESS;
+    });
+    peers.push(peer);
+    const outcome = outcomeOf(peer.request('p'));
+    await time.advance(60_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ retriable: true }) });
+    expect([network.dials, peer.status.state]).toEqual([[], 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('whose socket factory throws is a failed dial', async () => {
+    const peer = connect(ADDRESS, {
+      socket: () => {
+        throw new SyntaxError('bad address');
+      },
+    });
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message: 'bad address' });
+    expect(logs.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConnectionFault } from '../../src/wire/fault.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { Rig } from '../support/session-rig.js';
+import type { Envelope, Holder } from '../support/session-rig.js';
+
+const MIB = 1024 * 1024;
+const { CANCEL, APPLICATION_ERROR, INTERNAL_ERROR, NO_ERROR } = ResetCode;
+
+const logs = collectLogs();
+
+const spell = ({ type, stream, payload, code }: Envelope) => [type, stream ?? '', payload ?? code ?? ''].join(' ').trim();
+
+/** What was sent, and what observers saw of it, which has to be the same. */
+function sentAndSeen(rig: Rig): readonly string[] {
+  const seen = rig.observed.filter(([direction]) => direction === 'tx').map(([, frame]) => spell(frame));
+  const sent = rig.sent.map(spell);
+  expect(seen).toEqual(sent);
+  return sent;
+}
+
+/** Runs `act` in the observer of the first frame sent for which `when` holds. */
+function onSending(rig: Rig, when: (frame: Envelope) => boolean, act: () => void): void {
+  rig.onObserved = (direction, frame) => {
+    if (direction !== 'tx' || !when(frame)) return;
+    rig.onObserved = () => undefined;
+    act();
+  };
+}
+
+const isOpen = ({ type }: Envelope) => type === 'open';
+const carries = (payload: unknown) => (frame: Envelope) => frame.payload === payload;
+
+describe('an observer of a frame that is being sent', () => {
+  it('sends more, which leaves behind it, in order and once', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    onSending(rig, carries('a'), () => {
+      rig.send(stream, { payload: 'b' });
+      rig.open({ payload: 'other' });
+      rig.session.connection.probe();
+      rig.send(stream, { payload: 'c', end: true });
+    });
+    rig.send(stream, { payload: 'a' });
+    expect(sentAndSeen(rig).map((line) => line.replace(/ping.*/, 'ping'))).toEqual([
+      'open 2',
+      'data 2 a',
+      'ping',
+      'data 2 b',
+      'open 4 other',
+      'data 2 c',
+    ]);
+  });
+
+  it('sends in the middle of a transfer, whose slices stay together', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    onSending(
+      rig,
+      ({ more }) => more === true,
+      () => {
+        rig.send(stream, { payload: 'behind' });
+      },
+    );
+    rig.send(stream, { payload: 'x'.repeat(150_000) });
+    expect(rig.news.map(({ more, payload }) => payload ?? more)).toEqual([undefined, true, true, undefined, 'behind']);
+  });
+
+  it.each([
+    ['overtakes its stream', CANCEL, ['open 2 a', 'reset 2 8']],
+    ['queues behind it', APPLICATION_ERROR, ['open 2 a', 'reset 2 16']],
+  ])('resets the stream whose open is leaving, and the reset follows it (%s)', (_what, code, expected) => {
+    const rig = new Rig();
+    const stream = rig.local();
+    onSending(rig, isOpen, () => {
+      stream.live.reset('user', code, '');
+    });
+    rig.send(stream, { type: 'open', payload: 'a' });
+    expect(sentAndSeen(rig)).toEqual(expected);
+    expect(stream.ends).toMatchObject([{ how: 'reset', code }]);
+  });
+
+  it('resets the stream whose end is leaving, which is then not ended but reset', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    onSending(rig, carries('last'), () => {
+      stream.live.reset('user', CANCEL, '');
+    });
+    rig.send(stream, { payload: 'last', end: true });
+    expect(sentAndSeen(rig)).toEqual(['data 1 last', 'reset 1 8']);
+    expect(stream.ends).toMatchObject([{ how: 'reset' }]);
+  });
+
+  it('resets another stream that waits, of which nothing leaves', () => {
+    const rig = new Rig();
+    rig.transport.bufferedAmount = MIB;
+    const [one, two] = [rig.open({ payload: 'one' }), rig.open({ payload: 'two' })];
+    onSending(rig, carries('one'), () => {
+      two.live.reset('user', CANCEL, '');
+    });
+    rig.transport.drainTo(0);
+    expect(sentAndSeen(rig)).toEqual(['open 2 one']);
+    expect([one.ends, two.ends]).toMatchObject([[], [{ code: CANCEL }]]);
+  });
+
+  it('ends the connection: the goaway is the last frame that leaves', () => {
+    const rig = new Rig();
+    onSending(rig, isOpen, () => {
+      rig.session.fail(ConnectionFault.tooMuch('enough'));
+    });
+    const stream = rig.open({ payload: 'never' });
+    expect(rig.sent.map(spell)).toEqual(['goaway  11']);
+    rig.transport.end();
+    expect(stream.ends).toMatchObject([{ how: 'lost' }]);
+  });
+
+  it('loses the socket: the stream is lost, and may not be sent again elsewhere', () => {
+    const rig = new Rig();
+    onSending(rig, isOpen, () => {
+      rig.transport.end();
+    });
+    const stream = rig.open({ payload: 'a' });
+    expect(stream.ends).toMatchObject([{ how: 'lost' }]);
+    expect(stream.live.unsent).toBe(false);
+    expect(rig.isEmpty).toBe(true);
+  });
+});
+
+describe('a holder that is told', () => {
+  it('of a payload, may answer, reset, open and close', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    stream.live.run();
+    stream.onReceive = () => {
+      rig.send(stream, { payload: 'answer' });
+      rig.open({ payload: 'push', end: true }, true);
+      stream.live.reset('user', CANCEL, 'enough');
+      rig.session.closing.drain(0, NO_ERROR, '');
+    };
+    rig.receive({ type: 'data', stream: 1, payload: 'question', end: true });
+    expect(sentAndSeen(rig)).toEqual(['data 1 answer', 'open 2 push', 'reset 1 8', 'goaway  0']);
+    expect(stream.ends).toHaveLength(1);
+    expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
+  });
+
+  it('of the last payload, cannot reset what is closed by it', () => {
+    const rig = new Rig();
+    const stream = rig.open({ end: true });
+    stream.onReceive = () => {
+      stream.live.reset('user', CANCEL, '');
+    };
+    rig.receive({ type: 'data', stream: 2, payload: 'answer', end: true });
+    expect(sentAndSeen(rig)).toEqual(['open 2']);
+    expect(stream.ends).toEqual([{ how: 'ended' }]);
+  });
+
+  it('of an end, has its stream out of the connection already', () => {
+    const rig = new Rig();
+    const stream = rig.open({ end: true });
+    const sizes: number[] = [];
+    stream.onReceive = stream.onGone = () => sizes.push(rig.session.streams.size);
+    rig.receive({ type: 'data', stream: 2, payload: 'answer', end: true });
+    expect(sizes).toEqual([0, 0]);
+  });
+
+  it('of the loss of the socket, may not open on it, and what it sends goes nowhere', () => {
+    const rig = new Rig();
+    const [one, two] = [rig.open(), rig.open()];
+    void rig.news;
+    one.onGone = () => {
+      rig.send(two, { payload: 'late' });
+      two.live.reset('user', CANCEL, '');
+      expect(rig.session.closedToNew).toBe(true);
+    };
+    rig.transport.end();
+    expect(two.ends).toMatchObject([{ how: 'reset' }]);
+    expect(rig.isEmpty).toBe(true);
+  });
+
+  it('of a stream of the remote, may reset it before it is offered to anybody', () => {
+    const rig = new Rig();
+    rig.onOpened = ({ live }) => {
+      live.reset('library', ResetCode.REFUSED, 'not now');
+      live.run();
+      live.settle();
+    };
+    expect(rig.remote(1).ends).toHaveLength(1);
+    expect(rig.session.streams.occupied).toBe(0);
+  });
+});
+
+describe('a holder that throws', () => {
+  const fail = (): never => {
+    throw new Error('a bug');
+  };
+  const open = (rig: Rig): Holder => rig.remote(1);
+
+  it.each<[string, (rig: Rig) => void]>([
+    ['when it is given a stream', (rig) => (rig.onOpened = fail)],
+    ['when it is given a payload', (rig) => (rig.onOpened = (holder) => (holder.onReceive = fail))],
+  ])('%s, has that stream reset, and no other', (_what, prepare) => {
+    const rig = new Rig();
+    prepare(rig);
+    const stream = open(rig);
+    rig.receive({ type: 'data', stream: 1, payload: 1 });
+    expect(stream.ends).toMatchObject([{ how: 'reset', by: 'library', code: INTERNAL_ERROR }]);
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: INTERNAL_ERROR, reason: 'internal error' }]);
+    expect(logs.errors).toEqual(['rxmux: stream 1: internal error']);
+    rig.onOpened = () => undefined;
+    expect(rig.remote(3).ends).toEqual([]);
+  });
+
+  it.each<[string, (rig: Rig) => void]>([
+    ['of a reset', (rig) => rig.receive({ type: 'reset', stream: 1 })],
+    ['of an end', (rig) => rig.receive({ type: 'data', stream: 1, end: true })],
+    ['of the loss of the socket', (rig) => rig.transport.end()],
+  ])('when it is told %s, hinders nobody', (_what, act) => {
+    const rig = new Rig();
+    const [stream, other] = [open(rig), rig.remote(3)];
+    stream.onGone = fail;
+    rig.send(stream, { end: true });
+    act(rig);
+    expect(stream.ends).toHaveLength(1);
+    expect(logs.errors).toEqual(['rxmux: stream 1: internal error']);
+    rig.transport.end();
+    expect(other.ends).toHaveLength(1);
+    expect(rig.isEmpty).toBe(true);
+  });
+});

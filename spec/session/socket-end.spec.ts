@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { ConnectionFault } from '../../src/wire/fault.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Rig } from '../support/session-rig.js';
+import { inTime } from '../support/session-time.js';
+
+const MIB = 1024 * 1024;
+const { NO_ERROR, APPLICATION_ERROR, CANCEL, INTERNAL_ERROR } = ResetCode;
+
+/** What a connection may be in the middle of; `rig` has stream 2, open on both sides, and stream 1 of the remote. */
+const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] = [
+  ['nothing', () => undefined],
+  ['a payload that arrives', (rig) => rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true })],
+  ['an open that arrives', (rig) => rig.receive({ type: 'open', stream: 3, fragment: '"a', more: true })],
+  ['a reset that arrives', (rig) => rig.receive({ type: 'reset', stream: 1, fragment: '"a', more: true })],
+  ['a payload that nobody has read', (rig) => rig.held(1).live.keep(MIB)],
+  [
+    'a transfer that leaves',
+    (rig) => {
+      rig.transport.stuck = true;
+      rig.send(rig.held(1), { payload: 'x'.repeat(3 * MIB) });
+    },
+  ],
+  [
+    'a transfer that waits for its next turn',
+    (rig) => {
+      rig.send(rig.held(1), { payload: 'x'.repeat(MIB) });
+      rig.held(1).live.whenRoom(() => undefined);
+    },
+  ],
+  [
+    'opens, resets, pongs and answers that wait for the socket',
+    (rig) => {
+      rig.transport.bufferedAmount = MIB;
+      rig.open({ payload: 'a' });
+      rig.open({ payload: 'b', end: true }, true);
+      rig.open({ payload: 'c' }).live.reset('user', APPLICATION_ERROR, '');
+      rig.held(1).live.reset('user', CANCEL, '');
+      rig.receive({ type: 'ping' }, { type: 'data', stream: 99 });
+    },
+  ],
+  [
+    'a ping',
+    (rig) =>
+      rig.session.connection.ping(
+        () => undefined,
+        () => undefined,
+      ),
+  ],
+  ['the wait behind a goaway', (rig) => rig.receive({ type: 'goaway', last_stream: 2 })],
+  ['the second behind a goaway with an error', (rig) => rig.receive({ type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 })],
+  [
+    'a drain',
+    (rig) => {
+      rig.session.closing.drain(60_000, NO_ERROR, '');
+    },
+  ],
+  [
+    'a drain that writes out what is left',
+    (rig) => {
+      rig.transport.bufferedAmount = MIB;
+      rig.send(rig.held(1), { payload: 'a' });
+      rig.session.closing.drain(0, NO_ERROR, '');
+    },
+  ],
+  ['the closing handshake', (rig) => rig.session.closing.drain(0, NO_ERROR, '')],
+  ['a failure', (rig) => rig.transport.receive('{')],
+];
+
+describe('a socket that ends', () => {
+  it.each(MIDDLES)(
+    'in the middle of %s leaves nothing behind, and tells everybody once',
+    inTime<[string, (rig: Rig) => void]>((time, _what, begin) => {
+      const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
+      const holders = [rig.open(), rig.remote(1)];
+      begin(rig);
+      time.advance(10);
+      const unread = rig.held(1).live.phase === 'closed' ? 0 : rig.session.intake.held.used;
+      rig.transport.end({ code: 1001, reason: 'gone', wasClean: true });
+      rig.transport.end();
+      for (const { ends } of holders) expect(ends).toHaveLength(1);
+      expect(rig.endings).toMatchObject([{ close: { code: 1001, reason: 'gone', wasClean: true } }]);
+      expect(rig.reasons).toEqual([{ code: 1001, reason: 'gone', wasClean: true, willRetry: false }]);
+      if (unread >= MIB) rig.held(1).live.read(unread);
+      expect(rig.isEmpty).toBe(true);
+      expect(time.isOver).toBe(true);
+      const sent = rig.transport.sent.length;
+      rig.transport.drainTo(0);
+      rig.transport.nextTurn();
+      rig.session.vigil.probeNow();
+      rig.session.fail(ConnectionFault.tooMuch('late'));
+      rig.session.closing.drain(60_000, NO_ERROR, '');
+      rig.session.connection.ping(
+        () => undefined,
+        () => undefined,
+      );
+      expect(rig.transport.sent).toHaveLength(sent);
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
+  it('fails its streams with how it ended, behind whom it is told, ahead of whoever is told of the end', () => {
+    const rig = new Rig();
+    const order: string[] = [];
+    const stream = rig.open();
+    stream.onGone = () => order.push(`gone, ${rig.endings.length} endings, ${rig.reasons.length} reasons`);
+    rig.transport.end({ code: 1012, reason: '', wasClean: true });
+    expect(order).toEqual(['gone, 1 endings, 0 reasons']);
+    expect(stream.ends).toEqual([{ how: 'lost', reason: { code: 1012, reason: '', wasClean: true, willRetry: false } }]);
+  });
+
+  it('without saying how is reported as 1006', () => {
+    const rig = new Rig();
+    rig.transport.end(null);
+    expect(rig.reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
+  });
+
+  it('before anybody reads is told as soon as somebody does', () => {
+    const rig = new Rig();
+    rig.transport.end();
+    rig.session.start();
+    expect(rig.reasons).toHaveLength(2);
+    expect(rig.transport.read).toBe(false);
+  });
+
+  it('lets those who wait for room go on when they have been told', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    const told: string[] = [];
+    rig.transport.bufferedAmount = MIB;
+    rig.send(stream, { payload: 'x'.repeat(MIB) });
+    stream.live.whenRoom(() => told.push('woken'));
+    stream.onGone = () => told.push('gone');
+    rig.session.fail(ConnectionFault.tooMuch('enough'));
+    expect(told).toEqual([]);
+    rig.transport.end();
+    expect(told).toEqual(['gone', 'woken']);
+  });
+});
