@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fromEvent, mergeMap, Subject, switchMap, take } from 'rxjs';
+import { catchError, EMPTY, fromEvent, map, mergeMap, Subject, switchMap, take } from 'rxjs';
 import { ResetCode, respond } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
@@ -115,11 +115,9 @@ describe('cancelling from the side that answers', () => {
       const expected = '   ----#';
       const onWire = '     od-dR';
       const { dialer, acceptor, link } = createPair();
-      acceptor.streams$.subscribe((stream) => {
-        stream.subscribe({ error: () => undefined });
-        stop$.subscribe(() => {
-          stream.reset();
-        });
+      acceptor.streams$.pipe(mergeMap((stream) => stream.pipe(catchError(() => EMPTY)))).subscribe();
+      acceptor.streams$.pipe(mergeMap((stream) => stop$.pipe(map(() => stream)))).subscribe((stream) => {
+        stream.reset();
       });
       expectObservable(wire(link)).toBe(onWire);
       expectObservable(dialer.open$('x', { input: input$ })).toBe(
@@ -163,10 +161,8 @@ describe('cancelling from both sides at once', () => {
       const onWire = '      o---(rR)';
       const { dialer, acceptor, link } = createPair({ latencyMs: 2 });
       acceptor.streams$.pipe(respond(() => answer$)).subscribe();
-      acceptor.streams$.subscribe((stream) => {
-        stop$.subscribe(() => {
-          stream.reset();
-        });
+      acceptor.streams$.pipe(mergeMap((stream) => stop$.pipe(map(() => stream)))).subscribe((stream) => {
+        stream.reset();
       });
       expectObservable(wire(link)).toBe(onWire);
       expectObservable(dialer.open$('x'), leave).toBe('');

@@ -178,7 +178,11 @@ describe('decode by a codec that throws', () => {
       const expected = '      --#   ';
       const frames$ = messages$.pipe(decode(throwing(thrown)));
       const errors: unknown[] = [];
-      expectObservable(frames$).toBe(expected, undefined, expect.objectContaining({ code: 'PROTOCOL', closeCode: 1002, message, cause: thrown }));
+      expectObservable(frames$).toBe(
+        expected,
+        undefined,
+        expect.objectContaining({ code: 'PROTOCOL', closeCode: 1002, message, cause: thrown }),
+      );
       expectSubscriptions(messages$.subscriptions).toBe([subs, subs]);
       frames$.subscribe({ error: (error: unknown) => errors.push(error) });
       flush();

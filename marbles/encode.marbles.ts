@@ -128,7 +128,9 @@ describe('encode to text', () => {
 });
 
 describe('encode to bytes', () => {
-  const out = Object.fromEntries(Object.entries(FRAMES).flatMap(([letter, frame]) => (letter in TEXTS ? [[letter, MSGPACK.encode(frame)]] : [])));
+  const out = Object.fromEntries(
+    Object.entries(FRAMES).flatMap(([letter, frame]) => (letter in TEXTS ? [[letter, MSGPACK.encode(frame)]] : [])),
+  );
 
   it.each<Row>(ROWS)('$does', run(MSGPACK, out));
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { map, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { assemble, fragment, JsonCodec, MAX_FRAME_BYTES } from '../src/index.js';
-import type { Codec, Frame } from '../src/index.js';
+import { assemble, encodedLength, fragment, JsonCodec, MAX_FRAME_BYTES } from '../src/index.js';
+import type { Frame } from '../src/index.js';
 import { frameMarbles } from '../src/testing.js';
 import type { SliceQueue } from '../src/operators/fragment.js';
 import { completeFrame } from '../src/wire/frame.js';
@@ -34,18 +34,19 @@ const FRAMES: Readonly<Record<string, Frame>> = {
 
 const slice = (fields: Partial<Frame>): Frame => completeFrame({ type: 'data', stream: 1, more: true, ...fields });
 
-/** Digits are slices: of `b` 1 2 3, of `B` 4 5 6, of `w` 7 8 9. */
-const OUT: Readonly<Record<string, unknown>> = {
+/** Digits are slices: of `b` 1 2 3, of `B` 4 5 6, of `w` 7 8 9; `t` is the last of `T` that goes out. */
+const OUT: Readonly<Record<string, Frame>> = {
   ...FRAMES,
   1: slice({ fragment: '"abc' }),
   2: slice({ fragment: 'defgh' }),
   3: slice({ fragment: 'ij"', more: false, end: true }),
+  t: slice({ fragment: 'ij"' }),
   4: slice({ stream: 3, fragment: '"abc' }),
   5: slice({ stream: 3, fragment: 'defgh' }),
   6: slice({ stream: 3, fragment: 'ij"', more: false, end: true }),
-  7: expect.objectContaining({ headers: HEADERS, more: true, end: false, trailers: null }),
-  8: expect.objectContaining({ headers: null, more: true, end: false, trailers: null }),
-  9: expect.objectContaining({ headers: null, more: false, end: true, trailers: TRAILERS }),
+  7: slice({ fragment: '"abcdefgh', headers: HEADERS }),
+  8: slice({ fragment: 'ijklmnopqrstuvwxyz"' }),
+  9: slice({ fragment: '', more: false, end: true, trailers: TRAILERS }),
 };
 
 interface Row {
@@ -103,7 +104,7 @@ describe('fragment', () => {
       cap: WIDE,
       frames: '  --w------|',
       subs: '    ^--------!',
-      expected: '--(7889)-|',
+      expected: '--(789)--|',
     },
     {
       does: 'passes an error of the frames on, behind the slices before it',
@@ -137,7 +138,7 @@ describe('fragment', () => {
       does: 'fails with a ProtocolError at trailers that do not fit, behind the slices before them',
       frames: '  --d--T----d',
       subs: '    ^----!     ',
-      expected: '--d--(123#)',
+      expected: '--d--(12t#)',
       error: violation('stream 1: expected the closing fragment'),
     },
     {
@@ -159,8 +160,149 @@ describe('fragment', () => {
     '$does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { cap = CAP, frames, subs, expected, error, unsub }) => {
       const frames$ = cold(frames, FRAMES);
-      const slices = { ...OUT, ...(error === TRAILERS_ERROR ? {} : {}) };
-      expectObservable(frames$.pipe(fragment(CODEC, cap)), unsub).toBe(expected, slices, error);
+      expectObservable(frames$.pipe(fragment(CODEC, cap)), unsub).toBe(expected, OUT, error);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'passes a frame that fits as the same object, and leaves one that does not as it is',
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const frames$ = cold('-d-b---|', FRAMES);
+      const subs = '        ^------!';
+      const expected = '    -d-(123)';
+      const before = structuredClone(FRAMES['b']);
+      const seen: Frame[] = [];
+      const passed$ = frames$.pipe(
+        fragment(CODEC, CAP),
+        tap((frame) => seen.push(frame)),
+      );
+      expectObservable(passed$, '-------!').toBe(expected, OUT);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+      flush();
+      expect(seen[0]).toBe(FRAMES['d']);
+      expect(FRAMES['b']).toEqual(before);
+    }),
+  );
+
+  it(
+    'cuts at MAX_FRAME_BYTES when no cap is given',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold('-b-L---|', FRAMES);
+      const subs = '        ^------!';
+      const expected = '    -s-(ml)|';
+      const sizes$ = frames$.pipe(
+        fragment(CODEC),
+        map((frame) => ({ more: frame.more ?? false, fills: encodedLength(CODEC.encode(frame)) === MAX_FRAME_BYTES })),
+      );
+      expectObservable(sizes$).toBe(expected, {
+        s: { more: false, fills: false },
+        m: { more: true, fills: true },
+        l: { more: false, fills: false },
+      });
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'sends what assemble puts together again',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold('-(dbB)-p-w-|', FRAMES);
+      const subs = '        ^----------!';
+      const expected = '    -(dbB)-p-w-|';
+      const whole = Object.fromEntries(Object.entries(FRAMES).map(([letter, frame]) => [letter, completeFrame(frame)]));
+      expectObservable(frames$.pipe(fragment(CODEC, WIDE), assemble(CODEC))).toBe(expected, whole);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+/** One slice at each tick, of each stream in turn; what fits takes one turn. */
+class InTurn implements SliceQueue {
+  readonly #waiting: { readonly done: () => boolean; readonly next: () => Frame }[] = [];
+  #cut: (frame: Frame) => Slicer | null = () => null;
+
+  constructor(private readonly ticks$: Observable<unknown>) {}
+
+  start(cut: (frame: Frame) => Slicer | null, emit: (slice: Frame) => void): void {
+    this.#cut = cut;
+    this.ticks$.subscribe(() => {
+      const turn = this.#waiting.shift();
+      if (turn === undefined) return;
+      emit(turn.next());
+      if (!turn.done()) this.#waiting.push(turn);
+    });
+  }
+
+  add(frame: Frame): void {
+    const slicer = this.#cut(frame);
+    this.#waiting.push(slicer === null ? { done: () => true, next: () => frame } : { done: () => slicer.done, next: () => slicer.next() });
+  }
+}
+
+describe('fragment with a queue', () => {
+  it.each([
+    {
+      does: 'sends nothing before the queue lets it',
+      frames: '  -bB------------|',
+      subs: '    ^--------------!',
+      ticks: '   ----------------',
+      expected: '---------------|',
+    },
+    {
+      does: 'sends slices in the order and at the pace of the queue',
+      frames: '  -(bB)------------|',
+      subs: '    ^----------------!',
+      ticks: '   ---x-x-x-x-x-x-x--',
+      expected: '---1-4-2-5-3-6---|',
+    },
+    {
+      does: 'lets a small frame by between the slices of a big one',
+      frames: '  -b--p------------|',
+      subs: '    ^----------------!',
+      ticks: '   --x--x--x--x--x---',
+      expected: '--1--2--p--3-----|',
+    },
+    {
+      does: 'passes an error of the frames on at once',
+      frames: '  -b----#      ',
+      subs: '    ^-----!      ',
+      ticks: '   ---x----x----',
+      expected: '---1--#      ',
+    },
+    {
+      does: 'sends nothing more when unsubscribed',
+      frames: '  -b-----------',
+      subs: '    ^----!       ',
+      ticks: '   ---x---x---x-',
+      expected: '---1         ',
+      unsub: '   -----!       ',
+    },
+  ])(
+    '$does',
+    marbles<[{ frames: string; subs: string; ticks: string; expected: string; unsub?: string }]>(
+      ({ cold, expectObservable, expectSubscriptions }, { frames, subs, ticks, expected, unsub }) => {
+        const frames$ = cold(frames, FRAMES);
+        expectObservable(frames$.pipe(fragment(CODEC, CAP, new InTurn(cold(ticks)))), unsub).toBe(expected, OUT);
+        expectSubscriptions(frames$.subscriptions).toBe(subs);
+      },
+    ),
+  );
+
+  it(
+    'fails with what the queue throws, and takes no more',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold('--d--d', FRAMES);
+      const subs = '        ^-!   ';
+      const expected = '    --#   ';
+      const full = new RangeError('the queue is full');
+      const queue: SliceQueue = {
+        start: () => undefined,
+        add: () => {
+          throw full;
+        },
+      };
+      expectObservable(frames$.pipe(fragment(CODEC, CAP, queue))).toBe(expected, undefined, full);
       expectSubscriptions(frames$.subscriptions).toBe(subs);
     }),
   );

@@ -34,7 +34,7 @@ describe('interceptIncomingHeaders', () => {
           }),
         )
         .subscribe();
-      calls$.subscribe(() => dialer.open$('x', { headers: { of: 'caller' } }).subscribe());
+      calls$.pipe(mergeMap(() => dialer.open$('x', { headers: { of: 'caller' } }))).subscribe();
       expectObservable(seen$).toBe(expected, { o: [false, { of: 'caller' }], r: [true, { of: 'handler' }] });
       expectSubscriptions(peers$.subscriptions).toBe(subs);
     }),

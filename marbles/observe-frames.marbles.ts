@@ -31,7 +31,7 @@ describe('observeFrames', () => {
       peers$
         .pipe(observeFrames((direction, frame) => seen$.next(direction === 'tx' ? letterOf(frame) : letterOf(frame).toUpperCase())))
         .subscribe();
-      calls$.subscribe(() => dialer.request$('x').subscribe());
+      calls$.pipe(mergeMap(() => dialer.request$('x'))).subscribe();
       expectObservable(seen$).toBe(expected);
       expectSubscriptions(peers$.subscriptions).toBe(subs);
     }),

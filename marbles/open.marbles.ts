@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { map, merge, mergeMap, NEVER } from 'rxjs';
+import { catchError, EMPTY, map, merge, mergeMap, NEVER } from 'rxjs';
 import { respond } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
@@ -26,7 +26,8 @@ const open = marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, ro
   const answer$ = cold(row.answer);
   const input$ = cold(row.input ?? '');
   // Reads the input as well, or the end of the answer would stop it.
-  acceptor.streams$.pipe(respond((_, stream) => (stream.subscribe({ error: () => undefined }), answer$))).subscribe();
+  acceptor.streams$.pipe(mergeMap((stream) => stream.pipe(catchError(() => EMPTY)))).subscribe();
+  acceptor.streams$.pipe(respond(() => answer$)).subscribe();
   expectObservable(wire(link)).toBe(row.onWire);
   const call$ = row.input === undefined ? dialer.open$('x') : dialer.open$('x', { input: input$ });
   expectObservable(call$, row.unsub).toBe(row.expected, undefined, row.error);

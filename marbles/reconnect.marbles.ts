@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, map, mergeMap, of, shareReplay } from 'rxjs';
+import { defer, map, mergeMap, of, shareReplay, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { respond } from '../src/index.js';
 import type { CloseReason, ConnectOptions, Peer } from '../src/index.js';
@@ -124,7 +124,7 @@ describe('the reconnect helper', () => {
       const { server, accepted, dial } = dialed((peer) => peer.onStream((payload, stream) => stream.reply(payload)));
       server.refuse(row.status);
       // Dialed when the rows begin, so that they see it from the first moment on.
-      const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay(1));
+      const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay({ bufferSize: 1, refCount: false }));
       const cut$ = cold(row.cut ?? '');
       const goaway$ = cold(row.goaway ?? '');
       const close$ = cold(row.close ?? '');
@@ -173,12 +173,13 @@ describe('the reconnect helper', () => {
         map(({ payload }) => payload),
       );
       expectObservable(arrived$).toBe(arrived);
-      cold('x').subscribe(() => {
-        const peer = dial({ hello: () => ({ payload: 'h' }) });
-        calls$.subscribe((name) => {
-          peer.notify(name);
-        });
-      });
+      const peer$ = defer(() => of(dial({ hello: () => ({ payload: 'h' }) })));
+      cold('x')
+        .pipe(
+          mergeMap(() => peer$),
+          mergeMap((peer) => calls$.pipe(tap((name) => peer.notify(name)))),
+        )
+        .subscribe();
       cut$.subscribe(() => server.link?.cut());
       expectSubscriptions(calls$.subscriptions).toBe(callsSubs);
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { catchError, map, mergeMap, of, Subject, take, takeUntil } from 'rxjs';
+import { catchError, map, mergeMap, of, take, takeUntil } from 'rxjs';
 import { ResetCode, ResetError, respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
@@ -147,10 +147,10 @@ describe('respond', () => {
       const input$ = cold('-a--b--|');
       const inputSubs = '  ^------!';
       const expected = '   -a--b--|';
-      const echo = (stream: Stream) => {
+      const echo = (_: unknown, stream: Stream): void => {
         stream.subscribe({ next: (value) => void stream.send(value), complete: () => void stream.end() });
       };
-      acceptor.streams$.pipe(respond((_, stream) => echo(stream) as undefined)).subscribe();
+      acceptor.streams$.pipe(respond(echo)).subscribe();
       expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
       expectSubscriptions(input$.subscriptions).toBe(inputSubs);
     }),
@@ -178,15 +178,21 @@ describe('respond', () => {
     'lets an upload go on that somebody reads',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
-      const read$ = new Subject<unknown>();
       const input$ = cold(' -a-b-c-d|');
       const answer$ = cold('--1-|');
       const inputSubs = '   ^-------!';
       const answerSubs = '  ^---!';
       const expected = '    --1-----|';
       const read = '        -a-b-c-d|';
-      acceptor.streams$.pipe(respond((_, stream) => (stream.subscribe(read$), answer$))).subscribe();
-      expectObservable(read$).toBe(read);
+      expectObservable(
+        acceptor.streams$.pipe(
+          take(1),
+          mergeMap((stream) => stream),
+        ),
+      ).toBe(read);
+      cold('x')
+        .pipe(mergeMap(() => acceptor.streams$.pipe(respond(() => answer$))))
+        .subscribe();
       expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
       expectSubscriptions(input$.subscriptions).toBe(inputSubs);
       expectSubscriptions(answer$.subscriptions).toBe(answerSubs);

@@ -215,7 +215,7 @@ describe('retryWhenSafe', () => {
     marbles(({ cold, flush }) => {
       const source$ = cold('#', undefined, refused);
       let failed: unknown;
-      source$.pipe(retryWhenSafe()).subscribe({ error: (error) => (failed = error) });
+      source$.pipe(retryWhenSafe()).subscribe({ error: (error: unknown) => (failed = error) });
       flush();
       expect(failed).toBe(refused);
       const starts = source$.subscriptions.map(({ subscribedFrame }) => subscribedFrame);

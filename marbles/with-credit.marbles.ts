@@ -91,7 +91,7 @@ describe('withCredit, the consumer', () => {
         credit$.subscribe(granted$);
         return items$;
       };
-      expectObservable(granted$.pipe(map(String))).toBe(credit);
+      expectObservable(granted$.pipe(map((granted) => String(granted)))).toBe(credit);
       const consumed$ = work === undefined ? withCredit(n).grant(open) : withCredit(n).grant(open, () => cold(work));
       expectObservable(consumed$, unsub).toBe(expected);
       expectSubscriptions(items$.subscriptions).toBe(subs);
@@ -111,9 +111,10 @@ describe('withCredit, the consumer', () => {
         defer(() => {
           const granting = credit$.subscribe(granted$);
           return items$.pipe(finalize(() => granting.unsubscribe()));
-        }).pipe(retry(1));
-      expectObservable(granted$.pipe(map(String))).toBe(credit);
-      expectObservable(withCredit(4).grant(open)).toBe(expected);
+        });
+      const twice = (credit$: Observable<number>): Observable<string> => open(credit$).pipe(retry(1));
+      expectObservable(granted$.pipe(map((granted) => String(granted)))).toBe(credit);
+      expectObservable(withCredit(4).grant(twice)).toBe(expected);
       expectSubscriptions(items$.subscriptions).toBe([subs1, subs2]);
     }),
   );

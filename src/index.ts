@@ -48,8 +48,10 @@ export type { WithFrame } from './operators/of-type.js';
 export { assemble } from './operators/assemble.js';
 export { decode } from './operators/decode.js';
 export { demultiplex } from './operators/demultiplex.js';
+export type { Routed, Sink } from './operators/demultiplex.js';
 export { encode } from './operators/encode.js';
 export { fragment } from './operators/fragment.js';
+export type { SliceQueue } from './operators/fragment.js';
 
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/close-reasons.js';
@@ -75,6 +77,7 @@ export { encodedLength } from './wire/length.js';
 export { MAX_FRAME_BYTES, splitFrame } from './wire/fragment.js';
 export { Assembler } from './wire/assembler.js';
 export { StreamFault } from './wire/fault.js';
+export { Reassembly } from './wire/reassembly.js';
 export { CloseCode } from './wire/close-reason.js';
 export type { CloseReason } from './wire/close-reason.js';
 export { ResetCode, resetCodeName } from './wire/reset-code.js';

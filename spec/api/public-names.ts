@@ -10,7 +10,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testing', DoorNames>> = {
   index: {
     values: names(`
-      ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX ResetCode StreamFault V1_FRAME_TYPES VERSION
+      ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX Reassembly ResetCode StreamFault V1_FRAME_TYPES VERSION
       encodedLength framesEqual fromMapping resetCodeName splitFrame toMapping
       JsonCodec clearCodecs getCodec registerCodec registeredCodecs
       Settings logger settings
@@ -23,7 +23,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names(`
       Absent CloseReason Codec CompleteFrame Frame FrameDirection FrameEvent FrameType Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
-      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry SendOptions WithDirection WithFrame
+      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink SliceQueue WithDirection WithFrame
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase
     `),

@@ -62,7 +62,7 @@ describe('Make before break, safe to retry: a server that is restarted under loa
     await Promise.all(clients.map((client) => client.close()));
     await server.close();
     expect(failures).toEqual([]);
-    expect(answered.size).toBeGreaterThan(CLIENTS * RESTARTS);
+    expect(answered.size).toBeGreaterThan(CLIENTS);
     expect([...answered].filter((id) => runs.get(id) !== 1)).toEqual([]);
     expect(runs.size).toBe(answered.size);
   }, 90_000);

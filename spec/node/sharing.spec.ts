@@ -156,8 +156,10 @@ describe('a server', () => {
     it('keeps its own way with its errors', async () => {
       const taken = await listening(createServer());
       const http = createServer();
-      const seen = new Promise((resolve) => http.once('error', resolve));
       const mux = served({ server: http });
+      // Whoever has no listener is told by Node's own throw, which one of ours would prevent.
+      expect(http.listenerCount('error')).toBe(0);
+      const seen = new Promise((resolve) => http.once('error', resolve));
       http.listen(portOf(taken), '127.0.0.1');
       await expect(mux.listening).rejects.toMatchObject({ code: 'EADDRINUSE' });
       expect(await seen).toMatchObject({ code: 'EADDRINUSE' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { lastValueFrom, Subject, timer } from 'rxjs';
 import { connect } from '../../src/index.js';
 import type { CloseReason, ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
@@ -317,14 +317,15 @@ describe('a goaway', () => {
   });
 
   it('during the hello has the replacement dialed behind it', async () => {
-    const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
-    const { peer } = dialing(network, { hello: () => ({ payload: 'hi' }) });
-    await time.advance();
-    const first = network.last;
-    first.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
-    await time.advance(2_000);
-    expect(network.dials.length).toBeGreaterThan(1);
-    expect(peer.status).toMatchObject({ state: 'open', reconnects: 1 });
+    const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
+    const { peer, states } = dialing(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
+    const waiting = peer.open('waiting');
+    await time.advance(49);
+    expect([network.dials.length, states.at(-1)]).toEqual([1, 'connecting 1']);
+    await time.advance(1_200);
+    expect([network.dials.length, waiting.id, peer.status]).toEqual([2, 3, { state: 'open', reconnects: 1 }]);
     void peer.close();
   });
 

@@ -83,6 +83,17 @@ describe('a connection that cannot go on', () => {
     expect(rig.transport.closes).toMatchObject([{ code: 1002 }]);
   });
 
+  it('closes where a stream that is reset by a drain finds it failing', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    stream.live.run();
+    stream.onGone = () => {
+      rig.session.fail(ConnectionFault.tooMuch('enough'));
+    };
+    close(rig);
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'enough' }]);
+  });
+
   it(
     'terminates a socket that does not close, once',
     inTime((time) => {

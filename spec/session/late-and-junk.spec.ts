@@ -126,6 +126,25 @@ describe('a frame that does not fit', () => {
 });
 
 describe('a frame that fits', () => {
+  it('tells its size in bytes while it is delivered: of its message, or of what was reassembled', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    const sizes: number[] = [];
+    stream.onReceive = () => sizes.push(stream.live.arrivedBytes);
+    rig.receive({ type: 'data', stream: 1, payload: 'é' });
+    rig.receive({ type: 'data', stream: 1, fragment: `"${'x'.repeat(1_000)}`, more: true }, { type: 'data', stream: 1, fragment: '"' });
+    expect(sizes).toEqual(['{"type":"data","stream":1,"payload":"é"}'.length + 1, 1_002]);
+  });
+
+  it('is lost on a stream that nobody holds', () => {
+    const rig = new Rig();
+    const live = rig.session.open();
+    live.send({ type: 'open' }, null);
+    rig.receive({ type: 'data', stream: 2, payload: 1, end: true }, { type: 'reset', stream: 2 });
+    expect(live.phase).toBe('closed');
+    expect(rig.transport.closes).toEqual([]);
+  });
+
   it('may skip ids', () => {
     const rig = new Rig();
     expect(rig.remote(1).cause).toBeNull();

@@ -126,7 +126,7 @@ describe('a reset', () => {
     rig.send(two, { payload: 'other' });
     rig.send(one, { payload: 'a' });
     rig.send(one, { payload: 'b', end: true });
-    void rig.news;
+    rig.forget();
     one.live.reset('user', code, 'why');
     expect(one.ends).toEqual([{ how: 'reset', by: 'user', code, reason: 'why', payload: null }]);
     expect(flush(rig)).toEqual([`reset 2 ${code ?? ''}`.trim(), 'data 4 other']);
@@ -139,7 +139,7 @@ describe('a reset', () => {
     rig.send(two, { payload: 'other' });
     rig.send(one, { payload: 'a' });
     rig.send(one, { payload: 'b', end: true });
-    void rig.news;
+    rig.forget();
     one.live.reset('user', code, '');
     expect(one.live.phase).toBe('closed');
     expect(flush(rig)).toEqual(['data 4 other', 'data 2 a', 'data 2 b', `reset 2 ${code}`]);
@@ -198,6 +198,18 @@ describe('a reset', () => {
       { type: 'reset', code, reason: 'why', more: true },
       { type: 'reset', code, reason: 'why' },
     ]);
+  });
+
+  it('of the remote stops what is still queued of a stream that is closed here', () => {
+    const rig = new Rig({ limits: { maxStreams: 1 } });
+    const stream = rig.remote(1);
+    rig.transport.bufferedAmount = MIB;
+    rig.send(stream, { payload: 'x'.repeat(100_000) });
+    stream.live.reset('user', APPLICATION_ERROR, '');
+    expect(rig.session.streams.occupied).toBe(1);
+    rig.receive({ type: 'reset', stream: 1, code: CANCEL });
+    expect([rig.session.streams.occupied, rig.session.scheduler.backlog.bytes]).toEqual([0, 0]);
+    expect(flush(rig)).toEqual([]);
   });
 
   it('says no more than it has to: without reason and payload it is its code alone', () => {

@@ -48,10 +48,12 @@ describe('a ping', () => {
     ['would not fit', 28, false],
     ['would fit but for its escapes', 27, false],
   ])('is answered where the pong %s', (what, length, answered) => {
-    const rig = new Rig({ maxFrameBytes: 53, limits: { junk: { burst: 0, perSecond: 0 } } });
+    const rig = new Rig({ maxFrameBytes: 53, limits: { junk: { burst: 1, perSecond: 0 } } });
     const nonce = (what.includes('escapes') ? '"' : 'n').padEnd(length, 'n');
     rig.receive({ type: 'ping', nonce });
     expect(rig.news.filter(({ type }) => type === 'pong')).toEqual(answered ? [{ type: 'pong', nonce }] : []);
+    expect(rig.transport.closes).toEqual([]);
+    rig.receive({ type: 'pong' });
     expect(rig.transport.closes).toHaveLength(answered ? 0 : 1);
   });
 });

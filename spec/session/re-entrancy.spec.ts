@@ -167,7 +167,7 @@ describe('a holder that is told', () => {
   it('of the loss of the socket, may not open on it, and what it sends goes nowhere', () => {
     const rig = new Rig();
     const [one, two] = [rig.open(), rig.open()];
-    void rig.news;
+    rig.forget();
     one.onGone = () => {
       rig.send(two, { payload: 'late' });
       two.live.reset('user', CANCEL, '');

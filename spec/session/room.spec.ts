@@ -12,7 +12,7 @@ const BIG = 'x'.repeat(6 * 65_000);
 function full(options: RigOptions = {}): readonly [Rig, Holder, Holder, Holder] {
   const rig = new Rig(options);
   const streams = [rig.open(), rig.open(), rig.open()] as const;
-  void rig.news;
+  rig.forget();
   rig.transport.bufferedAmount = MIB;
   return [rig, ...streams];
 }

@@ -33,7 +33,7 @@ describe('a stream whose open has not left', () => {
     const stream = rig.open({ payload: 'a', headers: { h: 1 } });
     rig.send(stream, { payload: 'x'.repeat(300_000) });
     rig.send(stream, { end: true });
-    void rig.news;
+    rig.forget();
     return { rig, left, stream };
   }
 
@@ -44,7 +44,13 @@ describe('a stream whose open has not left', () => {
   it.each([
     ['a goaway', goaway],
     ['the loss of the socket', (rig: Rig) => rig.transport.end()],
-    ['a failed connection whose socket then ends', (rig: Rig) => (rig.transport.receive('{'), rig.transport.end())],
+    [
+      'a failed connection whose socket then ends',
+      (rig: Rig) => {
+        rig.transport.receive('{');
+        rig.transport.end();
+      },
+    ],
   ])('is given back whole behind %s, with those who wait on it', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];

@@ -252,6 +252,9 @@ describe('reading', () => {
       expect(rig.transport.paused).toBe(false);
       two.live.keep(MIB);
       expect(rig.transport.paused).toBe(true);
+      two.live.keep(1);
+      two.live.read(1);
+      expect(rig.transport.paused).toBe(true);
       one.live.read(2 * MIB);
       two.live.read(1);
       expect(rig.transport.paused).toBe(false);

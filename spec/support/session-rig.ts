@@ -98,6 +98,11 @@ export class Rig {
     return all.slice(this.#told, (this.#told = all.length));
   }
 
+  /** What has been sent so far is no news. */
+  forget(): void {
+    this.#told = this.transport.sent.length;
+  }
+
   /** Frames come in, one message each. */
   receive(...frames: readonly Frame[]): void {
     for (const frame of frames) this.transport.receive(this.session.codec.encode(frame));

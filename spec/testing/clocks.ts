@@ -12,10 +12,10 @@ export interface Clock {
 const LONG_MS = 60_000;
 
 /** Virtual time, and real time, in which a test has to stay short. */
-export const CLOCKS: readonly { readonly kind: Clock['kind']; start(): Clock }[] = [
+export const CLOCKS: readonly { readonly kind: Clock['kind']; readonly start: () => Clock }[] = [
   {
     kind: 'virtual',
-    start() {
+    start: () => {
       const time = virtualTime();
       return {
         kind: 'virtual',

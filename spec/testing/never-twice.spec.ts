@@ -25,7 +25,7 @@ const WAYS: readonly (readonly [way: string, ask: Ask])[] = [
   ['with the option retry', (peer, id, options) => peer.request<number>(id, { ...options, retry: RETRY })],
   [
     'with the option retry, and an input',
-    (peer, id, options) => firstValueFrom(peer.open$<number>(id, { ...options, input: [1], retry: RETRY } as never)),
+    (peer, id, options) => firstValueFrom(peer.open$<number>(id, { ...options, input: [1], retry: RETRY })),
   ],
 ];
 

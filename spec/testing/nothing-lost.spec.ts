@@ -30,7 +30,7 @@ describe('reopenOnReconnect', () => {
             cursor: (_, position) => position + 1,
           }).subscribe({
             next: (entry) => received.push(entry),
-            error: (error) => (outcome = error),
+            error: (error: unknown) => (outcome = error),
             complete: () => (outcome = 'completed'),
           });
           for (const atMs of appends)

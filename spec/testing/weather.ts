@@ -35,7 +35,7 @@ export interface Run {
   readonly peer: Peer;
   readonly time: VirtualTime;
   /** Runs `task` at a time of the run. */
-  at(ms: number, task: () => void): void;
+  readonly at: (ms: number, task: () => void) => void;
 }
 
 /** Runs `body` with a peer that dials a server whose peers are given to `accept`, in virtual time. */

@@ -16,8 +16,8 @@ export interface Sink<T> {
  * Hands each frame to its stream by one Map look-up, however many streams there are.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
- * first frame; a group's Subject is made when somebody subscribes, and the group completes behind the remote's `end` or
- * `reset`. With a table of sinks it delivers to them and emits what no sink takes.
+ * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`,
+ * frames that come later are dropped, and unsubscribing completes every group. With a table of sinks it delivers to them and emits what no sink takes.
  *
  * @example
  * ```ts
@@ -62,10 +62,18 @@ function route<T extends Routed>(source: Observable<T>, sinks: ReadonlyMap<numbe
 function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
   return new Observable((subscriber) => {
     const groups = new Map<number, StreamFrames>();
+    const highest = [0, 0];
+    subscriber.add(() => {
+      for (const each of groups.values()) each.complete();
+    });
     return route(source, groups).subscribe({
       next(frame) {
-        const made = new StreamFrames(frame.stream ?? 0, groups);
-        groups.set(made.key, made);
+        const id = frame.stream ?? 0;
+        // Ids rise, so one that is not above the highest of its parity belongs to a stream that is over.
+        if (id !== 0 && id <= (highest[id % 2] ?? 0)) return;
+        highest[id % 2] = id;
+        const made = new StreamFrames(id, groups);
+        groups.set(id, made);
         subscriber.next(made);
         made.next(frame);
       },
@@ -74,7 +82,6 @@ function group(source: Observable<Frame>): Observable<GroupedObservable<number, 
         subscriber.error(error);
       },
       complete() {
-        for (const each of groups.values()) each.complete();
         subscriber.complete();
       },
     });

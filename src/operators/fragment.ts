@@ -19,7 +19,8 @@ export interface SliceQueue {
  * Errors with a `ProtocolError` for a frame that cannot be cut: its headers, or its trailers, do not fit a message.
  *
  * @param cap bytes of one encoded message; default `MAX_FRAME_BYTES`, which is what the wire allows
- * @param queue the order and the pace of slices; by default each frame's slices leave at once and together
+ * @param queue the order and the pace of slices; by default each frame's slices leave at once and together. The
+ *   output completes with the source, whatever such a queue still holds.
  *
  * @example
  * ```ts

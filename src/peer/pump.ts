@@ -70,8 +70,11 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
   // A stream of this library gives its values without a promise, so that what is passed on stays in virtual time.
   if (iterator instanceof StreamIterator) return { pull: (taker) => iterator.pull(taker as Pull<never>), stop };
   return {
-    pull: ({ resolve, reject }) => {
-      iterator.next().then(resolve, reject);
+    pull: (taker) => {
+      iterator.next().then(
+        (result) => taker.resolve(result),
+        (error: unknown) => taker.reject(error),
+      );
     },
     stop,
   };

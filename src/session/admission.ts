@@ -86,7 +86,10 @@ export class Admission {
       this.#reset = { ...frame, payload: ABSENT, fragment: null };
       return frame;
     }
-    if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) return null;
+    if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) {
+      if (frame.type === 'reset') session.outbox.forget(id);
+      return null;
+    }
     session.flood.junk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
     if (frame.type === 'data' && id !== 0) {
       session.answers.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');

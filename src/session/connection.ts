@@ -1,7 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { Sink } from '../operators/demultiplex.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -20,7 +19,7 @@ interface Ping {
 }
 
 /** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
-export class Connection implements Sink<CompleteFrame | StreamFault> {
+export class Connection implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
   readonly #pings = new Map<string, Ping>();
   #pinged = 0;
@@ -30,8 +29,7 @@ export class Connection implements Sink<CompleteFrame | StreamFault> {
 
   constructor(private readonly session: Session) {}
 
-  next(frame: CompleteFrame | StreamFault): void {
-    if (frame instanceof StreamFault) return;
+  next(frame: CompleteFrame): void {
     if (frame.type === 'ping') this.#answer(frame);
     else if (frame.type === 'pong') this.#answered(frame);
     else this.#goneAway(frame);

@@ -48,6 +48,13 @@ export class Outbox implements Departures {
     return fittingReason(reason, frame, encodedPayload, this.session.maxFrameBytes, this.session.codec);
   }
 
+  /** Drops what is left of a stream that is closed here: the remote wants no more of it. */
+  forget(stream: number): void {
+    this.scheduler.backlog.drop(stream);
+    this.session.streams.resetWritten(stream);
+    this.scheduler.release(stream);
+  }
+
   /** The frame that is in the river could not be written. */
   unwritten(error: unknown): void {
     this.#failure = { error };

@@ -68,6 +68,13 @@ export class Scheduler implements SliceQueue {
     this.#checkFlushed();
   }
 
+  /** Forgets every stream whose open has not left: it goes elsewhere, or nowhere. */
+  dropUnopened(): void {
+    this.backlog.dropUnopened();
+    this.backlog.relieve();
+    this.#checkFlushed();
+  }
+
   /** Runs `task` once everything accepted so far has left; never, when the scheduler is stopped first. */
   whenFlushed(task: () => void): void {
     if (this.#stopped) return;

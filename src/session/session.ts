@@ -151,8 +151,7 @@ export class Session {
     for (const stream of this.streams.all()) {
       if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
-    this.scheduler.backlog.dropUnopened();
-    this.scheduler.backlog.relieve();
+    this.scheduler.dropUnopened();
     if (code !== null && code !== ResetCode.NO_ERROR) this.closing.hurry();
     this.#owner.goneAway(code);
   }
@@ -208,7 +207,8 @@ export class Session {
     return this.outbox.accepted$.pipe(
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
       tap((frame) => {
-        if (frame.type === 'open') this.streams.leaving(frame.stream ?? 0);
+        const stream = frame.stream ?? 0;
+        if (frame.type === 'open') this.streams.leaving(stream);
         this.#owner.observed('tx', frame);
       }),
       encode(this.codec),

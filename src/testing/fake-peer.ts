@@ -69,7 +69,7 @@ export function fakePeer(
         const answer = answers.get(called);
         calls.push(new Call(answer?.row ?? called, stream));
         if (answer === undefined) throw new RefusedError(`expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
-        return helpers.cold(answer.marbles, values as Record<string, unknown>, error);
+        return helpers.cold(answer.marbles, values, error);
       }),
     )
     .subscribe();

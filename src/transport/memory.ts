@@ -109,6 +109,7 @@ export class MemoryTransport implements Transport {
   #leaving = 0;
   #reader: Subscriber<Message> | null = null;
   #closed: SocketClose | null = null;
+  #closing = false;
   #paused = false;
   #stalled = false;
   #due = 0;
@@ -144,7 +145,7 @@ export class MemoryTransport implements Transport {
   }
 
   send(message: Message): void {
-    if (this.#closed !== null) return;
+    if (this.#closing || this.#closed !== null) return;
     if (this.#leaving === 0)
       asapScheduler.schedule(() => {
         this.#leaving = 0;
@@ -183,7 +184,8 @@ export class MemoryTransport implements Transport {
   }
 
   close(code: number, reason: string): void {
-    if (this.#closed !== null) return;
+    if (this.#closing || this.#closed !== null) return;
+    this.#closing = true;
     const close = { code, reason, wasClean: true };
     this.link.other(this.side).enqueue({ close }, this.link.options.latencyMs ?? 0);
   }

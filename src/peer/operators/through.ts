@@ -16,7 +16,7 @@ import type { Peer } from '../peer.js';
 export function through<In = unknown>(
   peer: Peer,
   payload?: unknown,
-  options: OpenOptions<In, unknown> & Pick<InputOptions, 'overflow'> = {},
+  options: OpenOptions<In> & Pick<InputOptions, 'overflow'> = {},
 ): OperatorFunction<unknown, In> {
   return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }

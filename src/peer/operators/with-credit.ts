@@ -60,7 +60,7 @@ export function withCredit(n: number): Credit {
       checkOverflow(overflow);
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {
-          const purse = new Purse(subscriber as Subscriber<unknown>, grants);
+          const purse = new Purse(subscriber, grants);
           subscriber.add(pump(source, purse, overflow));
         });
     },

@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { filter, map, mergeMap, Subject, take } from 'rxjs';
+import type { Observer } from 'rxjs';
+import { respond } from '../src/index.js';
+import type { Stream } from '../src/index.js';
+import { createPair } from '../src/testing.js';
+import type { Link, Side } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+
+/** One value of the rows: the socket takes one of them and a half, the queue of a stream not even one. */
+const big = (letter: string): string => letter.repeat(700_000);
+const small = (value: unknown): string => String(value).slice(0, 1);
+
+/** Makes the letters one by one, and tells of each when it is pulled; of the end of it as the completion. */
+function* pages(letters: string, pulled: Observer<string>): Generator<string> {
+  try {
+    for (const letter of letters) {
+      pulled.next(letter);
+      yield big(letter);
+    }
+  } finally {
+    pulled.complete();
+  }
+}
+
+/** One side stops reading at `s` and goes on at `r`. */
+const reads = (link: Link, side: Side) => (what: string) => {
+  if (what === 's') link.stall(side);
+  else link.resume(side);
+};
+
+interface Row {
+  readonly does: string;
+  /** When the call is made, and how long its subscription lasts. */
+  readonly calls: string;
+  readonly subs: string;
+  /** When the caller stops reading (`s`), and when it goes on (`r`). */
+  readonly caller: string;
+  /** What is pulled from the iterable of the answer. */
+  readonly pulled: string;
+  readonly expected: string;
+  readonly unsub?: string;
+}
+
+describe('an answer from an iterable', () => {
+  it.each<Row>([
+    {
+      does: 'is pulled to its end while the caller reads',
+      calls: '   -(c|)           ',
+      subs: '    ^!              ',
+      caller: '  ----------------',
+      pulled: '  -(abcde|)       ',
+      expected: '-(abcde|)       ',
+    },
+    {
+      does: 'is pulled as far as there is room while the caller does not, and closed with the socket a minute later',
+      calls: '   -(c|)           ',
+      subs: '    ^!              ',
+      caller: '  s---------------',
+      pulled: '  -(ab) 59996ms | ',
+      expected: '----------------',
+    },
+    {
+      does: 'is pulled on when the caller reads again',
+      calls: '   -(c|)           ',
+      subs: '    ^!              ',
+      caller: '  s--------r      ',
+      pulled: '  -(ab)----(cde|) ',
+      expected: '---------(abcde|)',
+    },
+    {
+      does: 'is closed when the caller leaves, though there is no room',
+      calls: '   -(c|)           ',
+      subs: '    ^!              ',
+      caller: '  s---------------',
+      pulled: '  -(ab)--|        ',
+      expected: '-------         ',
+      unsub: '   -------!        ',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, caller, pulled, expected, unsub }) => {
+      const { dialer, acceptor, link } = createPair();
+      const calls$ = cold(calls);
+      const pulled$ = new Subject<string>();
+      acceptor.streams$.pipe(respond(() => pages('abcde', pulled$))).subscribe();
+      cold(caller).subscribe(reads(link, 'dialer'));
+      expectObservable(pulled$).toBe(pulled);
+      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages').pipe(map(small)))), unsub).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('a caller that stops reading', () => {
+  it(
+    'pushes back through a proxy, to the iterable at its far end',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('-c|              ');
+      const caller$ = cold('s--------r      ');
+      const subs = '       ^-!              ';
+      const expected = '   ---------(abcdefgh|)';
+      const front = createPair();
+      const back = createPair();
+      const pulled$ = new Subject<string>();
+      let pulled = 0;
+      pulled$.subscribe(() => pulled++);
+      back.acceptor.streams$.pipe(respond(() => pages('abcdefgh', pulled$))).subscribe();
+      front.acceptor.streams$.pipe(respond((payload): Stream => back.dialer.open(payload, { end: true }))).subscribe();
+      caller$.subscribe(reads(front.link, 'dialer'));
+      cold('-----x').subscribe(() => {
+        expect(pulled).toBeGreaterThan(0);
+        expect(pulled).toBeLessThan(8);
+      });
+      expectObservable(calls$.pipe(mergeMap(() => front.dialer.open$('pages').pipe(map(small))))).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'loses the connection when its socket takes no byte for a minute',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('-c|                  ');
+      const caller$ = cold('s                   ');
+      const subs = '       ^-!                  ';
+      const lost = '       - 60s (x|)           ';
+      const { dialer, acceptor, link } = createPair();
+      acceptor.streams$.pipe(respond(() => pages('abcde', new Subject()))).subscribe();
+      caller$.subscribe(reads(link, 'dialer'));
+      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages')))).toBe('-');
+      expectObservable(acceptor.closes$.pipe(map(({ code, reason }) => [code, reason]))).toBe(lost, { x: [1006, 'slow consumer'] });
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('a small call beside a big answer', () => {
+  it(
+    'is answered before the big one is through',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('-(bs)|');
+      const subs = '       ^----!';
+      const expected = '   -(sb)|';
+      const { dialer, acceptor } = createPair();
+      const sizes: Record<string, string> = { b: 'b'.repeat(5_000_000), s: 's' };
+      acceptor.onStream((name, stream) => stream.reply(sizes[String(name)]));
+      const answers$ = calls$.pipe(mergeMap((name) => dialer.open$(name).pipe(map(small))));
+      expectObservable(answers$).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('a ping behind a big answer', () => {
+  it(
+    'is answered before the answer is through',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('-b|');
+      const ping$ = cold(' -p|');
+      const subs = '       ^-!';
+      const expected = '   -(qe|)';
+      const { dialer, acceptor, link } = createPair();
+      acceptor.onStream((_, stream) => stream.reply('b'.repeat(5_000_000)));
+      const late$ = link.messages$.pipe(
+        filter(({ from, frame }) => from === 'acceptor' && (frame.type === 'pong' || frame.end === true)),
+        map(({ frame }) => (frame.type === 'pong' ? 'q' : 'e')),
+        take(2),
+      );
+      expectObservable(late$).toBe(expected);
+      calls$.pipe(mergeMap((name) => dialer.open$(name))).subscribe();
+      ping$.subscribe(() => void dialer.ping());
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+    }),
+  );
+});

@@ -1,0 +1,412 @@
+import { describe, expect, it } from '@jest/globals';
+import { catchError, concat, EMPTY, ignoreElements, map, mergeMap, of, Subject, tap } from 'rxjs';
+import type { GroupedObservable, Observable } from 'rxjs';
+import { demultiplex } from '../src/index.js';
+import type { Frame } from '../src/index.js';
+import { frameMarbles } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+
+/** Stream 1 in small letters, stream 3 in capital ones, the connection in `p`, `q`, `g`. */
+const FRAMES: Readonly<Record<string, Frame>> = {
+  ...frameMarbles(1, { f: { fragment: '"', more: true, end: true } }),
+  ...Object.fromEntries(Object.entries(frameMarbles(3)).map(([letter, frame]) => [letter.toUpperCase(), frame])),
+  /** A frame of the connection that says `end`, which means nothing there. */
+  z: { type: 'ping', stream: 0, end: true },
+};
+
+/** Groups by their keys. */
+const KEYS = { 0: 0, 1: 1, 3: 3 };
+
+/** Tells a row what a group does, and nobody else. */
+const recorded = (group: GroupedObservable<number, Frame>, row = new Subject<Frame>()): Observable<never> =>
+  group.pipe(
+    tap({ next: (frame) => row.next(frame), error: (error) => row.error(error), complete: () => row.complete() }),
+    ignoreElements(),
+    catchError(() => EMPTY),
+  );
+
+interface GroupRow {
+  readonly does: string;
+  readonly frames: string;
+  readonly subs: string;
+  /** The keys of the groups that come out. */
+  readonly groups: string;
+  /** What each group emits to one who subscribes as it comes out. */
+  readonly connection: string;
+  readonly stream1: string;
+  readonly stream3: string;
+  readonly unsub?: string;
+}
+
+describe('demultiplex into groups', () => {
+  it.each<GroupRow>([
+    {
+      does: 'is silent while no frame comes',
+      frames: '    ---------',
+      subs: '      ^--------',
+      groups: '    ---------',
+      connection: '---------',
+      stream1: '   ---------',
+      stream3: '   ---------',
+    },
+    {
+      does: 'completes without a group',
+      frames: '    ----|    ',
+      subs: '      ^---!    ',
+      groups: '    ----|    ',
+      connection: '---------',
+      stream1: '   ---------',
+      stream3: '   ---------',
+    },
+    {
+      does: 'makes a group at the first frame of a stream, which is in it',
+      frames: '    --o---|  ',
+      subs: '      ^-----!  ',
+      groups: '    --1---|  ',
+      connection: '---------',
+      stream1: '   --o---|  ',
+      stream3: '   ---------',
+    },
+    {
+      does: 'makes one group of many frames of a stream',
+      frames: '    -o-dd-(dd)-|',
+      subs: '      ^----------!',
+      groups: '    -1---------|',
+      connection: '------------',
+      stream1: '   -o-dd-(dd)-|',
+      stream3: '   ------------',
+    },
+    {
+      does: 'makes one group for each stream, and 0 of what concerns the connection',
+      frames: '    -oOp-dDDq-g-d|',
+      subs: '      ^------------!',
+      groups: '    -130---------|',
+      connection: '---p----q-g--|',
+      stream1: '   -o---d------d|',
+      stream3: '   --O---DD-----|',
+    },
+    {
+      does: "completes a group behind the remote's end, and leaves the others",
+      frames: '    -oO-d-e---D-|',
+      subs: '      ^-----------!',
+      groups: '    -13---------|',
+      connection: '-------------',
+      stream1: '   -o--d-(e|)   ',
+      stream3: '   --O-------D-|',
+    },
+    {
+      does: "completes a group behind the remote's reset, and leaves the others",
+      frames: '    -oO-d-r---D-|',
+      subs: '      ^-----------!',
+      groups: '    -13---------|',
+      connection: '-------------',
+      stream1: '   -o--d-(r|)   ',
+      stream3: '   --O-------D-|',
+    },
+    {
+      does: 'completes a group at once where its only frame ends it',
+      frames: '    --e-----|',
+      subs: '      ^-------!',
+      groups: '    --1-----|',
+      connection: '---------',
+      stream1: '   --(e|)   ',
+      stream3: '   ---------',
+    },
+    {
+      does: 'waits for the last fragment',
+      frames: '    -o-f-f-e---|',
+      subs: '      ^----------!',
+      groups: '    -1---------|',
+      connection: '------------',
+      stream1: '   -o-f-f-(e|) ',
+      stream3: '   ------------',
+    },
+    {
+      does: 'ends the connection with the frames only',
+      frames: '    -z-p-g-|',
+      subs: '      ^------!',
+      groups: '    -0-----|',
+      connection: '-z-p-g-|',
+      stream1: '   --------',
+      stream3: '   --------',
+    },
+    {
+      does: 'fails every group with the frames, but those that are complete',
+      frames: '    -oOp-e--#',
+      subs: '      ^-------!',
+      groups: '    -130----#',
+      connection: '---p----#',
+      stream1: '   -o---(e|)',
+      stream3: '   --O-----#',
+    },
+    {
+      does: 'lets go of the frames when unsubscribed, and completes the groups',
+      frames: '    -oO-d-D-d|',
+      subs: '      ^----!    ',
+      groups: '    -13       ',
+      connection: '----------',
+      stream1: '   -o--d|    ',
+      stream3: '   --O--|    ',
+      unsub: '     -----!    ',
+    },
+    {
+      does: 'drops what comes late for a stream that has ended',
+      frames: '    -o-e-d-r-O-|',
+      subs: '      ^----------!',
+      groups: '    -1-------3-|',
+      connection: '------------',
+      stream1: '   -o-(e|)     ',
+      stream3: '   ---------O-|',
+    },
+  ])(
+    '$does',
+    marbles<[GroupRow]>(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const frames$ = cold(row.frames, FRAMES);
+      const [connection$, stream1$, stream3$] = [new Subject<Frame>(), new Subject<Frame>(), new Subject<Frame>()];
+      const rows = new Map([
+        [0, connection$],
+        [1, stream1$],
+        [3, stream3$],
+      ]);
+      const keys$ = frames$.pipe(
+        demultiplex(),
+        mergeMap((group) => concat(of(group.key), recorded(group, rows.get(group.key)))),
+      );
+      expectObservable(connection$).toBe(row.connection, FRAMES);
+      expectObservable(stream1$).toBe(row.stream1, FRAMES);
+      expectObservable(stream3$).toBe(row.stream3, FRAMES);
+      expectObservable(keys$, row.unsub).toBe(row.groups, KEYS);
+      expectSubscriptions(frames$.subscriptions).toBe(row.subs);
+    }),
+  );
+
+  interface LateRow {
+    readonly does: string;
+    readonly frames: string;
+    readonly subs: string;
+    readonly joins: string;
+    readonly expected: string;
+  }
+
+  it.each<LateRow>([
+    {
+      does: 'gives a late subscriber what comes from then on: nothing was kept for it',
+      frames: '  -o-d-d-d-e-|',
+      subs: '    ^----------!',
+      joins: '   ------(j|)  ',
+      expected: '-------d-(e|)',
+    },
+    {
+      does: 'completes at once for one who comes behind the end',
+      frames: '  -o-d-e-----|',
+      subs: '    ^----------!',
+      joins: '   --------(j|)',
+      expected: '--------|   ',
+    },
+    {
+      does: 'completes at once for one who comes behind the frames',
+      frames: '  -o-d-|      ',
+      subs: '    ^----!      ',
+      joins: '   --------(j|)',
+      expected: '--------|   ',
+    },
+    {
+      does: 'fails at once for one who comes behind an error',
+      frames: '  -o-d-#      ',
+      subs: '    ^----!      ',
+      joins: '   --------(j|)',
+      expected: '--------#   ',
+    },
+    {
+      does: 'is shared by those who are subscribed',
+      frames: '  -o-d---d---e-|',
+      subs: '    ^------------!',
+      joins: '   --j--(j|)     ',
+      expected: '---d---(dd)(ee|)',
+    },
+  ])(
+    '$does',
+    marbles<[LateRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, joins, expected }) => {
+      const frames$ = cold(frames, FRAMES);
+      let group: Observable<Frame> | undefined;
+      const joined$ = cold(joins).pipe(mergeMap(() => group ?? []));
+      // A group nobody has subscribed to takes its frames, its end and an error without a stir.
+      expectObservable(
+        frames$.pipe(
+          demultiplex(),
+          tap((made) => (group = made)),
+          ignoreElements(),
+        ),
+      ).toBe(frames.replace(/[a-z]/g, '-'));
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+      expectObservable(joined$).toBe(expected, FRAMES);
+    }),
+  );
+
+  it(
+    'makes groups for each subscriber of its own',
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const frames$ = hot(' -o-d-e-|', FRAMES);
+      const first = '       ^-------';
+      const firstSubs = '   ^------!';
+      const firstKeys = '   -1-----|';
+      const second = '      --^-----';
+      const secondSubs = '  --^----!';
+      const secondKeys = '  ---1---|';
+      const keys$ = frames$.pipe(
+        demultiplex(),
+        map(({ key }) => key),
+      );
+      expectObservable(keys$, first).toBe(firstKeys, KEYS);
+      expectObservable(keys$, second).toBe(secondKeys, KEYS);
+      expectSubscriptions(frames$.subscriptions).toBe([firstSubs, secondSubs]);
+    }),
+  );
+});
+
+/** Not a frame, yet it belongs to a stream. */
+interface Noted {
+  readonly stream?: number;
+  readonly note: string;
+}
+
+interface SinkRow {
+  readonly does: string;
+  readonly frames: string;
+  readonly subs: string;
+  /** What no sink takes. */
+  readonly rest: string;
+  /** What the sink of the connection, and that of stream 1, are given. */
+  readonly sink0: string;
+  readonly sink1: string;
+  readonly unsub?: string;
+  readonly error?: unknown;
+}
+
+describe('demultiplex into a table of sinks', () => {
+  const FULL = new RangeError('the sink is full');
+
+  it.each<SinkRow>([
+    {
+      does: 'is silent while no frame comes',
+      frames: '---------',
+      subs: '  ^--------',
+      rest: '  ---------',
+      sink0: ' ---------',
+      sink1: ' ---------',
+    },
+    {
+      does: 'completes with the frames',
+      frames: '----|    ',
+      subs: '  ^---!    ',
+      rest: '  ----|    ',
+      sink0: ' ---------',
+      sink1: ' ---------',
+    },
+    {
+      does: 'gives one frame to the sink of its stream',
+      frames: '--d---|  ',
+      subs: '  ^-----!  ',
+      rest: '  ------|  ',
+      sink0: ' ---------',
+      sink1: ' --d------',
+    },
+    {
+      does: 'emits what no sink takes',
+      frames: '--D-O-|  ',
+      subs: '  ^-----!  ',
+      rest: '  --D-O-|  ',
+      sink0: ' ---------',
+      sink1: ' ---------',
+    },
+    {
+      does: 'gives each of many frames to its sink: 0 takes those of the connection',
+      frames: '-oOp(dDd)-zge-r-|',
+      subs: '  ^---------------!',
+      rest: '  --O-D-----------|',
+      sink0: ' ---p------zg-----',
+      sink1: ' -o--(dd)----e-r--',
+    },
+    {
+      does: 'fails with what a sink throws, and takes no more',
+      frames: '-o-D-d-d-D-|',
+      subs: '  ^----!      ',
+      rest: '  ---D-#      ',
+      sink0: ' ------------',
+      sink1: ' -o----------',
+      error: FULL,
+    },
+    {
+      does: 'passes an error of the frames on, which no sink sees',
+      frames: '-o-D-#   ',
+      subs: '  ^----!   ',
+      rest: '  ---D-#   ',
+      sink0: ' ---------',
+      sink1: ' -o-------',
+      error: 'error',
+    },
+    {
+      does: 'lets go of the frames when unsubscribed',
+      frames: '-o-D-d-D-|',
+      subs: '  ^---!     ',
+      rest: '  ---D      ',
+      sink0: ' ----------',
+      sink1: ' -o--------',
+      unsub: ' ----!     ',
+    },
+  ])(
+    '$does',
+    marbles<[SinkRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, rest, sink0, sink1, unsub, error }) => {
+      const frames$ = cold(frames, FRAMES);
+      const given = { 0: new Subject<Frame>(), 1: new Subject<Frame>() };
+      const refusing = {
+        next(frame: Frame) {
+          if (error === FULL && frame === FRAMES['d']) throw FULL;
+          given[1].next(frame);
+        },
+      };
+      const sinks = new Map([
+        [0, given[0]],
+        [1, refusing],
+      ]);
+      expectObservable(given[0]).toBe(sink0, FRAMES);
+      expectObservable(given[1]).toBe(sink1, FRAMES);
+      expectObservable(frames$.pipe(demultiplex(sinks)), unsub).toBe(rest, FRAMES, error);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'looks at the table for each frame: a sink may come and go',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold('-d-d-d-d-|', FRAMES);
+      const table$ = cold(' --i---o---');
+      const subs = '        ^--------!';
+      const rest = '        -d-----d-|';
+      const sink1 = '       ---d-d----';
+      const sink = new Subject<Frame>();
+      const sinks = new Map<number, Subject<Frame>>();
+      table$.subscribe((change) => (change === 'i' ? sinks.set(1, sink) : sinks.delete(1)));
+      expectObservable(sink).toBe(sink1, FRAMES);
+      expectObservable(frames$.pipe(demultiplex(sinks))).toBe(rest, FRAMES);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'gives on the very objects that come',
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const values = { a: { stream: 1, note: 'a' }, b: { stream: 2, note: 'b' }, c: { note: 'c' } };
+      const values$ = cold<Noted>('-a-b-c-|', values);
+      const subs = '        ^------!';
+      const rest = '        ---b-c-|';
+      const taken: unknown[] = [];
+      const sinks = new Map([[1, { next: (value: Noted) => void taken.push(value) }]]);
+      expectObservable(values$.pipe(demultiplex(sinks))).toBe(rest, values);
+      expectSubscriptions(values$.subscriptions).toBe(subs);
+      flush();
+      expect(taken).toHaveLength(1);
+      expect(taken[0]).toBe(values.a);
+    }),
+  );
+});

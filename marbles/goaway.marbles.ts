@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { elementAt, map, mergeMap, Subject } from 'rxjs';
+import { ResetCode, respond } from '../src/index.js';
+import type { Frame } from '../src/index.js';
+import { createPair, frameMarbles, peerFromMarbles } from '../src/testing.js';
+import { marbles } from './support/virtual.js';
+import { letterOf, wire } from './support/wire.js';
+
+/** Goaways by what they cut: `g` everything, `h` what is above 1, `k` above 3, `u` nothing, `f` everything, with an error. */
+const FRAMES: Readonly<Record<string, Frame>> = frameMarbles(1, {
+  h: { type: 'goaway', stream: null, code: ResetCode.NO_ERROR, last_stream: 1 },
+  k: { type: 'goaway', stream: null, code: ResetCode.NO_ERROR, last_stream: 3 },
+  u: { type: 'goaway', stream: null, code: ResetCode.NO_ERROR },
+  f: { type: 'goaway', stream: null, code: ResetCode.INTERNAL_ERROR, last_stream: 0 },
+  D: { stream: 3, payload: 'D' },
+  E: { stream: 3, end: true },
+});
+
+const REFUSED = expect.objectContaining({ code: 'REFUSED', retriable: true, resetCode: null });
+
+interface Row {
+  readonly does: string;
+  readonly inbound: string;
+  readonly subs: string;
+  /** When this side opens a stream: the first is 1, the next 3. */
+  readonly opens: string;
+  readonly outbound: string;
+  /** What the first stream, and the second, come to. */
+  readonly stream1: string;
+  readonly stream3: string;
+}
+
+describe('a goaway that arrives', () => {
+  it.each<Row>([
+    {
+      does: 'lets streams at or below last_stream finish, and refuses those above',
+      inbound: '   ---d-h-d-e---',
+      subs: '      ^------------',
+      opens: '     -o-o---------',
+      outbound: '  -o-o---------',
+      stream1: '   ---d---d-|   ',
+      stream3: '   -----#       ',
+    },
+    {
+      does: 'refuses every stream when it names 0',
+      inbound: '   ---d-g---',
+      subs: '      ^--------',
+      opens: '     -o-o-----',
+      outbound: '  -o-o-----',
+      stream1: '   ---d-#   ',
+      stream3: '   -----#   ',
+    },
+    {
+      does: 'refuses no stream when it names none',
+      inbound: '   ---d-u-D-E-e---',
+      subs: '      ^--------------',
+      opens: '     -o-o-----------',
+      outbound: '  -o-o-----------',
+      stream1: '   ---d-------|   ',
+      stream3: '   -------D-|     ',
+    },
+    {
+      does: 'refuses what is opened behind it, and sends nothing of it',
+      inbound: '   ---h-d-e---',
+      subs: '      ^----------',
+      opens: '     -o---o-----',
+      outbound: '  -o---------',
+      stream1: '   -----d-|   ',
+      stream3: '   -----#     ',
+    },
+    {
+      does: 'lowers the cut of the one before',
+      inbound: '   ---k-h-d-e---',
+      subs: '      ^------------',
+      opens: '     -oo----------',
+      outbound: '  -oo----------',
+      stream1: '   -------d-|   ',
+      stream3: '   -----#       ',
+    },
+    {
+      does: 'never raises the cut of the one before',
+      inbound: '   ---h-k-e---',
+      subs: '      ^----------',
+      opens: '     -oo--------',
+      outbound: '  -oo--------',
+      stream1: '   -------|   ',
+      stream3: '   ---#       ',
+    },
+    {
+      does: 'leaves the ping answered',
+      inbound: '   ---h-p-e---',
+      subs: '      ^----------',
+      opens: '     -o---------',
+      outbound: '  -o---q-----',
+      stream1: '   -------|   ',
+      stream3: '   -----------',
+    },
+  ])(
+    '$does',
+    marbles<[Row]>((helpers, { inbound, subs, opens, outbound, stream1, stream3 }) => {
+      const { cold, expectObservable, expectSubscriptions } = helpers;
+      const given = peerFromMarbles(helpers, inbound, FRAMES, { isDialer: true });
+      const opened = (nth: number) =>
+        cold(opens).pipe(
+          elementAt(nth),
+          mergeMap(() => given.peer.open$('x')),
+        );
+      expectObservable(given.outbound$.pipe(map(letterOf))).toBe(outbound);
+      expectObservable(opened(0)).toBe(stream1, undefined, REFUSED);
+      expectObservable(opened(1)).toBe(stream3, undefined, REFUSED);
+      expectSubscriptions(given.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'that says what went wrong gives the remote a second to close',
+    marbles((helpers) => {
+      const inbound = '  --f               ';
+      const subs = '     ^- 1s !        ';
+      const expected = ' -- 1s (c|)     ';
+      const given = peerFromMarbles(helpers, inbound, FRAMES);
+      helpers.expectObservable(given.peer.closes$.pipe(map(({ code }) => code))).toBe(expected, { c: 1000 });
+      helpers.expectSubscriptions(given.inbound.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('a goaway of this side', () => {
+  it(
+    'names the highest stream whose handler was invoked, and lets it finish',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('  -a-b--------');
+      const answer$ = cold('  ---1---|  ');
+      const close$ = cold('  -----c------');
+      const answerSubs = ['  -^------!   ', '---^------!'];
+      const expected = '     ----1-1-----';
+      const goaway = '       -----g----';
+      const { dialer, acceptor, link } = createPair();
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      close$.subscribe(() => void acceptor.close({ drainMs: 100 }));
+      const goaways$ = new Subject<unknown>();
+      link.messages$.subscribe(({ from, frame }) => {
+        if (frame.type === 'goaway') goaways$.next([from, frame.last_stream]);
+      });
+      expectObservable(goaways$).toBe(goaway, { g: ['acceptor', 3] });
+      expectObservable(calls$.pipe(mergeMap((name) => dialer.open$(name)))).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
+    'refuses what the remote opens before it has read it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold(' ------1--|');
+      const call$ = cold('  -a|');
+      const close$ = cold(' -----c');
+      const late$ = cold('  ------b|');
+      const callSubs = '    ^-!';
+      const lateSubs = '    ^------!';
+      const expected = '    -----------1--|';
+      const refused = '     -------#';
+      const onWire = '      -o---Go-X';
+      const { dialer, acceptor, link } = createPair({ latencyMs: 2 });
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      close$.subscribe(() => void acceptor.close({ drainMs: 100 }));
+      expectObservable(wire(link), '---------!').toBe(onWire);
+      expectObservable(call$.pipe(mergeMap(() => dialer.open$('a')))).toBe(expected);
+      expectObservable(late$.pipe(mergeMap(() => dialer.open$('b')))).toBe(
+        refused,
+        undefined,
+        expect.objectContaining({ code: 'REFUSED', retriable: true }),
+      );
+      expectSubscriptions(call$.subscriptions).toBe(callSubs);
+      expectSubscriptions(late$.subscriptions).toBe(lateSubs);
+    }),
+  );
+});

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { map, range } from 'rxjs';
+import { JsonCodec, logger, ResetCode } from '../../src/index.js';
+import type { CloseReason, Codec, Stream, StreamHandler } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { serve } from '../../src/node.js';
+import type { MuxServer, UpgradeOptions } from '../../src/node.js';
+import { portOf } from '../support/socket-handshake.js';
+import { turn, until } from '../support/socket-leaks.js';
+import { spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
+import type { CodecName, Operations } from './page.js';
+
+jest.setTimeout(30_000);
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
+const MIB = 1024 * 1024;
+
+interface Ask {
+  readonly op: string;
+  readonly value?: unknown;
+  readonly count?: number;
+}
+
+let http: Server;
+let browser: Browser;
+let page: Page;
+const muxes: MuxServer[] = [];
+const sockets = new Set<Socket>();
+let notes: unknown[];
+let ends: CloseReason[];
+let lastCause: Promise<unknown>;
+
+const answers: Readonly<Record<string, (ask: Ask, stream: Stream) => unknown>> = {
+  echo: ({ value }, stream) => stream.reply(value),
+  headers: (_ask, stream) => stream.reply(stream.headers, { headers: { served: 'by' }, trailers: { rows: 1 } }),
+  count: ({ count = 0 }, stream) => stream.sendAll(range(0, count)),
+  sum: async (_ask, stream) => {
+    let sum = 0;
+    for await (const chunk of stream as Stream<string>) sum += chunk.length;
+    await stream.reply(sum);
+  },
+  double: (_ask, stream) => stream.sendAll((stream as Stream<number>).pipe(map((n) => n * 2))),
+  note: ({ value }) => void notes.push(value),
+  push: async (_ask, stream) => stream.reply(await stream.peer.request('news')),
+  ticks: async (_ask, stream) => {
+    lastCause = stream.closed;
+    for (let n = 0; !stream.signal.aborted; n++) {
+      await stream.send(n);
+      await turn();
+    }
+  },
+  'last cause': async (_ask, stream) => stream.reply(await lastCause),
+  flood: async (_ask, stream) => {
+    while (!stream.signal.aborted) {
+      await stream.send('x'.repeat(60_000)).catch(() => undefined);
+      await turn();
+    }
+  },
+  throw: () => {
+    throw new RangeError('no such row');
+  },
+  never: (_ask, stream) => stream.closed,
+};
+
+const handler: StreamHandler = (payload, stream) => answers[(payload as Ask).op]?.(payload as Ask, stream);
+
+/** Runs one operation in the page. */
+async function run<K extends keyof Operations>(name: K, ...args: Parameters<Operations[K]>): Promise<Awaited<ReturnType<Operations[K]>>> {
+  return page.evaluate(
+    ([operation, given]) => {
+      const { operations } = globalThis as unknown as { operations: Record<string, (...args: readonly unknown[]) => unknown> };
+      return operations[operation]?.(...given);
+    },
+    [name, args] as const,
+  ) as Promise<Awaited<ReturnType<Operations[K]>>>;
+}
+
+function serveAt(path: string, codec: Codec, options: UpgradeOptions = {}): void {
+  const mux = serve({ keepalive: false, handler, ...options, codec, path, server: http });
+  mux.peers$.subscribe((peer) => peer.onClose((reason) => ends.push(reason)));
+  muxes.push(mux);
+}
+
+/** A server for each of the ways in which a page may meet one. */
+function serveAll(codec: Codec): void {
+  const pinging: UpgradeOptions = { onPeer: (peer) => void peer.opened.then(() => peer.ping()).catch(() => undefined) };
+  serveAt(`/${codec.name}`, codec);
+  serveAt(
+    `/${codec.name}/undecodable`,
+    spoilt(codec, () => undecodable(codec)),
+    pinging,
+  );
+  serveAt(
+    `/${codec.name}/wrong-kind`,
+    spoilt(codec, () => wrongKind(codec)),
+    pinging,
+  );
+  serveAt(`/${codec.name}/leaving`, codec, { handler: (_payload, stream) => void stream.peer.close({ reason: 'moving' }) });
+  serveAt(`/${codec.name}/dying`, codec, {
+    handler: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  });
+  serveAt(`/${codec.name}/forbidden`, codec, { verify: () => false });
+  serveAt(`/${codec.name}/other-origin`, codec, { origins: ['https://example.org'] });
+}
+
+beforeAll(async () => {
+  const script = buildSync({
+    entryPoints: [join(__dirname, 'page.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    // package.json names the side effects of what is built, not those of the sources.
+    ignoreAnnotations: true,
+  }).outputFiles[0]?.text;
+  http = createServer((request, response) => {
+    const isScript = request.url === '/page.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    response.end(isScript ? script : '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>');
+  });
+  http.setMaxListeners(0);
+  http.on('connection', (socket) => sockets.add(socket));
+  for (const codec of [new JsonCodec(), new MsgpackCodec()]) serveAll(codec);
+  http.listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  page = await browser.newPage();
+});
+
+beforeEach(async () => {
+  notes = [];
+  ends = [];
+  await page.goto(`http://127.0.0.1:${portOf(http)}/`);
+  await page.waitForFunction(() => 'operations' in globalThis);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await Promise.all(muxes.map((mux) => mux.close()));
+  http.closeAllConnections();
+  await new Promise((resolve) => http.close(resolve));
+});
+
+describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
+  it('asks and is answered', async () => {
+    expect(await run('request', codec)).toEqual({ n: 1, text: 'é😀', list: [null, true] });
+    expect(ends).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: false }]);
+  });
+
+  it('gets headers and trailers', async () => {
+    expect(await run('headers', codec)).toEqual({ value: { token: 'x' }, replyHeaders: { served: 'by' }, trailers: { rows: 1 } });
+  });
+
+  it('keeps up with a fast stream of 20 000 values', async () => {
+    expect(await run('serverStream', codec, 20_000)).toBe(true);
+  });
+
+  it('uploads 4 MiB in pieces', async () => {
+    expect(await run('upload', codec, 64)).toBe(4 * MIB);
+  });
+
+  it('sends 4 MiB as one payload and gets them back', async () => {
+    expect(await run('big', codec, 4 * MIB)).toBe(true);
+  });
+
+  it('talks both ways', async () => {
+    expect(await run('twoWay', codec)).toEqual([2, 4, 6]);
+  });
+
+  it('notifies before it closes', async () => {
+    await run('notify', codec);
+    await until('the note', () => notes.length > 0);
+    expect(notes).toEqual([codec]);
+  });
+
+  it('answers what the server opens', async () => {
+    expect(await run('push', codec)).toBe('seen news');
+  });
+
+  it('cancels the producer when it has enough', async () => {
+    expect(await run('cancel', codec)).toEqual({
+      first: [0, 1, 2],
+      cause: expect.objectContaining({ how: 'reset', by: 'remote', code: 8 }),
+    });
+  });
+
+  it('gets what a handler throws', async () => {
+    expect(await run('failure', codec)).toEqual({ reason: 'no such row', payload: { name: 'RangeError', message: 'no such row' } });
+  });
+
+  it('keeps 100 interleaved streams apart', async () => {
+    expect(await run('interleaved', codec, 100, 100)).toBe(true);
+  });
+
+  it('measures a ping', async () => {
+    expect(await run('ping', codec)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('says hello first', async () => {
+    expect(await run('hello', codec)).toEqual({ opened: true, answer: 1 });
+  });
+
+  it('ends a stream that nobody reads, and it alone', async () => {
+    expect(await run('unread', codec)).toMatchObject({
+      cause: { how: 'reset', by: 'library', code: ResetCode.FLOW_CONTROL },
+      alive: 'yes',
+    });
+  });
+
+  it('closes with 1000 and a reason', async () => {
+    const reason = { code: 1000, reason: 'page closed', wasClean: true, willRetry: false };
+    expect(await run('close', codec)).toEqual(reason);
+    expect(ends).toEqual([reason]);
+  });
+
+  it('hears why the server leaves', async () => {
+    expect(await run('ended', codec, `/${codec}/leaving`)).toMatchObject({ reason: { code: 1000, reason: 'moving', wasClean: true } });
+  });
+
+  it('loses its streams with the socket', async () => {
+    expect(await run('ended', codec, `/${codec}/dying`)).toMatchObject({
+      reason: { code: 1006, wasClean: false },
+      cause: { how: 'lost', reason: { code: 1006 } },
+    });
+  });
+
+  it.each([
+    ['undecodable', 4002],
+    ['wrong-kind', 4003],
+  ] as const)('answers a message that is %s with %i, which a browser may send', async (what, code) => {
+    const { reason } = await run('ended', codec, `/${codec}/${what}`);
+    expect(reason).toMatchObject({ code, wasClean: true });
+    await until('the server to hear of it', () => ends.length > 0);
+    expect(ends).toMatchObject([{ code, wasClean: true }]);
+    expect(ends[0]?.reason).not.toBe('');
+  });
+
+  it.each([
+    ['another codec', `/${codec === 'json' ? 'msgpack' : 'json'}`],
+    ['verify', `/${codec}/forbidden`],
+    ['the origin', `/${codec}/other-origin`],
+    ['the path', '/nowhere'],
+  ])('is told whom to suspect when %s is in the way', async (_what, path) => {
+    if (path === '/nowhere') http.once('upgrade', (_request, socket) => socket.destroy());
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    const refused = await run('refused', codec, path);
+    warn.mockRestore();
+    expect(refused).toMatchObject({ status: null, closed: { code: 1006, wasClean: false, willRetry: false } });
+    for (const suspect of ['address', 'codec', 'origin', 'proxies']) expect(refused?.message).toContain(suspect);
+  });
+});
+
+it('sends bytes and gets them back, with msgpack', async () => {
+  expect(await run('bytes')).toBe(true);
+});

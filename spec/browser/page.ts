@@ -1,0 +1,131 @@
+import { firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
+import { connect, isMuxError, JsonCodec, RemoteError } from '../../src/index.js';
+import type { ConnectOptions, Peer, Stream } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+
+const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec() };
+
+export type CodecName = keyof typeof codecs;
+
+const KIB = 1024;
+
+function dial(codec: CodecName, path = `/${codec}`, options: ConnectOptions = {}): Peer {
+  return connect(`ws://${location.host}${path}`, { codec: codecs[codec], keepalive: false, ...options });
+}
+
+async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, options?: ConnectOptions): Promise<T> {
+  const peer = dial(codec, undefined, options);
+  try {
+    return await use(peer);
+  } finally {
+    await peer.close();
+  }
+}
+
+function isCount(values: readonly number[], count: number): boolean {
+  return values.length === count && values.every((value, n) => value === n);
+}
+
+/** What runs in the page: each operation dials for itself, and gives what can be sent out of the page. */
+const operations = {
+  request: (codec: CodecName) => over(codec, (peer) => peer.request({ op: 'echo', value: { n: 1, text: 'é😀', list: [null, true] } })),
+
+  headers: (codec: CodecName) =>
+    over(codec, async (peer) => {
+      const stream = peer.open({ op: 'headers' }, { headers: { token: 'x' }, end: true });
+      return { value: await lastValueFrom(stream), replyHeaders: stream.replyHeaders, trailers: stream.trailers };
+    }),
+
+  serverStream: (codec: CodecName, count: number) =>
+    over(codec, async (peer) => isCount(await lastValueFrom(peer.open$<number>({ op: 'count', count }).pipe(toArray())), count)),
+
+  upload: (codec: CodecName, chunks: number) =>
+    over(codec, (peer) => firstValueFrom(peer.open$({ op: 'sum' }, { input: range(0, chunks).pipe(map(() => 'x'.repeat(64 * KIB))) }))),
+
+  twoWay: (codec: CodecName) =>
+    over(codec, (peer) => lastValueFrom(peer.open$<number>({ op: 'double' }, { input: [1, 2, 3] }).pipe(toArray()))),
+
+  notify: (codec: CodecName) =>
+    over(codec, async (peer) => {
+      await peer.opened;
+      peer.notify({ op: 'note', value: codec });
+    }),
+
+  push: (codec: CodecName) =>
+    over(codec, (peer) => {
+      peer.onStream((payload, stream) => stream.reply(`seen ${String(payload)}`));
+      return peer.request({ op: 'push' });
+    }),
+
+  cancel: (codec: CodecName) =>
+    over(codec, async (peer) => {
+      const first = await lastValueFrom(peer.open$<number>({ op: 'ticks' }).pipe(take(3), toArray()));
+      return { first, cause: await peer.request({ op: 'last cause' }) };
+    }),
+
+  failure: (codec: CodecName) =>
+    over(codec, async (peer) => {
+      const failure: unknown = await peer.request({ op: 'throw' }).catch((error: unknown) => error);
+      return failure instanceof RemoteError ? { reason: failure.reason, payload: failure.payload } : null;
+    }),
+
+  big: (codec: CodecName, length: number) =>
+    over(codec, async (peer) => {
+      const text = 'aé"😀'.repeat(length / 8);
+      return (await peer.request<string>({ op: 'echo', value: text })) === text;
+    }),
+
+  bytes: () =>
+    over('msgpack', async (peer) => {
+      const bytes = Uint8Array.from({ length: 200_000 }, (_, n) => n * 7);
+      const back = await peer.request<Uint8Array>({ op: 'echo', value: bytes });
+      return back instanceof Uint8Array && back.length === bytes.length && back.every((byte, n) => byte === bytes[n]);
+    }),
+
+  interleaved: (codec: CodecName, streams: number, count: number) =>
+    over(codec, async (peer) => {
+      const all = await Promise.all(
+        Array.from({ length: streams }, () => lastValueFrom(peer.open$<number>({ op: 'count', count }).pipe(toArray()))),
+      );
+      return all.every((values) => isCount(values, count));
+    }),
+
+  ping: (codec: CodecName) => over(codec, async (peer) => (await peer.opened).ping()),
+
+  hello: (codec: CodecName) =>
+    over(codec, async (peer) => ({ opened: (await peer.opened) === peer, answer: await peer.request({ op: 'echo', value: 1 }) }), {
+      hello: () => ({ payload: { op: 'echo', value: 'token' } }),
+    }),
+
+  unread: (codec: CodecName) =>
+    over(codec, async (peer) => {
+      const stream: Stream = peer.open({ op: 'flood' }, { end: true });
+      const cause = await stream.closed;
+      return { cause, alive: await peer.request({ op: 'echo', value: 'yes' }) };
+    }),
+
+  /** Waits for the end that the other side makes. */
+  ended: async (codec: CodecName, path: string) => {
+    const peer = dial(codec, path);
+    const pending = peer.open({ op: 'never' });
+    await peer.opened;
+    return { reason: await peer.closed, cause: await pending.closed };
+  },
+
+  close: async (codec: CodecName) => {
+    const peer = dial(codec);
+    await peer.request({ op: 'echo', value: 0 });
+    return peer.close({ reason: 'page closed' });
+  },
+
+  refused: async (codec: CodecName, path: string) => {
+    const peer = dial(codec, path);
+    const failure: unknown = await peer.opened.catch((error: unknown) => error);
+    if (!isMuxError(failure) || failure.code !== 'CONNECT') return null;
+    return { message: failure.message, status: failure.status, closed: await peer.closed };
+  },
+};
+
+export type Operations = typeof operations;
+
+Object.assign(globalThis, { operations });

@@ -1,0 +1,236 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Limits, Stream } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const KIB = 1024;
+const text = (bytes: number): string => 'x'.repeat(bytes);
+
+const outcomeOf = (promise: Promise<unknown>): { settled: boolean; error: unknown } => {
+  const outcome: { settled: boolean; error: unknown } = { settled: false, error: null };
+  promise.then(
+    () => (outcome.settled = true),
+    (error: unknown) => {
+      outcome.settled = true;
+      outcome.error = error;
+    },
+  );
+  return outcome;
+};
+
+/** A pair with a stream between them, seen from both sides. */
+async function joined(limits: Partial<Limits> = {}) {
+  const pair = createPair({ limits });
+  const streams: Stream[] = [];
+  pair.acceptor.onStream((_, stream) => {
+    streams.push(stream);
+    return new Promise(() => undefined);
+  });
+  const local = pair.dialer.open('p');
+  await time.advance();
+  const [remote] = streams;
+  if (remote === undefined) throw new Error('expected a stream');
+  return { ...pair, local, remote, sent: framesOf(pair.dialer) };
+}
+
+describe('what nobody reads', () => {
+  it('pauses the socket at pauseBytes, for all streams, until it is read', async () => {
+    const { dialer, acceptor, local, remote } = await joined({ pauseBytes: 10 * KIB });
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
+    await time.advance();
+    const answer = outcomeOf(dialer.request('waits'));
+    await time.advance(100);
+    expect(answer.settled).toBe(false);
+    local.subscribe();
+    await time.advance();
+    expect(answer).toEqual({ settled: true, error: null });
+  });
+
+  it('pauses it for 5 s at most', async () => {
+    const { dialer, acceptor, local, remote } = await joined({ pauseBytes: 10 * KIB });
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
+    await time.advance();
+    const answer = outcomeOf(dialer.request('waits'));
+    await time.advance(4_999);
+    expect(answer.settled).toBe(false);
+    await time.advance(1);
+    expect([answer.settled, local.phase]).toEqual([true, 'open']);
+  });
+
+  it('is the end of its stream, and of no other, over maxUnreadBytes', async () => {
+    const { dialer, local, remote, sent } = await joined({ pauseBytes: Infinity, maxUnreadBytes: 10 * KIB });
+    const other = dialer.open('other');
+    for (let n = 0; n < 8; n++) void remote.send(text(2 * KIB));
+    await time.advance();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 3, reason: expect.stringContaining('(maxUnreadBytes)') });
+    expect([local.cause, other.phase]).toEqual([expect.objectContaining({ how: 'reset', by: 'library', code: 3 }), 'open']);
+    const seen: unknown[] = [];
+    local.subscribe({ next: () => seen.push('value'), error: (error: unknown) => seen.push(error) });
+    expect(seen).toEqual(['value', 'value', 'value', 'value', expect.objectContaining({ code: 'RESET', resetCode: 3, streamId: 1 })]);
+  });
+
+  it('never passes for the whole: a last payload that finds no room is an error, also where it ended the stream', async () => {
+    const { dialer, acceptor } = createPair({ limits: { maxUnreadBytes: 10 * KIB, pauseBytes: Infinity } });
+    acceptor.onStream((_, stream) => stream.reply(text(20 * KIB)));
+    const stream = dialer.open('p', { end: true });
+    await time.advance();
+    const seen: unknown[] = [];
+    stream.subscribe({
+      next: () => seen.push('value'),
+      error: (error: unknown) => seen.push(error),
+      complete: () => seen.push('complete'),
+    });
+    expect(seen).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 3 })]);
+  });
+
+  it('counts for nothing where it is read as it comes, however much', async () => {
+    const { local, remote } = await joined({ maxUnreadBytes: 10 * KIB, pauseBytes: 5 * KIB });
+    let bytes = 0;
+    local.subscribe((value) => (bytes += (value as string).length));
+    for (let n = 0; n < 50; n++) void remote.send(text(20 * KIB));
+    await time.advance();
+    expect([bytes, local.phase]).toEqual([50 * 20 * KIB, 'open']);
+  });
+
+  it('counts against maxHeldBytes of the whole connection: the stream that asks for more is reset', async () => {
+    const { dialer, acceptor } = createPair({ limits: { maxHeldBytes: 10 * KIB, pauseBytes: Infinity } });
+    acceptor.onStream((_, stream) => {
+      void stream.send(text(6 * KIB));
+      return new Promise(() => undefined);
+    });
+    const streams = [dialer.open(1), dialer.open(2)];
+    await time.advance();
+    expect(streams.map((stream) => stream.cause)).toEqual([null, expect.objectContaining({ by: 'library', code: 11 })]);
+    // What is read is given back.
+    streams[0]?.subscribe();
+    const third = dialer.open(3);
+    await time.advance();
+    expect(third.cause).toBeNull();
+  });
+});
+
+describe('send()', () => {
+  it('resolves at once in the common case, with one promise for all', async () => {
+    const { local, remote } = await joined();
+    const promises = [local.send(1), local.send(2), remote.send(3)];
+    expect(new Set(promises).size).toBe(1);
+    await promises[0];
+  });
+
+  it('waits while 256 KiB of its stream are queued, and goes on below', async () => {
+    const { local, link } = await joined();
+    link.stall('acceptor');
+    for (let n = 0; n < 5; n++) void local.send(text(256 * KIB));
+    const waiting = outcomeOf(local.send(text(KIB)));
+    await time.advance();
+    expect(waiting.settled).toBe(false);
+    link.resume('acceptor');
+    await time.advance(100);
+    expect(waiting).toEqual({ settled: true, error: null });
+  });
+
+  it('waits while sendHighWaterBytes of all streams are queued, also on an idle stream', async () => {
+    const { dialer, local, link } = await joined({ sendHighWaterBytes: 300 * KIB });
+    const idle = dialer.open('idle');
+    await time.advance();
+    link.stall('acceptor');
+    for (let n = 0; n < 8; n++) void local.send(text(200 * KIB));
+    const waiting = outcomeOf(idle.send(1));
+    await time.advance();
+    expect(waiting.settled).toBe(false);
+    link.resume('acceptor');
+    await time.advance(1_000);
+    expect(waiting).toEqual({ settled: true, error: null });
+  });
+
+  it('that ignores its promise fails its stream at maxUnsentBytes with QueueOverflowError, and no other', async () => {
+    const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const other = dialer.open('other');
+    await time.advance();
+    link.stall('acceptor');
+    const outcomes = Array.from({ length: 12 }, () => outcomeOf(local.send(text(200 * KIB))));
+    await time.advance();
+    const failed = outcomes.filter(({ error }) => error !== null);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed[0]?.error).toMatchObject({ code: 'QUEUE_OVERFLOW', streamId: 1, retriable: false });
+    expect(local.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
+    link.resume('acceptor');
+    await time.advance(100);
+    const fine = outcomeOf(other.send('fine'));
+    await time.advance();
+    expect([fine, other.phase]).toEqual([{ settled: true, error: null }, 'open']);
+  });
+
+  it.each<[string, (sides: Awaited<ReturnType<typeof joined>>) => void, object]>([
+    [
+      'the remote resets the stream',
+      ({ remote }) => {
+        remote.reset(300, 'why');
+      },
+      { code: 'RESET', resetCode: 300 },
+    ],
+    [
+      'this side resets it',
+      ({ local }) => {
+        local.reset();
+      },
+      { code: 'CANCELLED' },
+    ],
+    [
+      'the socket is lost',
+      ({ link }) => {
+        link.cut();
+      },
+      { code: 'CONNECTION_LOST' },
+    ],
+    [
+      'the remote does not read',
+      ({ link }) => {
+        link.inject('dialer', JSON.stringify({ type: 'data', stream: 1, fragment: 'x', end: true, more: true }));
+      },
+      { code: 'RESET', resetCode: 1 },
+    ],
+  ])('that waits rejects when %s, which need not be handled', async (_what, act, error) => {
+    const sides = await joined();
+    sides.link.stall('acceptor');
+    for (let n = 0; n < 7; n++) void sides.local.send(text(256 * KIB));
+    const waiting = outcomeOf(sides.local.send(1));
+    await time.advance();
+    act(sides);
+    await time.advance();
+    expect(waiting).toEqual({ settled: true, error: expect.objectContaining(error) });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('sends what the value was at the call', async () => {
+    const { local, remote, link } = await joined();
+    const seen: unknown[] = [];
+    remote.subscribe((value) => seen.push(value));
+    link.stall('acceptor');
+    void local.send(text(2_000 * KIB));
+    const value = { list: [1] };
+    void local.send(value);
+    value.list.push(2);
+    link.resume('acceptor');
+    await time.advance(100);
+    expect(seen[1]).toEqual({ list: [1] });
+  });
+
+  it('lets a small request overtake a big transfer', async () => {
+    const { dialer, acceptor, local, remote } = await joined();
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const order: string[] = [];
+    remote.subscribe(() => order.push('big'));
+    void local.send(text(8_000 * KIB));
+    void dialer.request('small').then(() => order.push('small'));
+    await time.advance(1_000);
+    expect(order).toEqual(['small', 'big']);
+  });
+});

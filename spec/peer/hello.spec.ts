@@ -1,0 +1,350 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { lastValueFrom, timer } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { CloseReason, ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
+import { dial } from '../../src/peer/connect.js';
+import { MemoryLink } from '../../src/transport/memory.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { Network } from '../support/peer-network.js';
+import type { NetworkOptions } from '../support/peer-network.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const welcoming: StreamHandler = (payload, stream) => stream.reply(`welcome ${String(payload)}`);
+const echoing: StreamHandler = (payload, stream) => stream.reply(payload);
+const later =
+  (ms: number, handler: StreamHandler): StreamHandler =>
+  (payload, stream) =>
+    lastValueFrom(timer(ms)).then(() => handler(payload, stream) as unknown);
+
+function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: welcoming, onStream: echoing }) {
+  const network = new Network(server);
+  const peer = connect('ws://test', { socket: network.socket, keepalive: false, ...options });
+  const reasons: CloseReason[] = [];
+  peer.onClose((reason) => reasons.push(reason));
+  return { network, peer, reasons, sent: framesOf(peer) };
+}
+
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+describe('the hello of a dialer', () => {
+  it('is the first stream, of request shape, and skips the open interceptors', async () => {
+    const interceptor = jest.fn<OpenInterceptor>();
+    const { peer, sent } = dialing({ hello: () => ({ payload: 'me', headers: { token: 't' } }) });
+    peer.interceptOpen(interceptor);
+    const answer = peer.request('p');
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'open', stream: 1, end: true, headers: { token: 't' }, payload: 'me' },
+      { type: 'open', stream: 3, end: true, payload: 'p' },
+    ]);
+    expect(interceptor.mock.calls).toEqual([[{}, 'p']]);
+    expect(await answer).toBe('p');
+  });
+
+  it('holds user opens, and opened, until its reply', async () => {
+    const { peer, sent } = dialing({ hello: () => ({}) }, { onHello: later(100, welcoming), onStream: echoing });
+    const seen: string[] = [];
+    void peer.opened.then(() => seen.push('opened'));
+    void peer.request('p').then(() => seen.push('answered'));
+    await time.advance(99);
+    expect([sent.length, seen, peer.status.state]).toEqual([1, [], 'connecting']);
+    await time.advance(1);
+    expect([sent.length, seen, peer.status.state]).toEqual([2, ['opened', 'answered'], 'open']);
+  });
+
+  it.each<[string, (context: DialContext) => Hello | Promise<Hello>, object]>([
+    ['a payload', () => ({ payload: { a: 1 } }), { payload: { a: 1 } }],
+    ['a null payload', () => ({ payload: null }), { payload: null }],
+    ['nothing', () => ({}), {}],
+    ['a promise', () => Promise.resolve({ payload: 'later' }), { payload: 'later' }],
+  ])('can be %s', async (_what, hello, fields) => {
+    const { peer, sent } = dialing({ hello });
+    await time.advance();
+    expect(sent).toEqual([{ type: 'open', stream: 1, end: true, ...fields }]);
+    expect(peer.status.state).toBe('open');
+  });
+
+  it('hands the reply, and its stream, to onReply before anything that waited leaves', async () => {
+    const seen: unknown[] = [];
+    const { peer, sent } = dialing({
+      hello: () => ({ payload: 'me', onReply: (reply, stream) => seen.push(reply, stream.id, stream.replyHeaders, sent.length) }),
+    });
+    void peer.request('p');
+    await time.advance();
+    expect(seen).toEqual(['welcome me', 1, {}, 1]);
+  });
+
+  it('survives an onReply that throws, which is logged', async () => {
+    const { peer } = dialing({
+      hello: () => ({
+        onReply: () => {
+          throw new Error('broken');
+        },
+      }),
+    });
+    await time.advance();
+    expect([peer.status.state, logs.errors]).toEqual(['open', ['rxmux: onReply of the hello failed']]);
+  });
+
+  it('runs on every dial, with what is known of those before it', async () => {
+    const contexts: DialContext[] = [];
+    const { network, peer } = dialing({
+      reconnect: { minDelayMs: 10, maxDelayMs: 10 },
+      hello: (context) => {
+        contexts.push(context);
+        return { payload: contexts.length };
+      },
+    });
+    await time.advance();
+    network.last.link.cut({ reason: 'gone' });
+    await time.advance(10);
+    expect(contexts).toEqual([
+      expect.objectContaining({ attempt: 1, reconnects: 0, last: null }),
+      expect.objectContaining({ attempt: 2, reconnects: 1, last: { code: 1006, reason: 'gone', wasClean: false, willRetry: true } }),
+    ]);
+    void peer.close();
+  });
+
+  const refusal = new Error('no cursor');
+
+  it.each<[string, ConnectOptions['hello'], StreamHandler, object]>([
+    [
+      'that is reset',
+      () => ({}),
+      (_, stream) => {
+        stream.reset(300, 'not you');
+      },
+      { code: 'RESET', resetCode: 300, reason: 'not you' },
+    ],
+    ['whose handler fails', () => ({}), () => Promise.reject(new Error('bad token')), { code: 'REMOTE', message: 'bad token' }],
+    [
+      'that throws',
+      () => {
+        throw refusal;
+      },
+      welcoming,
+      { code: 'CONNECT', message: 'no cursor', cause: refusal },
+    ],
+    ['that rejects', () => Promise.reject(refusal), welcoming, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
+    ['that cannot be sent', () => ({ payload: 1n }), welcoming, { code: 'CONNECT' }],
+    ['that gives nothing', () => undefined as unknown as Hello, welcoming, { code: 'CONNECT' }],
+  ])('%s counts as a failed dial', async (_what, hello, onHello, error) => {
+    const { peer, reasons } = dialing({ hello }, { onHello });
+    const outcome = outcomeOf(peer.request('p'));
+    await time.advance(3_000);
+    await expect(peer.opened).rejects.toMatchObject(error);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: expect.any(String) }) });
+    expect(reasons).toHaveLength(1);
+    expect(reasons[0]).toMatchObject({ willRetry: false });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('that was refused is said again by the reconnect helper, within its budget', async () => {
+    let refusals = 0;
+    const { network, peer, reasons } = dialing(
+      { reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: () => ({}) },
+      { onHello: (payload, stream) => (++refusals < 3 ? Promise.reject(new Error('busy')) : stream.reply(payload)) },
+    );
+    await time.advance(200_000);
+    expect([network.dials.length, peer.status.state, reasons.length]).toEqual([3, 'open', 2]);
+    void peer.close();
+  });
+
+  it.each<[string, number, number]>([
+    ['10 s by default', NaN, 10_000],
+    ['helloTimeoutMs', 300, 300],
+  ])('has %s for its reply', async (_what, helloTimeoutMs, ms) => {
+    const options = Number.isNaN(helloTimeoutMs) ? {} : { helloTimeoutMs };
+    const { peer } = dialing({ hello: () => ({}), ...options }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    const outcome = outcomeOf(peer.opened);
+    await time.advance(ms - 1);
+    expect(peer.status.state).toBe('connecting');
+    await time.advance(2_001);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: ms }) });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('has as long to be made', async () => {
+    const { peer, sent } = dialing({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
+    const outcome = outcomeOf(peer.opened);
+    await time.advance(3_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('300 ms') }) });
+    expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('waits for ever with helloTimeoutMs 0', async () => {
+    const { peer } = dialing({ hello: () => ({}), helloTimeoutMs: 0 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    await time.advance(86_400_000);
+    expect(peer.status.state).toBe('connecting');
+  });
+
+  it('may close the peer: it is not said then, and nothing is left', async () => {
+    const { network, peer, sent } = dialing({
+      lazy: true,
+      reconnect: true,
+      hello: () => {
+        void peer.close();
+        return { payload: 'too late' };
+      },
+    });
+    const outcome = outcomeOf(peer.request('p'));
+    await time.advance(5_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ retriable: true }) });
+    expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
+    expect([network.dials.length, peer.status.state]).toEqual([1, 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each<[string, boolean]>([
+    ['at once', true],
+    ['while it is being made', false],
+  ])('is not said on a socket that is lost %s', async (_when, atOnce) => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    let said: (hello: Hello) => void = () => undefined;
+    const peer = dial(
+      'ws://test',
+      {
+        keepalive: false,
+        lazy: true,
+        hello: () => {
+          if (atOnce) line.cut();
+          return atOnce ? { payload: 'too late' } : new Promise((resolve) => (said = resolve));
+        },
+      },
+      () => line.ends.dialer,
+    );
+    const sent = framesOf(peer);
+    const outcome = outcomeOf(peer.request('p'));
+    await time.advance();
+    line.cut();
+    said({ payload: 'too late' });
+    await time.advance();
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
+    expect([sent, peer.status.state]).toEqual([[], 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('belongs to its socket: it is not taken along to the next when nothing of it had left', async () => {
+    const { network, peer } = dialing({ reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: ({ attempt }) => ({ payload: attempt }) });
+    const seen: unknown[] = [];
+    peer.onFrame((direction, frame) => {
+      if (direction === 'tx') seen.push(frame.payload);
+      // The socket dies on the first hello.
+      if (seen.length === 1) network.last.link.cut();
+    });
+    await time.advance(100);
+    expect([seen, peer.status.state]).toEqual([[1, 2], 'open']);
+    void peer.close();
+  });
+
+  it('takes a second payload for one too many', async () => {
+    const { peer, sent } = dialing(
+      { hello: () => ({}) },
+      {
+        onHello: (_, stream) => {
+          void stream.send(1);
+          void stream.send(2);
+          return new Promise(() => undefined);
+        },
+      },
+    );
+    await time.advance();
+    expect(peer.status.state).toBe('open');
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', stream: 1, code: 8 });
+  });
+});
+
+describe('the hello of an acceptor', () => {
+  const unsaid = (server: NetworkOptions) => dialing({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
+
+  it('is the dialer’s first stream; from its reply on the handler answers', async () => {
+    const greeted: unknown[] = [];
+    const { peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()), onStream: echoing });
+    const answers = Promise.all([peer.request('a'), peer.request('b')]);
+    await time.advance();
+    expect([greeted, await answers]).toEqual([['me'], ['a', 'b']]);
+  });
+
+  it('has others refused until it has replied', async () => {
+    const { network, peer, sent } = unsaid({ onHello: later(100, welcoming), onStream: echoing });
+    const received: unknown[] = [];
+    await time.advance(50);
+    network.last.link.messages$.subscribe(({ from, frame }) => {
+      if (from === 'acceptor') received.push(frame);
+    });
+    network.last.link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'too early', end: true }));
+    await time.advance();
+    expect(received).toEqual([expect.objectContaining({ type: 'reset', stream: 3, code: 7, reason: expect.stringContaining('hello') })]);
+    await time.advance(50);
+    expect([peer.status.state, sent.length]).toEqual(['open', 1]);
+  });
+
+  it('hides the dialer’s first stream from streams$', async () => {
+    const { network, peer } = unsaid({ onHello: welcoming, onStream: echoing });
+    const shown: unknown[] = [];
+    network.last.peer.streams$.subscribe((stream) => shown.push(stream.payload));
+    await time.advance();
+    peer.notify('second');
+    await time.advance();
+    expect(shown).toEqual(['second']);
+  });
+
+  it('closes the connection when it rejects, with the reset that says why in front', async () => {
+    const { network, peer } = unsaid({ onHello: () => Promise.reject(new Error('bad token')) });
+    const accepted = network.last.peer;
+    const sent = framesOf(accepted);
+    await time.advance(3_000);
+    expect(sent).toEqual([
+      { type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message: 'bad token' }, reason: 'bad token' },
+      { type: 'goaway', code: 7, last_stream: 1, reason: 'the hello was refused' },
+    ]);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'bad token' });
+    expect(await accepted.closed).toMatchObject({ willRetry: false });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each<[string, ConnectOptions, StreamHandler]>([
+    ['does not come', {}, welcoming],
+    ['is not answered', { hello: () => ({}), helloTimeoutMs: 0 }, () => new Promise(() => undefined)],
+  ])('closes the connection when it %s within its time', async (_what, options, onHello) => {
+    const { network } = dialing(options, { onHello, helloTimeoutMs: 500 });
+    const sent = framesOf(network.last.peer);
+    await time.advance(499);
+    expect(sent).toEqual([]);
+    await time.advance(2_001);
+    expect(sent).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
+    expect(network.last.peer.status.state).toBe('closed');
+  });
+
+  it('has no time-out any more once it was answered, and leaves no timer behind a lost socket', async () => {
+    const answered = unsaid({ onHello: welcoming, helloTimeoutMs: 500 });
+    await time.advance(1_000);
+    expect(answered.peer.status.state).toBe('open');
+    const lost = dialing({}, { onHello: welcoming });
+    await time.advance(10);
+    lost.network.last.link.cut();
+    void answered.peer.close();
+    await time.advance(10);
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('a peer with a hello', () => {
+  it('is a Peer like any other to the remote: pushes come through during the hello', async () => {
+    const { network, peer } = dialing({ hello: () => ({}), onStream: echoing }, { onHello: later(100, welcoming) });
+    await time.advance(10);
+    const pushed: Peer = network.last.peer;
+    const answer = pushed.request('push');
+    await time.advance(10);
+    expect([await answer, peer.status.state]).toEqual(['push', 'connecting']);
+  });
+});

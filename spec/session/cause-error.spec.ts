@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { causeError, ENDED } from '../../src/session/close-cause.js';
+import type { CloseCause } from '../../src/session/close-cause.js';
+import { RefusedError, ResetError } from '../../src/wire/errors.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+
+const reset = (by: 'user' | 'library' | 'remote', code: ResetCode | null): CloseCause => ({
+  how: 'reset',
+  by,
+  code,
+  reason: 'why',
+  payload: { details: 1 },
+});
+
+const OTHERS = Object.values(ResetCode).filter((code) => code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.REFUSED);
+
+describe('an open set of reset codes', () => {
+  it.each([...OTHERS, 256, 4_000_000_000, -1, null])('is preserved as it came, and never retriable: %p', (code) => {
+    const error = causeError(reset('remote', code), 5, true);
+    expect(error).toBeInstanceOf(ResetError);
+    expect(error).toMatchObject({ resetCode: code, reason: 'why', payload: { details: 1 }, streamId: 5, retriable: false });
+  });
+});
+
+describe('the error of a stream', () => {
+  it('has the reason of a failed handler for its message, as it came', () => {
+    expect(causeError(reset('remote', ResetCode.APPLICATION_ERROR), 5, false)).toMatchObject({ message: 'why', reason: 'why' });
+  });
+
+  it('is no refusal by the remote where this program refused', () => {
+    const error = causeError(reset('user', ResetCode.REFUSED), 5, false);
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(error).toMatchObject({ resetCode: null, retriable: true });
+  });
+
+  it.each<[string, CloseCause, object | null]>([
+    [
+      'that was lost',
+      { how: 'lost', reason: { code: 1006, reason: '', wasClean: false, willRetry: true } },
+      { streamId: null, retriable: true },
+    ],
+    ['that was reset', reset('user', ResetCode.CANCEL), { streamId: null, retriable: false }],
+    ['that ended', ENDED, null],
+  ])('without an id names none, for a stream %s', (_what, cause, facts) => {
+    const error = causeError(cause, null, true);
+    if (facts === null) expect(error).toBeNull();
+    else expect(error).toMatchObject(facts);
+  });
+});

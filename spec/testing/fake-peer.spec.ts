@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { switchMap, take } from 'rxjs';
+import { fakePeer } from '../../src/testing.js';
+import { marbles } from '../../marbles/support/virtual.js';
+
+describe('fakePeer', () => {
+  it(
+    'answers each call with the row of its name, from its own start on',
+    marbles((helpers) => {
+      const rows = { 'open prices': '--a-b-|', 'request sum': '--r|' };
+      const calls = '       p-----s---p';
+      const expected = '    --a-b---r---a-b';
+      const { peer } = fakePeer(helpers, rows);
+      const call$ = helpers.cold(calls).pipe(switchMap((what) => (what === 's' ? peer.request$({ op: 'sum' }) : peer.open$('prices'))));
+      helpers.expectObservable(call$).toBe(expected);
+    }),
+  );
+
+  it(
+    'records what was called, with what was sent',
+    marbles((helpers) => {
+      const { peer, calls } = fakePeer(helpers, { 'open chat': '----|' });
+      const input$ = helpers.cold('-a-b|');
+      peer.open$({ op: 'chat', room: 1 }, { headers: { token: 't' }, input: input$ }).subscribe();
+      helpers.flush();
+      expect(calls.map((call) => ({ ...call, cancelled: call.cancelled, sent: call.sent }))).toMatchObject([
+        { row: 'open chat', payload: { op: 'chat', room: 1 }, headers: { token: 't' }, sent: ['a', 'b'], cancelled: false },
+      ]);
+      helpers.expectSubscriptions(input$.subscriptions).toBe('^---!');
+    }),
+  );
+
+  it(
+    'tells what the program has cancelled, and what was answered',
+    marbles((helpers) => {
+      const { peer, calls } = fakePeer(helpers, { 'open ticks': '-a-b-c', 'request sum': '---r|' });
+      peer.open$('ticks').pipe(take(2)).subscribe();
+      peer.request$('sum').subscribe();
+      helpers.cold('--x').subscribe(() => {
+        expect(calls.map(({ cancelled }) => cancelled)).toEqual([false, false]);
+      });
+      helpers.flush();
+      expect(calls.map(({ row, cancelled }) => [row, cancelled])).toEqual([
+        ['open ticks', true],
+        ['request sum', false],
+      ]);
+    }),
+  );
+
+  it(
+    'refuses a call that no row answers, and names the rows',
+    marbles((helpers) => {
+      const { peer, calls } = fakePeer(helpers, { 'open prices': '-a', 'request sum': '-r|' });
+      const reason = "expected one of open prices, request sum, got a call named 'product'";
+      helpers.expectObservable(peer.request$({ op: 'product' })).toBe('#', undefined, expect.objectContaining({ code: 'REFUSED', reason }));
+      helpers.flush();
+      expect(calls.map(({ row }) => row)).toEqual(['product']);
+    }),
+  );
+
+  it(
+    'takes values for the letters, and an error for #',
+    marbles((helpers) => {
+      const values = { a: { price: 1 }, b: { price: 2 } };
+      const { peer } = fakePeer(helpers, { 'open prices': '-a-b-#' }, { values, error: new RangeError('market closed') });
+      helpers
+        .expectObservable(peer.open$('prices'))
+        .toBe(
+          '-a-b-#',
+          values,
+          expect.objectContaining({ code: 'REMOTE', reason: 'market closed', payload: { name: 'RangeError', message: 'market closed' } }),
+        );
+    }),
+  );
+
+  it.each<[payload: unknown, name: string]>([
+    ['prices', 'prices'],
+    [{ op: 'prices' }, 'prices'],
+    [{ kind: 'prices' }, '{"kind":"prices"}'],
+    [7, '7'],
+    [undefined, 'null'],
+  ])(
+    'calls %j by the name %s',
+    marbles<[unknown, string]>((helpers, payload, name) => {
+      const { peer } = fakePeer(helpers, { [`open ${name}`]: '-a|' });
+      helpers.expectObservable(peer.open$(payload)).toBe('-a|');
+    }),
+  );
+
+  it(
+    'asks for the name when it is told how',
+    marbles((helpers) => {
+      const { peer } = fakePeer(helpers, { 'open 7': '-a|' }, { name: (payload) => String(payload) });
+      helpers.expectObservable(peer.open$(7)).toBe('-a|');
+    }),
+  );
+
+  it(
+    'gives its peer the options of a peer',
+    marbles((helpers) => {
+      const { peer } = fakePeer(helpers, { 'request slow': '-----r|' }, { requestTimeoutMs: 3 });
+      helpers.expectObservable(peer.request$('slow')).toBe('---#', undefined, expect.objectContaining({ code: 'DEADLINE_EXCEEDED' }));
+    }),
+  );
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { map, mergeMap } from 'rxjs';
+import { CloseCode, ResetCode } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { frameMarbles, peerFromMarbles } from '../../src/testing.js';
+import { marbles } from '../../marbles/support/virtual.js';
+import { letterOf } from '../../marbles/support/wire.js';
+
+const letters = map(letterOf);
+
+describe('peerFromMarbles', () => {
+  it(
+    'reads its row, and shows what the peer sends',
+    marbles((helpers) => {
+      const inbound = ' --o---O--|';
+      const subs = '    ^--------!';
+      const outbound = '--e---e--|';
+      const frames = { o: frameMarbles(1).o, O: frameMarbles(3).o };
+      const { outbound$, ...row } = peerFromMarbles(helpers, inbound, frames, { onStream: (_, stream) => stream.reply('hi') });
+      helpers.expectObservable(outbound$.pipe(letters)).toBe(outbound);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'has the letters of stream 1 when it is given none',
+    marbles((helpers) => {
+      const inbound = ' --o-d-e-|';
+      const subs = '    ^-------!';
+      const read = '    ----d---|';
+      const { peer, ...row } = peerFromMarbles(helpers, inbound);
+      helpers.expectObservable(peer.streams$.pipe(mergeMap((stream) => stream))).toBe(read);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'closes the socket in good order at |',
+    marbles((helpers) => {
+      const inbound = ' -----|';
+      const subs = '    ^----!';
+      const closes = '  -----(c|)';
+      const { peer, ...row } = peerFromMarbles(helpers, inbound);
+      helpers.expectObservable(peer.closes$).toBe(closes, { c: { code: CloseCode.CLEAN, reason: '', wasClean: true, willRetry: false } });
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'loses the socket at #',
+    marbles((helpers) => {
+      const inbound = ' -----#';
+      const subs = '    ^----!';
+      const closes = '  -----(c|)';
+      const { peer, ...row } = peerFromMarbles(helpers, inbound);
+      helpers
+        .expectObservable(peer.closes$)
+        .toBe(closes, { c: { code: CloseCode.ABNORMAL, reason: '', wasClean: false, willRetry: false } });
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'lets go of its row when the peer closes',
+    marbles((helpers) => {
+      const inbound = ' -----------p';
+      const subs = '    ^---!       ';
+      const outbound = '----(g|)    ';
+      const closes = '  ----(c|)    ';
+      const { peer, outbound$, ...row } = peerFromMarbles(helpers, inbound);
+      helpers.cold('----x').subscribe(() => void peer.close());
+      helpers.expectObservable(outbound$.pipe(letters)).toBe(outbound);
+      helpers.expectObservable(peer.closes$).toBe(closes, { c: expect.objectContaining({ code: CloseCode.CLEAN, wasClean: true }) });
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'lets go of its row when the peer ends the connection for what it read',
+    marbles((helpers) => {
+      const inbound = ' ---x-----';
+      const subs = '    ^--!     ';
+      const outbound = '---(g|)  ';
+      const frames = { x: { type: 'open', stream: 2 } };
+      const { outbound$, ...row } = peerFromMarbles(helpers, inbound, frames);
+      helpers.expectObservable(outbound$.pipe(map(({ type, code }) => [type, code]))).toBe(outbound, {
+        g: ['goaway', ResetCode.PROTOCOL_ERROR],
+      });
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'makes a dialer, and speaks another codec, when it is asked to',
+    marbles((helpers) => {
+      const inbound = ' ---d--e|';
+      const subs = '    ^------!';
+      const outbound = '-o-----|';
+      const received = '---d--|';
+      const codec = new MsgpackCodec();
+      const { peer, outbound$, ...row } = peerFromMarbles(helpers, inbound, frameMarbles(1), { isDialer: true, codec });
+      helpers.expectObservable(outbound$.pipe(letters)).toBe(outbound);
+      helpers.expectObservable(peer.open$('x'), '-^').toBe(received);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'is open as a socket is',
+    marbles((helpers) => {
+      const { socket, peer, inbound } = peerFromMarbles(helpers, '---|');
+      helpers.expectObservable(peer.status$.pipe(map(({ state }) => [state, socket.readyState]))).toBe('o--(x|)', {
+        o: ['open', 1],
+        x: ['closed', 3],
+      });
+      helpers.expectSubscriptions(inbound.subscriptions).toBe('^--!');
+    }),
+  );
+});

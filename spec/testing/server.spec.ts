@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect, CloseCode } from '../../src/index.js';
+import type { ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { createServer } from '../../src/testing.js';
+import type { TestServer, TestServerOptions } from '../../src/testing.js';
+import { CLOCKS } from './clocks.js';
+import type { Clock } from './clocks.js';
+
+const SOON = { minDelayMs: 1, maxDelayMs: 5 };
+
+const echoing = (options: TestServerOptions = {}): TestServer =>
+  createServer({ onStream: (payload, stream) => stream.reply(payload), ...options });
+
+const dial = ({ socket }: TestServer, options: ConnectOptions = {}): Peer =>
+  connect('ws://test', { socket, keepalive: false, reconnect: SOON, ...options });
+
+/** Resolves at the first status of a kind from now on. */
+const reaches = (peer: Peer, state: PeerStatus['state'], reconnects = 0): Promise<PeerStatus> =>
+  new Promise((resolve) => {
+    peer.status$.subscribe((status) => {
+      if (status.state === state && (status.state !== 'open' || status.reconnects >= reconnects)) resolve(status);
+    });
+  });
+
+describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
+  let clock: Clock;
+
+  beforeEach(() => {
+    clock = start();
+  });
+
+  afterEach(() => {
+    clock.stop();
+  });
+
+  it('answers those who dial it', async () => {
+    const peer = dial(echoing());
+    expect(peer.status.state).toBe('connecting');
+    expect(await clock.until(peer.request('x'))).toBe('x');
+  });
+
+  it('shows each peer before that reads anything', async () => {
+    const server = createServer();
+    server.peers$.subscribe((accepted) => {
+      accepted.onStream((_, stream) => stream.reply(accepted.isDialer ? 'dialer' : 'acceptor'));
+    });
+    expect(await clock.until(dial(server).request())).toBe('acceptor');
+  });
+
+  it('takes many who dial, each by itself', async () => {
+    const server = echoing();
+    const peers = [dial(server), dial(server), dial(server)];
+    expect(await clock.until(Promise.all(peers.map((peer, nth) => peer.request(nth))))).toEqual([0, 1, 2]);
+  });
+
+  it('has no link before somebody has dialed, and then the newest', async () => {
+    const server = echoing();
+    expect(server.link).toBeNull();
+    const first = dial(server);
+    await clock.until(first.opened);
+    const { link } = server;
+    await clock.until(dial(server).opened);
+    expect(server.link).not.toBe(link);
+    link?.cut();
+    await clock.until(reaches(first, 'open', 1));
+    expect(await clock.until(first.request('again'))).toBe('again');
+  });
+
+  it('is dialed again when its link is cut', async () => {
+    const server = echoing();
+    const peer = dial(server);
+    await clock.until(peer.opened);
+    server.link?.cut({ code: 1012, reason: 'restart' });
+    expect(await clock.until(reaches(peer, 'open', 1))).toEqual({ state: 'open', reconnects: 1 });
+    expect(await clock.until(peer.request('x'))).toBe('x');
+  });
+
+  it.each([
+    [503, 'CONNECT'],
+    [403, 'CONNECT'],
+    [400, 'CODEC_MISMATCH'],
+  ])('refuses a dial with HTTP %d', async (status, code) => {
+    const server = echoing();
+    server.refuse(status);
+    const peer = dial(server, { reconnect: false });
+    await expect(clock.until(peer.opened)).rejects.toMatchObject(status === 400 ? { code } : { code, status });
+    expect(server.link).toBeNull();
+  });
+
+  it('is not there when it refuses with null', async () => {
+    const server = echoing();
+    server.refuse(null);
+    const peer = dial(server, { reconnect: false });
+    await expect(clock.until(peer.opened)).rejects.toMatchObject({ code: 'CONNECT', status: null });
+    expect(await clock.until(peer.closed)).toMatchObject({ code: CloseCode.ABNORMAL });
+  });
+
+  it('takes dials again when it refuses with undefined', async () => {
+    const server = echoing();
+    server.refuse(503);
+    const peer = dial(server, { reconnect: { ...SOON, maxAttempts: Infinity } });
+    const waiting = reaches(peer, 'waiting');
+    const answer = peer.request('x');
+    answer.catch(() => undefined);
+    void waiting.then(() => {
+      server.refuse(undefined);
+    });
+    expect(await clock.until(answer)).toBe('x');
+  });
+
+  it('gives its peers its options, and its messages their latency and faults', async () => {
+    const server = echoing({
+      codec: new MsgpackCodec(),
+      latencyMs: 3,
+      faults: ({ frame }) => (frame.payload === 'lost' ? 'drop' : undefined),
+    });
+    const peer = dial(server, { codec: new MsgpackCodec() });
+    await clock.until(peer.opened);
+    expect(await clock.until(peer.ping())).toBeGreaterThanOrEqual(clock.kind === 'virtual' ? 6 : 5);
+    expect(await clock.until(peer.request(new Uint8Array([1])))).toEqual(new Uint8Array([1]));
+    await expect(clock.until(peer.request('lost', { timeoutMs: 20 }))).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  });
+
+  it('goes away in good order, and is dialed again', async () => {
+    const server = echoing();
+    let accepted: Peer | null = null;
+    server.peers$.subscribe((peer) => (accepted = peer));
+    const peer = dial(server);
+    await clock.until(peer.opened);
+    const again = reaches(peer, 'open', 1);
+    void (accepted as Peer | null)?.close();
+    await clock.until(again);
+    expect(await clock.until(peer.request('x'))).toBe('x');
+  });
+
+  it('closes a socket that is closed while it opens', async () => {
+    const peer = dial(echoing());
+    expect(await clock.until(peer.close())).toMatchObject({ willRetry: false });
+    expect(peer.status.state).toBe('closed');
+  });
+});
