@@ -158,6 +158,24 @@ describe('demultiplex into groups', () => {
       stream1: '   -o-(e|)     ',
       stream3: '   ---------O-|',
     },
+    {
+      does: 'takes answers in any order, and those to streams that were opened before it looked',
+      frames: '    -D-d-E-d-e-|',
+      subs: '      ^----------!',
+      groups: '    -3-1-------|',
+      connection: '------------',
+      stream1: '   ---d---d-(e|)',
+      stream3: '   -D---(E|)   ',
+    },
+    {
+      does: 'takes frames of a stream that was opened before it looked, also behind the open of a later one',
+      frames: '    -O---d---e-|',
+      subs: '      ^----------!',
+      groups: '    -3---1-----|',
+      connection: '------------',
+      stream1: '   -----d---(e|)',
+      stream3: '   -O---------|',
+    },
   ])(
     '$does',
     marbles<[GroupRow]>(({ cold, expectObservable, expectSubscriptions }, row) => {

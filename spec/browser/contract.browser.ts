@@ -261,6 +261,19 @@ describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
   });
 });
 
+describe('a page that has lost its connection', () => {
+  it.each(['online', 'visibilitychange'] as const)('dials at once at the event %s', async (event) => {
+    expect(await run('wakes', event)).toEqual({ state: 'open', reconnects: 1 });
+  });
+
+  it('waits for the network without dialing, and is back when that is', async () => {
+    await page.context().setOffline(true);
+    expect(await run('dialsOffline')).toMatchObject({ state: 'waiting', offline: true });
+    await page.context().setOffline(false);
+    expect(await run('isBack')).toBe('back');
+  });
+});
+
 it('sends bytes and gets them back, with msgpack', async () => {
   expect(await run('bytes')).toBe(true);
 });

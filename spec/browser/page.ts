@@ -1,6 +1,6 @@
-import { firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
 import { connect, isMuxError, JsonCodec, RemoteError } from '../../src/index.js';
-import type { ConnectOptions, Peer, Stream } from '../../src/index.js';
+import type { ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 
 const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec() };
@@ -20,6 +20,13 @@ async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, op
   } finally {
     await peer.close();
   }
+}
+
+const LONG_DELAYS = { minDelayMs: 1e6, maxDelayMs: 1e6 };
+let waiting: Peer | null = null;
+
+function whenever(peer: Peer, state: PeerStatus['state']): Promise<PeerStatus> {
+  return firstValueFrom(peer.status$.pipe(filter((status) => status.state === state)));
 }
 
 function isCount(values: readonly number[], count: number): boolean {
@@ -110,6 +117,33 @@ const operations = {
     const pending = peer.open({ op: 'never' });
     await peer.opened;
     return { reason: await peer.closed, cause: await pending.closed };
+  },
+
+  /** Loses its socket, and then hears that the page or the network is back; the delay before the next dial is some minutes. */
+  wakes: async (event: 'online' | 'visibilitychange') => {
+    const peer = dial('json', '/json/dying', { reconnect: LONG_DELAYS });
+    await peer.opened;
+    peer.notify('die');
+    await whenever(peer, 'waiting');
+    (event === 'online' ? globalThis : document).dispatchEvent(new Event(event));
+    const status = await whenever(peer, 'open');
+    await peer.close();
+    return status;
+  },
+
+  /** Dials without a network, and waits. */
+  dialsOffline: () => {
+    waiting = dial('json', '/json', { reconnect: LONG_DELAYS });
+    return whenever(waiting, 'waiting');
+  },
+
+  /** The peer that waited is connected. */
+  isBack: async () => {
+    if (waiting === null) return null;
+    await whenever(waiting, 'open');
+    const answer = await waiting.request({ op: 'echo', value: 'back' });
+    await waiting.close();
+    return answer;
   },
 
   close: async (codec: CodecName) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/index.js';
-import { connect } from '../../src/node.js';
+import { connect, serve } from '../../src/node.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
 import type { Offer } from '../support/socket-handshake.js';
@@ -138,6 +138,23 @@ describe('a handshake', () => {
       const ours = await handshake(http, { path: '/mux' });
       expect(ours.status).toBe(101);
       ours.socket.destroy();
+    });
+
+    it.each<readonly [what: string, paths: readonly (string | undefined)[], status: number]>([
+      ['one of the library that answers neither', ['/b'], 404],
+      ['two of the library that answer neither', ['/b', '/c'], 404],
+      ['one of the library that answers it', ['/b', '/x'], 101],
+      ['one of the library that answers all', [undefined], 101],
+    ])('is answered once where there is another listener: %s', async (_what, paths, status) => {
+      const { http, refusals } = await started({ path: '/a' });
+      const others = paths.map((path) => serve({ server: http, path, keepalive: false }));
+      const told: unknown[] = [...refusals];
+      for (const mux of [server.mux, ...others]) mux.refusals$.subscribe(({ reason }) => told.push(reason));
+      const answer = await handshake(http, { path: '/x' });
+      expect(answer.status).toBe(status);
+      expect(told).toEqual(status === 404 ? ['nothing answers at /x'] : []);
+      answer.socket.destroy();
+      await Promise.all(others.map((mux) => mux.close()));
     });
 
     it('is not asked for where none is served', async () => {

@@ -3,6 +3,7 @@ import type { Limits, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { progressOf } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -10,18 +11,6 @@ const logs = collectLogs();
 
 const KIB = 1024;
 const text = (bytes: number): string => 'x'.repeat(bytes);
-
-const outcomeOf = (promise: Promise<unknown>): { settled: boolean; error: unknown } => {
-  const outcome: { settled: boolean; error: unknown } = { settled: false, error: null };
-  promise.then(
-    () => (outcome.settled = true),
-    (error: unknown) => {
-      outcome.settled = true;
-      outcome.error = error;
-    },
-  );
-  return outcome;
-};
 
 /** A pair with a stream between them, seen from both sides. */
 async function joined(limits: Partial<Limits> = {}) {
@@ -44,7 +33,7 @@ describe('what nobody reads', () => {
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
-    const answer = outcomeOf(dialer.request('waits'));
+    const answer = progressOf(dialer.request('waits'));
     await time.advance(100);
     expect(answer.settled).toBe(false);
     local.subscribe();
@@ -57,7 +46,7 @@ describe('what nobody reads', () => {
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
-    const answer = outcomeOf(dialer.request('waits'));
+    const answer = progressOf(dialer.request('waits'));
     await time.advance(4_999);
     expect(answer.settled).toBe(false);
     await time.advance(1);
@@ -128,7 +117,7 @@ describe('send()', () => {
     const { local, link } = await joined();
     link.stall('acceptor');
     for (let n = 0; n < 5; n++) void local.send(text(256 * KIB));
-    const waiting = outcomeOf(local.send(text(KIB)));
+    const waiting = progressOf(local.send(text(KIB)));
     await time.advance();
     expect(waiting.settled).toBe(false);
     link.resume('acceptor');
@@ -142,7 +131,7 @@ describe('send()', () => {
     await time.advance();
     link.stall('acceptor');
     for (let n = 0; n < 8; n++) void local.send(text(200 * KIB));
-    const waiting = outcomeOf(idle.send(1));
+    const waiting = progressOf(idle.send(1));
     await time.advance();
     expect(waiting.settled).toBe(false);
     link.resume('acceptor');
@@ -155,7 +144,7 @@ describe('send()', () => {
     const other = dialer.open('other');
     await time.advance();
     link.stall('acceptor');
-    const outcomes = Array.from({ length: 12 }, () => outcomeOf(local.send(text(200 * KIB))));
+    const outcomes = Array.from({ length: 12 }, () => progressOf(local.send(text(200 * KIB))));
     await time.advance();
     const failed = outcomes.filter(({ error }) => error !== null);
     expect(failed.length).toBeGreaterThan(0);
@@ -163,7 +152,7 @@ describe('send()', () => {
     expect(local.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
     link.resume('acceptor');
     await time.advance(100);
-    const fine = outcomeOf(other.send('fine'));
+    const fine = progressOf(other.send('fine'));
     await time.advance();
     expect([fine, other.phase]).toEqual([{ settled: true, error: null }, 'open']);
   });
@@ -201,7 +190,7 @@ describe('send()', () => {
     const sides = await joined();
     sides.link.stall('acceptor');
     for (let n = 0; n < 7; n++) void sides.local.send(text(256 * KIB));
-    const waiting = outcomeOf(sides.local.send(1));
+    const waiting = progressOf(sides.local.send(1));
     await time.advance();
     act(sides);
     await time.advance();

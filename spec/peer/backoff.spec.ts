@@ -152,12 +152,17 @@ describe('what is not retried', () => {
     expect(after(0, { shouldRetry: () => false }).failed({ ...LOST, code }, { ...NOTHING, ...facts })).toBe(false);
   });
 
-  it('is decided without shouldRetry where it throws, which is logged', () => {
-    const backoff = after(0, {
-      shouldRetry: () => {
+  it.each<[string, () => boolean]>([
+    [
+      'throws',
+      () => {
         throw new Error('broken');
       },
-    });
+    ],
+    ['gives a promise', () => Promise.reject(new Error('broken')) as unknown as boolean],
+    ['gives nothing', () => undefined as unknown as boolean],
+  ])('is decided without shouldRetry where it %s, which is logged', (_what, shouldRetry) => {
+    const backoff = after(0, { shouldRetry });
     expect([backoff.failed(LOST, NOTHING), backoff.failed({ ...LOST, code: 1002 }, NOTHING)]).toEqual([true, false]);
     expect(logs.errors).toHaveLength(2);
   });

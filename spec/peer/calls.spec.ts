@@ -9,6 +9,7 @@ import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -21,12 +22,6 @@ function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
   made.acceptor.onStream(handler);
   return { ...made, sent: framesOf(made.dialer) };
 }
-
-const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
 
 /** The ways to ask once. */
 const ASKING: readonly (readonly [
@@ -72,7 +67,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     const { dialer } = pair((_, stream) => {
       stream.reset(300, 'quota', { limit: 1 });
     });
-    const outcome = outcomeOf(ask(dialer, 'p'));
+    const outcome = settled(ask(dialer, 'p'));
     await time.advance();
     expect(await outcome).toEqual({
       error: expect.objectContaining({
@@ -88,8 +83,8 @@ describe.each(ASKING)('%s', (_call, ask) => {
 
   it('rejects, rather than throws, for a payload that cannot be sent', async () => {
     const { dialer, sent } = pair(stays);
-    expect(await outcomeOf(ask(dialer, 1n))).toEqual({ error: expect.any(TypeError) });
-    expect(await outcomeOf(ask(dialer, 1, { timeoutMs: -1 }))).toEqual({ error: expect.any(TypeError) });
+    expect(await settled(ask(dialer, 1n))).toEqual({ error: expect.any(TypeError) });
+    expect(await settled(ask(dialer, 1, { timeoutMs: -1 }))).toEqual({ error: expect.any(TypeError) });
     expect(sent).toEqual([]);
   });
 
@@ -122,7 +117,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
 
   it('times out after 30 s by default', async () => {
     const { dialer, sent } = pair(stays);
-    const outcome = outcomeOf(ask(dialer, 'p'));
+    const outcome = settled(ask(dialer, 'p'));
     await time.advance(29_999);
     expect(sent).toHaveLength(1);
     await time.advance(1);
@@ -144,7 +139,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['timeoutMs, ahead of requestTimeoutMs', { requestTimeoutMs: 200 }, { timeoutMs: 300 }, 300],
   ])('times out as %s says', async (_what, options, call, ms) => {
     const { dialer, sent } = pair(stays, options);
-    const outcome = outcomeOf(ask(dialer, 'p', call));
+    const outcome = settled(ask(dialer, 'p', call));
     await time.advance(ms - 1);
     expect(sent).toHaveLength(1);
     await time.advance(1);
@@ -157,7 +152,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['timeoutMs Infinity', {}, { timeoutMs: Infinity }],
   ])('never times out with %s', async (_what, options, call) => {
     const { dialer, sent } = pair(stays, options);
-    void outcomeOf(ask(dialer, 'p', call));
+    void settled(ask(dialer, 'p', call));
     await time.advance(86_400_000);
     expect(sent).toHaveLength(1);
   });
@@ -174,7 +169,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     const { dialer } = pair(stays);
     void dialer.close();
     await time.advance();
-    expect(await outcomeOf(ask(dialer, 'p'))).toEqual({
+    expect(await settled(ask(dialer, 'p'))).toEqual({
       error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
     });
     expect(time.isOver()).toBe(true);
@@ -235,10 +230,7 @@ const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions
   ['open', (peer, options) => new Promise((resolve) => peer.open('p', options).subscribe({ error: resolve }))],
   ['open$', (peer, options) => new Promise((resolve) => peer.open$('p', options).subscribe({ error: resolve }))],
   ['request', (peer, options) => peer.request('p', options as OpenOptions<unknown, never>).catch((error: unknown) => error)],
-  [
-    'request$',
-    (peer, options) => new Promise((resolve) => peer.request$('p', options as OpenOptions<unknown, never>).subscribe({ error: resolve })),
-  ],
+  ['request$', (peer, options) => new Promise((resolve) => peer.request$('p', options).subscribe({ error: resolve }))],
 ];
 
 describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
@@ -334,7 +326,7 @@ describe('onOpen', () => {
 
   it('that resets the stream is a reset behind the open', async () => {
     const { dialer, sent } = pair(stays);
-    const outcome = outcomeOf(
+    const outcome = settled(
       dialer.request('p', {
         onOpen: (stream) => {
           stream.reset(300, 'no');

@@ -5,6 +5,7 @@ import type { ConnectOptions, ConnectUrl, DialContext, Peer } from '../../src/in
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Network } from '../support/peer-network.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -16,12 +17,6 @@ const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl
   connect(url, { socket: network.socket, keepalive: false, ...options });
 
 const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
-
-const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
 
 describe('connect', () => {
   it('gives a peer at once, and dials with exactly one subprotocol', async () => {
@@ -118,7 +113,7 @@ describe('connect', () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network);
-    const outcome = outcomeOf(peer.request('p', { timeoutMs: 100 }));
+    const outcome = settled(peer.request('p', { timeoutMs: 100 }));
     await time.advance(100);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: null }) });
   });
@@ -143,7 +138,7 @@ describe('connect', () => {
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
     const other = peer.open('other');
     const stream = peer.open('fed');
-    const sends = [1, 2, 3].map(() => outcomeOf(stream.send('x'.repeat(600))));
+    const sends = [1, 2, 3].map(() => settled(stream.send('x'.repeat(600))));
     expect(await sends[2]).toEqual({ error: expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }) });
     await time.advance();
     expect([stream.phase, other.id]).toEqual(['closed', 1]);
@@ -165,7 +160,7 @@ describe('connect', () => {
     const network = new Network();
     network.answer = { status: 503 };
     const peer = dialing(network);
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     const reasons: unknown[] = [];
     peer.onClose((reason) => reasons.push(reason));
     await time.advance();
@@ -198,7 +193,7 @@ describe('connect', () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, Number.isNaN(connectTimeoutMs) ? {} : { connectTimeoutMs });
-    const outcome = outcomeOf(peer.opened);
+    const outcome = settled(peer.opened);
     await time.advance(ms - 1);
     expect(network.givenUp).toBe(0);
     await time.advance(1);
@@ -219,8 +214,8 @@ describe('connect', () => {
     const network = new Network();
     network.answer = { protocol: 'mux.v1.msgpack' };
     const peer = dialing(network, { reconnect: true });
-    const outcome = outcomeOf(peer.request('p'));
-    const closed = outcomeOf(network.last.peer.serve());
+    const outcome = settled(peer.request('p'));
+    const closed = settled(network.last.peer.serve());
     await time.advance(1_000);
     expect(await outcome).toEqual({
       error: expect.objectContaining({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: 'mux.v1.msgpack', retriable: false }),
@@ -302,7 +297,7 @@ describe('the codec of connect', () => {
 describe('a lazy peer', () => {
   it.each<[string, (peer: Peer) => unknown]>([
     ['open', (peer) => peer.open()],
-    ['request', (peer) => void outcomeOf(peer.request())],
+    ['request', (peer) => void settled(peer.request())],
     [
       'notify',
       (peer) => {
@@ -326,7 +321,7 @@ describe('a lazy peer', () => {
     const network = echoing();
     const peer = dialing(network, { lazy: true });
     expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
-    expect(await outcomeOf(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     expect(network.dials).toEqual([]);
   });
 });
@@ -417,7 +412,7 @@ describe('an address that is a function', () => {
       return ADDRESS;
     });
     peers.push(peer);
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     await time.advance(60_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ retriable: true }) });
     expect([network.dials, peer.status.state]).toEqual([[], 'closed']);

@@ -8,6 +8,7 @@ import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Network } from '../support/peer-network.js';
 import type { NetworkOptions } from '../support/peer-network.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -18,7 +19,7 @@ const echoing: StreamHandler = (payload, stream) => stream.reply(payload);
 const later =
   (ms: number, handler: StreamHandler): StreamHandler =>
   (payload, stream) =>
-    lastValueFrom(timer(ms)).then(() => handler(payload, stream) as unknown);
+    lastValueFrom(timer(ms)).then(() => handler(payload, stream));
 
 function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: welcoming, onStream: echoing }) {
   const network = new Network(server);
@@ -27,12 +28,6 @@ function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: we
   peer.onClose((reason) => reasons.push(reason));
   return { network, peer, reasons, sent: framesOf(peer) };
 }
-
-const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
 
 describe('the hello of a dialer', () => {
   it('is the first stream, of request shape, and skips the open interceptors', async () => {
@@ -138,7 +133,7 @@ describe('the hello of a dialer', () => {
     ['that gives nothing', () => undefined as unknown as Hello, welcoming, { code: 'CONNECT' }],
   ])('%s counts as a failed dial', async (_what, hello, onHello, error) => {
     const { peer, reasons } = dialing({ hello }, { onHello });
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     await time.advance(3_000);
     await expect(peer.opened).rejects.toMatchObject(error);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: expect.any(String) }) });
@@ -164,7 +159,7 @@ describe('the hello of a dialer', () => {
   ])('has %s for its reply', async (_what, helloTimeoutMs, ms) => {
     const options = Number.isNaN(helloTimeoutMs) ? {} : { helloTimeoutMs };
     const { peer } = dialing({ hello: () => ({}), ...options }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
-    const outcome = outcomeOf(peer.opened);
+    const outcome = settled(peer.opened);
     await time.advance(ms - 1);
     expect(peer.status.state).toBe('connecting');
     await time.advance(2_001);
@@ -174,7 +169,7 @@ describe('the hello of a dialer', () => {
 
   it('has as long to be made', async () => {
     const { peer, sent } = dialing({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
-    const outcome = outcomeOf(peer.opened);
+    const outcome = settled(peer.opened);
     await time.advance(3_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('300 ms') }) });
     expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
@@ -196,7 +191,7 @@ describe('the hello of a dialer', () => {
         return { payload: 'too late' };
       },
     });
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     await time.advance(5_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ retriable: true }) });
     expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
@@ -223,7 +218,7 @@ describe('the hello of a dialer', () => {
       () => line.ends.dialer,
     );
     const sent = framesOf(peer);
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     await time.advance();
     line.cut();
     said({ payload: 'too late' });

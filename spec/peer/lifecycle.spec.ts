@@ -13,6 +13,7 @@ import { ConnectError } from '../../src/wire/errors.js';
 import { Subject } from 'rxjs';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -20,18 +21,12 @@ const logs = collectLogs();
 
 const stays: StreamHandler = () => new Promise(() => undefined);
 
-const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-
 function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
   const made = createPair(options);
   const streams: Stream[] = [];
   made.acceptor.onStream((payload, stream) => {
     streams.push(stream);
-    return handler(payload, stream) as unknown;
+    return handler(payload, stream);
   });
   const statuses: PeerStatus[] = [];
   made.dialer.status$.subscribe((status) => statuses.push(status));
@@ -137,7 +132,7 @@ describe('a peer', () => {
     const push = acceptor.open('push');
     push.subscribe({ error: (error: unknown) => seen.push(error) });
     dialer.open('a').subscribe({ error: (error: unknown) => seen.push(error) });
-    const answer = outcomeOf(dialer.request('b'));
+    const answer = settled(dialer.request('b'));
     acceptor.onClose(() => seen.push('acceptor'));
     dialer.onClose(() => seen.push('dialer'));
     dialer.onStream(stays);
@@ -168,12 +163,12 @@ describe('a peer', () => {
 
   it('rejects a ping whose socket ends first, and one without a socket', async () => {
     const { dialer, link } = createPair({ latencyMs: 20 });
-    const ping = outcomeOf(dialer.ping());
+    const ping = settled(dialer.ping());
     link.cut({ reason: 'gone' });
     expect(await ping).toEqual({
       error: expect.objectContaining({ code: 'CONNECTION_LOST', reason: expect.objectContaining({ reason: 'gone' }) }),
     });
-    expect(await outcomeOf(dialer.ping())).toEqual({ error: expect.objectContaining({ code: 'CONNECTION_LOST' }) });
+    expect(await settled(dialer.ping())).toEqual({ error: expect.objectContaining({ code: 'CONNECTION_LOST' }) });
     void dialer.ping();
     await time.advance(100);
   });
@@ -215,11 +210,11 @@ describe('close()', () => {
     const live = dialer.open('live');
     await time.advance();
     void dialer.close({ drainMs: 1_000 });
-    expect(await outcomeOf(dialer.request('new'))).toEqual({
+    expect(await settled(dialer.request('new'))).toEqual({
       error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
     });
     // The remote has not heard of it yet.
-    const push = outcomeOf(acceptor.request('push'));
+    const push = settled(acceptor.request('push'));
     await time.advance();
     expect(await push).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     expect([live.phase, acceptor.status]).toEqual(['open', { state: 'draining', by: 'remote' }]);
@@ -383,8 +378,8 @@ describe('close()', () => {
       void acceptor.close();
     });
     await time.advance();
-    void outcomeOf(dialer.request('p', { headers: { a: 1 } }));
-    void outcomeOf(acceptor.request('push'));
+    void settled(dialer.request('p', { headers: { a: 1 } }));
+    void settled(acceptor.request('push'));
     await time.advance(3_000);
     link.cut();
     await time.advance(3_000);
@@ -461,7 +456,7 @@ describe('new Peer(socket)', () => {
 
   it('closed before its socket is open ends the socket, and refuses what waits with a retriable error', async () => {
     const { peer, socket } = given();
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     const closed = await peer.close();
     expect(closed).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECTION_LOST', retriable: true }) });
@@ -490,7 +485,7 @@ describe('new Peer(socket)', () => {
     await time.advance();
     line.cut();
     await time.advance();
-    expect(await outcomeOf(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     peer.reconnectNow();
     expect(peer.status.state).toBe('closed');
   });

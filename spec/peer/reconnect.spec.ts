@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastValueFrom, Subject, timer } from 'rxjs';
+import { lastValueFrom, skip, Subject, timer } from 'rxjs';
 import { connect } from '../../src/index.js';
 import type { CloseReason, ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
@@ -11,6 +11,7 @@ import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Network } from '../support/peer-network.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -46,12 +47,6 @@ function spell(status: PeerStatus): string {
       return `closed ${status.reason.code}`;
   }
 }
-
-const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
@@ -129,7 +124,7 @@ describe('the reconnect helper', () => {
     const network = new Network();
     network.answer = { status: 503 };
     const { peer, reasons, states } = dialing(network);
-    const outcome = outcomeOf(peer.request('p'));
+    const outcome = settled(peer.request('p'));
     await time.advance(1_000);
     expect(network.dials).toHaveLength(5);
     expect(reasons.map(({ willRetry }) => willRetry)).toEqual([true, true, true, true, false]);
@@ -214,7 +209,7 @@ describe('the reconnect helper', () => {
     network.last.link.cut();
     await time.advance(60_000);
     expect([network.dials.length, reasons, states.at(-1)]).toEqual([1, [{ ...cut, willRetry: false }], 'closed 1006']);
-    expect(await outcomeOf(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
   });
 
   it('dials at once with reconnectNow(), which does nothing else', async () => {
@@ -308,7 +303,7 @@ describe('a goaway', () => {
     await time.advance();
     void network.last.peer.close({ drainMs: 1_000 });
     await time.advance();
-    expect(await outcomeOf(peer.request('new'))).toEqual({
+    expect(await settled(peer.request('new'))).toEqual({
       error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
     });
     expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
@@ -339,12 +334,12 @@ describe('a goaway', () => {
     network.answer = { status: 401 };
     void first.peer.close({ drainMs: 5_000 });
     await time.advance();
-    const waiting = outcomeOf(peer.request('waiting'));
+    const waiting = settled(peer.request('waiting'));
     await time.advance(1_000);
     expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
     expect(await waiting).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 401, retriable: true }) });
     expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
-    expect(await outcomeOf(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     await time.advance(10_000);
     expect(reasons.at(-1)).toMatchObject({ code: 1000, willRetry: false });
     expect(await peer.closed).toEqual(reasons.at(-1));
@@ -418,16 +413,36 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('inside status$ ends it, whatever is under way', async () => {
+  it.each(['waiting', 'connecting', 'open'])('inside status$ ends it when it is %s', async (when) => {
     const network = echoing();
     const { peer } = dialing(network);
-    peer.status$.subscribe(({ state }) => {
-      if (state === 'waiting') void peer.close();
-    });
     await time.advance();
+    const dials = network.dials.length + (when === 'open' ? 1 : 0);
+    peer.status$.pipe(skip(1)).subscribe(({ state }) => {
+      if (state === when) void peer.close();
+    });
     network.last.link.cut();
     await time.advance(60_000);
-    expect([network.dials.length, peer.status.state]).toEqual([1, 'closed']);
+    expect([network.dials.length, peer.status.state]).toEqual([dials, 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('inside the making of its socket ends that socket before it is open', async () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peers: Peer[] = [];
+    const peer = connect('ws://test', {
+      lazy: true,
+      reconnect: true,
+      socket: (url, protocol) => {
+        void peers[0]?.close();
+        return network.socket(url, protocol);
+      },
+    });
+    peers.push(peer);
+    peer.open().subscribe({ error: () => undefined });
+    await time.advance(60_000);
+    expect([network.dials.length, network.givenUp, peer.status.state]).toEqual([1, 1, 'closed']);
     expect(time.isOver()).toBe(true);
   });
 });

@@ -6,23 +6,11 @@ import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { progressOf } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
-
-/** What became of a promise: filled in once it settles. */
-function outcomeOf(promise: Promise<unknown>): { done: boolean; error: unknown } {
-  const outcome: { done: boolean; error: unknown } = { done: false, error: null };
-  promise.then(
-    () => (outcome.done = true),
-    (error: unknown) => {
-      outcome.done = true;
-      outcome.error = error;
-    },
-  );
-  return outcome;
-}
 
 /** Counts up for ever, and tells how often it was asked and whether it was told to stop. */
 function counting() {
@@ -73,10 +61,10 @@ describe.each(CODECS)('sendAll with %s', (_name, codec) => {
       (_, stream) => new Promise((resolve) => stream.subscribe({ next: (v) => received.push(Number(v)), complete: () => resolve(0) })),
     );
     const stream = dialer.open();
-    const outcome = outcomeOf(stream.sendAll(input()));
+    const outcome = progressOf(stream.sendAll(input()));
     await time.advance(10);
     expect(received).toEqual(what === 'an Observable that takes its time' ? [1, 0, 3] : [1, 2, 3]);
-    expect(outcome).toEqual({ done: true, error: null });
+    expect(outcome).toEqual({ settled: true, error: null });
     expect(stream.phase).toBe('closed');
   });
 
@@ -150,15 +138,15 @@ describe('sendAll', () => {
       for (; asked < 4_000; asked++) yield KIB;
     })();
     const stream = dialer.open();
-    const outcome = outcomeOf(stream.sendAll(lines));
+    const outcome = progressOf(stream.sendAll(lines));
     await time.advance(100);
     // A socket's 1 MiB, and the 256 KiB of the stream's own queue.
     expect(asked).toBeGreaterThan(1_000);
     expect(asked).toBeLessThan(1_400);
-    expect(outcome.done).toBe(false);
+    expect(outcome.settled).toBe(false);
     link.resume('acceptor');
     await time.advance(1_000);
-    expect([asked, outcome]).toEqual([4_000, { done: true, error: null }]);
+    expect([asked, outcome]).toEqual([4_000, { settled: true, error: null }]);
   });
 
   it('pulls an async iterable one value at a time', async () => {
@@ -203,13 +191,13 @@ describe('sendAll', () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const input = new Subject<number>();
-    const outcome = outcomeOf(dialer.open().sendAll(input));
+    const outcome = progressOf(dialer.open().sendAll(input));
     input.next(1);
     input.next(2);
     expect(sent.map((frame) => frame['payload'])).toEqual([undefined, 1, 2]);
     input.complete();
     await time.advance();
-    expect([outcome.done, input.observed]).toEqual([true, false]);
+    expect([outcome.settled, input.observed]).toEqual([true, false]);
   });
 
   const broken = new RangeError('no more');
@@ -260,7 +248,7 @@ describe('sendAll', () => {
     });
     const sent = framesOf(dialer);
     const stream = dialer.open();
-    const outcome = outcomeOf(stream.sendAll(input()));
+    const outcome = progressOf(stream.sendAll(input()));
     await time.advance();
     expect(outcome.error).toBe(broken);
     expect(sent.at(-1)).toEqual({
@@ -286,7 +274,7 @@ describe('sendAll', () => {
       yield value;
       yield* iterator;
     })();
-    const outcome = outcomeOf(dialer.open().sendAll(input));
+    const outcome = progressOf(dialer.open().sendAll(input));
     await time.advance();
     expect(outcome.error).toBeInstanceOf(TypeError);
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 16 });
@@ -299,7 +287,7 @@ describe('sendAll', () => {
     ['an object that is no input', {}],
   ])('rejects with TypeError for %s in place of an input', async (_what, input) => {
     const { dialer } = createPair();
-    const outcome = outcomeOf(dialer.open().sendAll(input as ObservableInput<unknown>));
+    const outcome = progressOf(dialer.open().sendAll(input as ObservableInput<unknown>));
     await time.advance();
     expect(outcome.error).toBeInstanceOf(TypeError);
   });
@@ -325,7 +313,7 @@ describe('sendAll', () => {
       link.stall('acceptor');
       const { pulled, iterator } = counting();
       const values = { [Symbol.iterator]: () => ({ next: () => ({ ...iterator.next(), value: KIB }), return: () => iterator.return?.() }) };
-      const outcome = outcomeOf(stream.sendAll(values as Iterable<string>));
+      const outcome = progressOf(stream.sendAll(values as Iterable<string>));
       await time.advance();
       const before = pulled.count;
       if (remote !== null) interrupt(stream, remote);
@@ -339,7 +327,7 @@ describe('sendAll', () => {
         void remote.reply('enough');
         remote.reset(0);
       });
-      expect([outcome, pulled.stopped]).toEqual([{ done: true, error: null }, 1]);
+      expect([outcome, pulled.stopped]).toEqual([{ settled: true, error: null }, 1]);
     });
 
     it.each<[string, (stream: Stream, remote: Stream) => unknown, object]>([
@@ -361,14 +349,14 @@ describe('sendAll', () => {
       ['the remote closes its peer', (_, remote) => remote.peer.close(), {}],
     ])('with the error of the stream when %s, and loses one value at most', async (_what, interrupt, error) => {
       const { outcome, pulled, more } = await interrupted(interrupt);
-      expect(outcome).toEqual({ done: true, error: expect.objectContaining(error) });
+      expect(outcome).toEqual({ settled: true, error: expect.objectContaining(error) });
       expect(pulled.stopped).toBe(1);
       expect(more).toBeLessThanOrEqual(1);
     });
 
     it('with a state error when this side ends the stream meanwhile, which leaves the stream as it is', async () => {
       const { outcome, pulled, stream } = await interrupted((stream) => stream.end());
-      expect(outcome).toEqual({ done: true, error: expect.objectContaining({ code: 'PROTOCOL' }) });
+      expect(outcome).toEqual({ settled: true, error: expect.objectContaining({ code: 'PROTOCOL' }) });
       expect([pulled.stopped, stream.cause]).toEqual([1, null]);
       expect(logs.warnings).toEqual([expect.stringContaining('respond()')]);
     });
@@ -390,7 +378,7 @@ describe('sendAll', () => {
         stream.reset();
       });
       const next = () => new Promise(() => undefined);
-      const outcome = outcomeOf(
+      const outcome = progressOf(
         dialer.open().sendAll({ [Symbol.asyncIterator]: () => ({ next, ...returning }) } as AsyncIterable<unknown>),
       );
       await time.advance();
@@ -402,11 +390,13 @@ describe('sendAll', () => {
       acceptor.onStream((_, stream) => {
         stream.reset();
       });
-      let cancelled = 0;
-      const input = new ReadableStream({ cancel: () => void cancelled++ });
-      void dialer.open().sendAll(input);
+      const cancels: unknown[] = [];
+      const cancel = (reason: unknown): void => {
+        cancels.push(reason);
+      };
+      void dialer.open().sendAll(new ReadableStream({ cancel }));
       await time.advance();
-      expect(cancelled).toBe(1);
+      expect(cancels).toHaveLength(1);
     });
 
     it('that is an Observable by unsubscribing from it', async () => {
@@ -435,7 +425,7 @@ describe('sendAll', () => {
     const stream = dialer.open();
     void before(stream);
     const { pulled, iterator } = counting();
-    const outcome = outcomeOf(stream.sendAll(iterator));
+    const outcome = progressOf(stream.sendAll(iterator));
     await time.advance();
     expect(outcome.error).toMatchObject(error ?? {});
     expect(pulled.count).toBeLessThanOrEqual(1);

@@ -186,7 +186,7 @@ describe('a stream of this side, as an Observable', () => {
   it('is not thenable: await gives the stream itself', async () => {
     const { dialer } = opened(sends());
     const stream = dialer.open();
-    expect(await stream).toBe(stream);
+    expect(await Promise.resolve(stream)).toBe(stream);
     expect('then' in stream).toBe(false);
   });
 
@@ -208,12 +208,10 @@ describe('a stream of this side, as an Observable', () => {
   it('gives a function its values, its error and its completion', async () => {
     const seen: unknown[] = [];
     const { dialer } = opened((payload, remote) => (payload === 'bad' ? remote.reset(300) : remote.reply(1)));
-    for (const payload of ['good', 'bad'])
-      dialer.open(payload, { end: true }).subscribe(
-        (value) => seen.push(value),
-        (error: unknown) => seen.push(error),
-        () => seen.push('complete'),
-      );
+    for (const payload of ['good', 'bad']) {
+      const handlers = [(value: unknown) => seen.push(value), (error: unknown) => seen.push(error), () => seen.push('complete')] as const;
+      dialer.open(payload, { end: true }).subscribe(...handlers);
+    }
     await time.advance();
     expect(seen).toEqual([1, 'complete', expect.objectContaining({ resetCode: 300 })]);
   });

@@ -11,6 +11,10 @@ import { virtualPeerTime } from '../support/peer-time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
+const listen = (stream: Stream): void => {
+  stream.subscribe();
+};
+
 const USES: readonly (readonly [use: string, (stream: Stream) => unknown, taken: boolean])[] = [
   ['subscribing to it', (stream) => stream.subscribe(), true],
   [
@@ -97,7 +101,7 @@ describe('streams$', () => {
     const streams: Stream[] = [];
     acceptor.streams$.subscribe((stream) => {
       streams.push(stream);
-      stream.subscribe();
+      listen(stream);
     });
     const local = dialer.open('p');
     void local.end();
@@ -146,7 +150,7 @@ describe('streams$', () => {
   it('counts a taken stream as dispatched: a goaway names it', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
-    acceptor.streams$.subscribe((stream) => stream.subscribe());
+    acceptor.streams$.subscribe(listen);
     dialer.open().subscribe({ error: () => undefined });
     await time.advance();
     void acceptor.close({ drainMs: 1_000 });

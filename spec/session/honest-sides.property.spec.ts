@@ -1,9 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { JsonCodec } from '../../src/codec/json.js';
+import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
+import { BreakableCodec } from '../support/breakable-codec.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Rig } from '../support/session-rig.js';
 import type { Holder } from '../support/session-rig.js';
@@ -12,10 +13,10 @@ import { inTime } from '../support/session-time.js';
 const CAP = 256;
 const FULL = 1024 * 1024;
 const CODES = [ResetCode.CANCEL, ResetCode.APPLICATION_ERROR, ResetCode.NO_ERROR, 300, null];
-/** So few, that the first frame an honest side gets wrong ends the connection. */
-const NONE = { burst: 0, perSecond: 0 };
 
 collectLogs();
+
+const nothing = () => undefined;
 
 /** One step of one side. Numbers choose among what there is. */
 interface Step {
@@ -42,27 +43,6 @@ const step: fc.Arbitrary<Step> = fc.record({
   inside: fc.boolean(),
 });
 
-/** A codec that fails to encode the next data or open when it is told to. */
-class BreakableCodec extends JsonCodec {
-  breaks = false;
-
-  override encodeWith(frame: Frame, encodedPayload: string): string {
-    this.#check(frame);
-    return super.encodeWith(frame, encodedPayload);
-  }
-
-  override encode(frame: Frame): string {
-    if (frame.fragment != null && frame.fragment !== '') this.#check(frame);
-    return super.encode(frame);
-  }
-
-  #check({ type }: Frame): void {
-    if (!this.breaks || (type !== 'open' && type !== 'data')) return;
-    this.breaks = false;
-    throw new TypeError('broken');
-  }
-}
-
 /** One side: its rig, its streams, and what of the other side's messages it has got. */
 class Side {
   readonly codec = new BreakableCodec();
@@ -70,12 +50,13 @@ class Side {
   readonly locals: Holder[] = [];
   /** Payloads accepted for each stream, in order. */
   readonly accepted = new Map<number, unknown[]>();
+  /** Notifications, of whose answers nothing is wanted. */
+  readonly forgotten = new Set<number>();
   got = 0;
   #inside: Step[] = [];
 
   constructor(isDialer: boolean) {
-    const limits = { junk: NONE, provokedResets: NONE };
-    this.rig = new Rig({ isDialer, codec: this.codec, maxFrameBytes: CAP, limits });
+    this.rig = new Rig({ isDialer, codec: this.codec, maxFrameBytes: CAP });
     this.rig.onOpened = ({ live }) => {
       live.run();
     };
@@ -98,7 +79,7 @@ class Side {
     const holder = this.holders[choice % Math.max(1, this.holders.length)];
     const payload = `${choice}`.padEnd(size, '"');
     if (act === 'open' || act === 'notify') this.#open(payload, act === 'notify', choice % 2 === 0);
-    else if (act === 'ping') rig.session.connection.probe();
+    else if (act === 'ping') rig.session.connection.ping(nothing, nothing);
     else if (act === 'fill') rig.transport.bufferedAmount = FULL;
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();
@@ -114,6 +95,7 @@ class Side {
     if (this.rig.session.closedToNew) return;
     const holder = this.rig.local(forgotten);
     this.locals.push(holder);
+    if (forgotten) this.forgotten.add(holder.live.id);
     this.#send(holder, { type: 'open', payload, end: forgotten || end });
   }
 
@@ -158,7 +140,11 @@ describe('two honest sides', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         inTime(() => {
+          const ignored: string[] = [];
+          jest.spyOn(logger, 'debug').mockImplementation((line) => ignored.push(line));
           const sides = play(steps);
+          // An open may cross a goaway; nothing else of an honest side is late without a reason.
+          expect(ignored.filter((line) => !line.includes('an open of stream'))).toEqual([]);
           for (const [at, side] of sides.entries()) {
             const other = sides[1 - at] as Side;
             expect(side.rig.transport.sent.every((message) => encodedLength(message) <= CAP)).toBe(true);
@@ -172,7 +158,7 @@ describe('two honest sides', () => {
             for (const { live, ends, payloads } of side.locals) {
               const twin = other.rig.remotes.find((remote) => remote.live.id === live.id);
               if (ends[0]?.how === 'ended' && twin?.ends[0]?.how === 'ended') {
-                expect(payloads).toEqual(other.accepted.get(live.id) ?? []);
+                if (!side.forgotten.has(live.id)) expect(payloads).toEqual(other.accepted.get(live.id) ?? []);
                 expect([twin.open?.payload, ...twin.payloads]).toEqual(side.accepted.get(live.id));
               }
             }

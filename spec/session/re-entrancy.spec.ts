@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
+import { BreakableCodec } from '../support/breakable-codec.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope, Holder } from '../support/session-rig.js';
@@ -80,6 +81,23 @@ describe('an observer of a frame that is being sent', () => {
     expect(sentAndSeen(rig)).toEqual(expected);
     expect(stream.ends).toMatchObject([{ how: 'reset', code }]);
   });
+
+  it.each([CANCEL, APPLICATION_ERROR])(
+    'resets the stream whose open then cannot be written, and nothing of it leaves (code %s)',
+    (code) => {
+      const codec = new BreakableCodec();
+      const rig = new Rig({ codec });
+      const stream = rig.local();
+      onSending(rig, isOpen, () => {
+        codec.breaks = true;
+        stream.live.reset('user', code, '');
+      });
+      rig.send(stream, { type: 'open', payload: 'a' });
+      expect(rig.sent).toEqual([]);
+      expect(stream.ends).toMatchObject([{ how: 'reset', by: 'user', code }]);
+      expect(rig.session.streams.size).toBe(0);
+    },
+  );
 
   it('resets the stream whose end is leaving, which is then not ended but reset', () => {
     const rig = new Rig();

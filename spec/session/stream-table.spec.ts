@@ -68,16 +68,16 @@ describe('the live streams of a connection', () => {
     expect(streams.sinks.has(0)).toBe(true);
   });
 
-  it('are known to the remote once their open leaves, and are so for ever', () => {
+  it('are known to the remote once their open has left, and are so for ever', () => {
     const rig = new Rig();
     const { streams } = rig.session;
     const { live } = rig.local();
-    expect([streams.hasOpened(2), live.unsent]).toEqual([false, true]);
-    streams.leaving(2);
-    expect([streams.hasOpened(2), live.unsent, streams.hasOpened(4)]).toEqual([true, false, false]);
+    expect(streams.hasOpened(2)).toBe(false);
+    streams.opened(2);
+    expect([streams.hasOpened(2), streams.hasOpened(4)]).toEqual([true, false]);
     streams.remove(live);
-    streams.leaving(6);
-    streams.leaving(4);
+    streams.opened(6);
+    streams.opened(4);
     expect([2, 4, 6, 8].map((id) => streams.hasOpened(id))).toEqual([true, true, true, false]);
   });
 });

@@ -199,17 +199,6 @@ describe('a closing socket', () => {
   );
 
   it(
-    'is watched once, however often it begins to close',
-    inTime((time) => {
-      const rig = closing();
-      time.advance(1_000);
-      rig.session.vigil.closing();
-      time.advance(1_000);
-      expect(rig.transport.terminated).toBe(STUCK);
-    }),
-  );
-
-  it(
     'is read to its end, so a consumer that lags excuses nothing',
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1 } });
@@ -314,6 +303,15 @@ describe('timers', () => {
   it.each<[string, number, (rig: Rig) => void, RigOptions]>([
     ['there are none without a keepalive', 0, () => undefined, {}],
     ['there is one for the keepalive', 1, () => undefined, { keepalive: KEEPALIVE }],
+    [
+      'there is one for a closing socket, however often it begins to close',
+      1,
+      ({ session }) => {
+        session.vigil.closing();
+        session.vigil.closing();
+      },
+      {},
+    ],
     ['there is one for all reassemblies', 1, reassemble, { limits: { reassemblyTimeoutMs: 10_000 } }],
     [
       'there is one for a socket that is full, with whatever is sent',

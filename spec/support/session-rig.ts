@@ -2,7 +2,7 @@ import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
 import type { LiveStream } from '../../src/session/live-stream.js';
 import { Session } from '../../src/session/session.js';
-import type { SessionOptions, SessionOwner } from '../../src/session/session.js';
+import type { SessionOptions, SessionOwner } from '../../src/session/session-options.js';
 import type { StreamSink } from '../../src/session/stream-line.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 import type { CloseReason } from '../../src/wire/close-reason.js';

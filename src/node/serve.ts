@@ -61,6 +61,9 @@ export interface MuxServer {
 /** Goaways are spread over no more than this, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
 
+/** The path of each upgrade listener that is of this library; `undefined` for one that answers all. */
+const PATHS = new WeakMap<object, string | undefined>();
+
 /**
  * Accepts peers on a port, or on an HTTP server of yours whose other routes go on as they were.
  *
@@ -110,6 +113,7 @@ class Acceptor implements MuxServer {
       this.#end = resolve;
     });
     this.#server = options.server ?? ownServer(options.tls);
+    PATHS.set(this.#onUpgrade, options.path);
     this.#server.on('upgrade', this.#onUpgrade);
     this.listening = listening(this.#server);
     // Whoever does not wait for it finds the error in the log, or with their own server.
@@ -162,12 +166,11 @@ class Acceptor implements MuxServer {
     const refused = (status: number, reason: string): void => {
       this.#refusals$.next({ status, reason, request });
     };
-    if (path !== undefined && pathOf(request) !== path) {
-      // Somebody else may answer this path.
-      if (this.#server.listenerCount('upgrade') > 1) return;
-      const reason = `nothing answers at ${pathOf(request)}`;
-      respond(socket, 404, reason);
-      refused(404, reason);
+    const asked = pathOf(request);
+    if (path !== undefined && asked !== path) {
+      if (!this.#isUnanswered(asked)) return;
+      respond(socket, 404, `nothing answers at ${asked}`);
+      refused(404, `nothing answers at ${asked}`);
       return;
     }
     upgrade(request, socket, head, this.#gate, {
@@ -180,6 +183,13 @@ class Acceptor implements MuxServer {
       left: () => undefined,
     });
   };
+
+  /** Whether nobody answers a path, and this is who has to say so; a listener of somebody else may answer anything. */
+  #isUnanswered(path: string): boolean {
+    const listeners = this.#server.listeners('upgrade');
+    const mayAnswer = (listener: object): boolean => !PATHS.has(listener) || [undefined, path].includes(PATHS.get(listener));
+    return listeners[0] === this.#onUpgrade && !listeners.some(mayAnswer);
+  }
 
   #add(peer: Peer): void {
     this.peers.add(peer);

@@ -62,16 +62,16 @@ function route<T extends Routed>(source: Observable<T>, sinks: ReadonlyMap<numbe
 function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
   return new Observable((subscriber) => {
     const groups = new Map<number, StreamFrames>();
-    const highest = [0, 0];
+    const [odd, even] = [new OpenedIds(), new OpenedIds()];
     subscriber.add(() => {
       for (const each of groups.values()) each.complete();
     });
     return route(source, groups).subscribe({
       next(frame) {
         const id = frame.stream ?? 0;
-        // Ids rise, so one that is not above the highest of its parity belongs to a stream that is over.
-        if (id !== 0 && id <= (highest[id % 2] ?? 0)) return;
-        highest[id % 2] = id;
+        const opened = id % 2 === 1 ? odd : even;
+        if (opened.has(id)) return;
+        if (frame.type === 'open') opened.add(id);
         const made = new StreamFrames(id, groups);
         groups.set(id, made);
         subscriber.next(made);
@@ -86,6 +86,24 @@ function group(source: Observable<Frame>): Observable<GroupedObservable<number, 
       },
     });
   });
+}
+
+/**
+ * The ids of one side that were seen to open. Opens come in the order of their ids, so those between are closed, and a frame
+ * of one that has no group is late. Answers come in any order, and nothing is known of streams that were opened before.
+ */
+class OpenedIds {
+  #first = Infinity;
+  #highest = 0;
+
+  add(id: number): void {
+    this.#first = Math.min(this.#first, id);
+    this.#highest = id;
+  }
+
+  has(id: number): boolean {
+    return id >= this.#first && id <= this.#highest;
+  }
 }
 
 class StreamFrames extends Observable<Frame> implements GroupedObservable<number, Frame>, Sink<Frame> {

@@ -1,5 +1,6 @@
 import { Subscription, timer } from 'rxjs';
 import type { Observable, Observer } from 'rxjs';
+import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Surroundings } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
@@ -161,7 +162,7 @@ export class Dialer implements SocketSource {
       return;
     }
     session.start();
-    if (this.#session !== session) return;
+    if (context.signal.aborted) return;
     this.#proceed(greeting(this.core, session, hello, context, helloTimeoutMs), {
       complete: () => {
         this.#opened(session);
@@ -183,7 +184,7 @@ export class Dialer implements SocketSource {
     this.#stability.unsubscribe();
     if (backoff !== null) {
       backoff.connected();
-      this.#stability = timer(backoff.stableMs).subscribe(() => {
+      this.#stability = patientTimer(backoff.stableMs).subscribe(() => {
         backoff.stable();
       });
     }
@@ -199,12 +200,12 @@ export class Dialer implements SocketSource {
   ): CloseReason {
     const { backoff, surroundings } = this.plan;
     const facts = { status, error, announced, offline: surroundings.offline };
-    const willRetry = this.#phase !== 'stopped' && backoff !== null && backoff.failed(close, facts);
-    const reason = (this.#last = { ...close, willRetry });
-    this.#phase = willRetry ? 'waiting' : 'stopped';
+    const retried = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true ? backoff : null;
+    const reason = (this.#last = { ...close, willRetry: retried !== null });
+    this.#phase = retried === null ? 'stopped' : 'waiting';
     this.#untold.set(reason, () => {
-      if (this.#phase === 'stopped') this.#giveUp(reason, error);
-      else if (this.#phase === 'waiting') this.#wait(backoff?.delay(close.code, announced) ?? 0);
+      if (retried === null || this.#phase === 'stopped') this.#giveUp(reason, error);
+      else if (this.#phase === 'waiting') this.#wait(retried.delay(close.code, announced));
     });
     return reason;
   }

@@ -82,17 +82,11 @@ export class Hooks {
 
   observed(direction: FrameDirection, frame: Frame, connection: number): void {
     if (this.frames.empty) return;
-    for (const hook of this.frames)
-      guard('a frame observer', () => {
-        hook(direction, frame, connection);
-      });
+    for (const hook of this.frames) guard('a frame observer', () => hook(direction, frame, connection));
   }
 
   closed(reason: CloseReason): void {
-    for (const hook of this.closes)
-      guard('a close handler', () => {
-        hook(reason);
-      });
+    for (const hook of this.closes) guard('a close handler', () => hook(reason));
   }
 }
 

@@ -67,7 +67,9 @@ export class Inbox<T> {
   finish(error: unknown): void {
     if (this.#end !== null) return;
     this.#end = { error };
-    if (this.#unread === null) this.#tellEnd();
+    if (this.#unread !== null) return;
+    if (this.#reader !== null) finish(this.#reader, error);
+    if (this.#subject !== null) finish(this.#subject, error);
   }
 
   /** Hands everything, from the first payload on, to one reader without a Subject between. */
@@ -123,12 +125,6 @@ export class Inbox<T> {
     if (this.hasReader || this.#left) return;
     this.drop();
     if (this.#end === null) this.stream.abandoned();
-  }
-
-  #tellEnd(): void {
-    if (this.#end === null) return;
-    if (this.#reader !== null) finish(this.#reader, this.#end.error);
-    if (this.#subject !== null) finish(this.#subject, this.#end.error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { filter, ignoreElements, map, Observable, ReplaySubject, firstValueFrom } from 'rxjs';
 import { Session } from '../session/session.js';
-import type { SessionOwner } from '../session/session.js';
+import type { SessionOwner } from '../session/session-options.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
@@ -124,7 +124,6 @@ export class PeerCore {
 
   /** The session takes new streams, those that wait first. */
   ready(session: Session, reconnects: number): void {
-    if (!this.#sessions.has(session)) return;
     this.#current = session;
     this.#set({ state: 'open', reconnects });
     this.waiting.board(session);

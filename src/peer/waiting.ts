@@ -159,8 +159,8 @@ export class WaitingStream implements StreamLine {
       return;
     }
     this.room.leave(this, this.#bytes);
-    // Hooks may have ended the socket meanwhile.
-    if (core.line === this && core.cause === null) core.line = live;
+    // Another place, where hooks have ended the socket meanwhile.
+    if (core.line === this) core.line = live;
     for (const task of this.#waiters.splice(0)) core.line.whenRoom(task);
   }
 

@@ -19,6 +19,11 @@ export class Answers {
     this.#send(this.session.outbox.resetFrame(id, code, reason));
   }
 
+  /** Whether a frame is an answer that has not left. */
+  owe(frame: Frame): boolean {
+    return this.#unsent.has(frame);
+  }
+
   /** A frame has left. */
   sent(frame: Frame): void {
     this.#unsent.delete(frame);

@@ -111,9 +111,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     if (this.#place !== null) streams.awaitReset(this.id, this.#place);
     this.#leave('sendReset', cause);
     if (overtakes(code)) scheduler.backlog.drop(this.id);
-    // Of a stream whose open does not leave, the remote is told nothing.
-    if (!this.#unsent || scheduler.backlog.lanes.has(this.id))
-      outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
+    outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
     this.#tell(cause);
   }
 

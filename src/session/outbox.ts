@@ -55,6 +55,13 @@ export class Outbox implements Departures {
     this.scheduler.release(stream);
   }
 
+  /** Whether a frame is for the remote at all: it is told nothing of a stream of this side whose open has never left, unless it asked. */
+  concernsRemote(frame: Frame): boolean {
+    const { streams, answers } = this.session;
+    const stream = frame.stream ?? 0;
+    return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || answers.owe(frame);
+  }
+
   /** The frame that is in the river could not be written. */
   unwritten(error: unknown): void {
     this.#failure = { error };
@@ -64,10 +71,15 @@ export class Outbox implements Departures {
     const failure = this.#failure;
     this.#failure = null;
     const { answers, streams } = this.session;
+    const stream = slice.stream ?? 0;
     answers.sent(slice);
     if (failure !== null) this.unsendable(slice, failure.error);
-    else if (slice.type !== 'reset') streams.get(slice.stream ?? 0)?.sent(slice);
-    else if (slice.more !== true) streams.resetWritten(slice.stream ?? 0);
+    else if (slice.type === 'reset') {
+      if (slice.more !== true) streams.resetWritten(stream);
+    } else {
+      if (slice.type === 'open') streams.opened(stream);
+      streams.get(stream)?.sent(slice);
+    }
   }
 
   /** A frame cannot be cut or written after all: its stream ends, and nothing else does. */

@@ -1,5 +1,6 @@
-import { asyncScheduler, timer } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import { patientTimer } from './patient-timer.js';
 import type { Transport } from '../transport/transport.js';
 
 /** A clock in ms. */
@@ -45,7 +46,7 @@ export class Reading implements Clock {
     if (this.paused) return;
     this.#pausedAt = asyncScheduler.now();
     this.transport.pause();
-    this.#pause = timer(this.pauseMs).subscribe(() => {
+    this.#pause = patientTimer(this.pauseMs).subscribe(() => {
       this.#read();
     });
   }

@@ -6,13 +6,12 @@ import { decode } from '../operators/decode.js';
 import { demultiplex } from '../operators/demultiplex.js';
 import { encode } from '../operators/encode.js';
 import { fragment } from '../operators/fragment.js';
-import type { SocketClose, Transport } from '../transport/transport.js';
+import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
+import type { CompleteFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
@@ -23,42 +22,13 @@ import { Closing } from './closing.js';
 import { Connection } from './connection.js';
 import { Flood } from './flood.js';
 import { Intake } from './intake.js';
-import type { KeepaliveTimes } from './keepalive.js';
 import { LiveStream } from './live-stream.js';
 import { Outbox } from './outbox.js';
 import { Reading } from './reading.js';
 import type { Scheduler } from './scheduler.js';
+import type { SessionOptions, SessionOwner } from './session-options.js';
 import { StreamTable } from './stream-table.js';
 import { Vigil } from './vigil.js';
-
-/** What a session is made of. */
-export interface SessionOptions {
-  readonly transport: Transport;
-  readonly codec: Codec;
-  readonly limits: Limits;
-  readonly isDialer: boolean;
-  /** `null`: the connection is never probed. */
-  readonly keepalive: KeepaliveTimes | null;
-  /** Bytes of one encoded message at most. */
-  readonly maxFrameBytes: number;
-  /** The first id of this side's streams; default 1 for the dialer and 2 for the acceptor. */
-  readonly firstId?: number;
-  readonly owner: SessionOwner;
-}
-
-/** Who holds the session: told of what concerns more than one stream. */
-export interface SessionOwner {
-  /** A stream that the remote opened has arrived whole. */
-  opened(stream: LiveStream, open: CompleteFrame): void;
-  /** A frame goes out or has come in. */
-  observed(direction: FrameDirection, frame: Frame): void;
-  /** The remote goes away: this socket takes no new streams. */
-  goneAway(code: ResetCode | null): void;
-  /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with what this returns. */
-  ending(close: SocketClose, announced: ResetCode | null): CloseReason;
-  /** The last stream has been failed. */
-  ended(reason: CloseReason): void;
-}
 
 /** One socket's life: the two rivers, frames in to their streams and frames out in their turn, and the one subscription that holds them. */
 export class Session {
@@ -206,9 +176,10 @@ export class Session {
   #outbound(): Observable<never> {
     return this.outbox.accepted$.pipe(
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
+      filter((frame) => this.outbox.concernsRemote(frame)),
       tap((frame) => {
         const stream = frame.stream ?? 0;
-        if (frame.type === 'open') this.streams.leaving(stream);
+        if (frame.type === 'open') this.streams.get(stream)?.leaving();
         this.#owner.observed('tx', frame);
       }),
       encode(this.codec),

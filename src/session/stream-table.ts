@@ -70,10 +70,9 @@ export class StreamTable {
     if (stream.local) this.#nextId += 2;
   }
 
-  /** The open of this side's stream `id` is about to be written. */
-  leaving(id: number): void {
+  /** The open of this side's stream `id` has left, or its first slice. */
+  opened(id: number): void {
     this.#highestSent = Math.max(this.#highestSent, id);
-    this.get(id)?.leaving();
   }
 
   remove(stream: LiveStream): void {

@@ -31,7 +31,7 @@ export interface Transport {
   send(message: Message): void;
   /** Runs `task` in a later turn of the event loop, so that reading and timers get their share. */
   turn(task: () => void): void;
-  /** Runs `task` once, in a later turn, when the socket holds at most `bytes`. A second call replaces the first. */
+  /** Runs `task` once, in a later turn, when the socket holds at most `bytes`, or hardly anything. A second call replaces the first. */
   whenBelow(bytes: number, task: () => void): void;
   /** Stops reading from the socket, where the platform can. */
   pause(): void;

@@ -1,0 +1,369 @@
+import { EventEmitter } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, Subject, take, toArray } from 'rxjs';
+import { RefusedError, respond } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { connect, serve } from '../../src/node.js';
+import { createPair, createServer, virtualTime } from '../../src/testing.js';
+import type { VirtualTime } from '../../src/testing.js';
+import { marbles } from '../../marbles/support/virtual.js';
+import { loadRecipes } from './recipes.js';
+import type { Recipes } from './recipes.js';
+
+const page = loadRecipes() as Recipes;
+
+/** Ids that count, as long as they are asked to be. */
+function counting(): (bytes: number) => string {
+  let count = 0;
+  return (bytes) => (++count).toString(16).padStart(bytes * 2, '0');
+}
+
+describe('the page of recipes', () => {
+  it('exports what is tested here, and nothing else', () => {
+    const tested: Record<keyof Recipes, true> = {
+      liveSearch: true,
+      serveSearch: true,
+      serveTicker: true,
+      ticker: true,
+      rename: true,
+      chat: true,
+      serveRoom: true,
+      pushedStore: true,
+      push: true,
+      connectAs: true,
+      greet: true,
+      childOf: true,
+      trace: true,
+      forward: true,
+      upload: true,
+      serveUploads: true,
+      closeOnSignal: true,
+      follow: true,
+      book: true,
+    };
+    expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
+  });
+});
+
+describe('the live search', () => {
+  it(
+    'ends the search on the server for a term that is no longer wanted',
+    marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const typed$ = hot('  -r-x 250ms j');
+      const rx$ = cold('         100ms a 200ms b     ', { a: ['rxjs'], b: ['rxjs', 'rxmux'] });
+      const rxj$ = cold('                   100ms c  ', { c: ['rxjs'] });
+      const rxSubs = '      203ms ^ 250ms !';
+      const rxjSubs = '     454ms ^  99ms !';
+      const expected = '    303ms a 250ms (c|)';
+      page.serveSearch(acceptor, (term) => ({ rx: rx$, rxj: rxj$ })[term] ?? NEVER);
+      const term$ = typed$.pipe(map((letter) => ({ r: 'r', x: 'rx', j: 'rxj' })[letter] ?? ''));
+      expectObservable(page.liveSearch(dialer, term$).pipe(take(2))).toBe(expected, { a: ['rxjs'], c: ['rxjs'] });
+      expectSubscriptions(rx$.subscriptions).toBe(rxSubs);
+      expectSubscriptions(rxj$.subscriptions).toBe(rxjSubs);
+    }),
+  );
+});
+
+describe('the ticker', () => {
+  it(
+    'gives a slow reader fewer prices, and the newest',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      // Big enough that the socket takes one and a half while the reader is away.
+      const price$ = cold('-a-b-c-d-e').pipe(map((symbol) => ({ symbol, note: symbol.repeat(700_000) })));
+      const reader$ = cold('s---------r');
+      const expected = '    ----------(abe)';
+      page.serveTicker(acceptor, price$);
+      reader$.subscribe((what) => {
+        if (what === 's') link.stall('dialer');
+        else link.resume('dialer');
+      });
+      expectObservable(page.ticker(dialer).pipe(map((price) => (price as { symbol: string }).symbol))).toBe(expected);
+      expectSubscriptions(reader$.subscriptions).toBe('^');
+    }),
+  );
+
+  it(
+    'is one stream for many subscribers, and ends a second behind the last',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const price$ = cold('-a-b-c');
+      const subs = '       ^ 1004ms !';
+      const ticker$ = page.ticker(dialer);
+      page.serveTicker(acceptor, price$);
+      expectObservable(ticker$, '   ^--!').toBe('-a-');
+      expectObservable(ticker$, '   --^--!').toBe('---b-');
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('the optimistic interface', () => {
+  const before = { id: 7, title: 'write' };
+  const after = { id: 7, title: 'rewrite' };
+
+  it(
+    'shows the change at once, and calls again where the server has not begun',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold('--a|', { a: { id: 7, title: 'Rewrite' } });
+      const task$ = new BehaviorSubject(before);
+      let refusals = 1;
+      acceptor.streams$
+        .pipe(
+          respond(() => {
+            if (refusals-- > 0) throw new RefusedError('restarting');
+            return answer$;
+          }),
+        )
+        .subscribe();
+      const saved$ = page.rename(dialer, task$, 'rewrite').pipe(map(({ title }) => title));
+      const looks$ = cold('a 2s b');
+      const shown = '      a 2s b';
+      // The attempt behind the refusal begins at a random time within 500 ms.
+      saved$.subscribe();
+      expectObservable(looks$.pipe(map(() => task$.value.title))).toBe(shown, { a: 'rewrite', b: 'Rewrite' });
+      expectSubscriptions(looks$.subscriptions).toBe('^');
+    }),
+  );
+
+  it(
+    'takes the change back when it fails',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold(' ---#');
+      const subs = '         ^--!';
+      const failed = '       ---#';
+      const shown = '        a--b';
+      const task$ = new BehaviorSubject(before);
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(page.rename(dialer, task$, 'rewrite')).toBe(failed, undefined, expect.objectContaining({ code: 'REMOTE' }));
+      expectObservable(task$).toBe(shown, { a: after, b: before });
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('the chat', () => {
+  it(
+    'tells everybody in the room what each says, until they leave',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const ann = createPair();
+      const bob = createPair();
+      const room$ = new Subject<{ readonly by: string; readonly text: string }>();
+      const annSays$ = cold('--1-----3----|');
+      const bobSays$ = cold('----2---------4');
+      const annSubs = '      ^------------!';
+      const annHears = '     --x-y---z----|';
+      const bobHears = '     --x-y---z-----w';
+      const said = { x: { by: 'ann', text: '1' }, y: { by: 'bob', text: '2' }, z: { by: 'ann', text: '3' }, w: { by: 'bob', text: '4' } };
+      page.serveRoom(ann.acceptor, room$);
+      page.serveRoom(bob.acceptor, room$);
+      expectObservable(page.chat(ann.dialer, 'ann', annSays$)).toBe(annHears, said);
+      expectObservable(page.chat(bob.dialer, 'bob', bobSays$)).toBe(bobHears, said);
+      expectSubscriptions(annSays$.subscriptions).toBe(annSubs);
+    }),
+  );
+});
+
+describe('the server push', () => {
+  it(
+    'keeps the last value of each topic at every client',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const pairs = [createPair(), createPair()];
+      const change$ = cold('--a--b--c', {
+        a: { topic: 'stock', value: 3 },
+        b: { topic: 'price', value: 7 },
+        c: { topic: 'stock', value: 2 },
+      });
+      const subs = '        ^';
+      const expected = '    o-a--b--c';
+      const stores = { o: {}, a: { stock: 3 }, b: { stock: 3, price: 7 }, c: { stock: 2, price: 7 } };
+      for (const { dialer } of pairs) expectObservable(page.pushedStore(dialer)).toBe(expected, stores);
+      change$.subscribe((change) => {
+        page.push(
+          pairs.map(({ acceptor }) => acceptor),
+          change,
+        );
+      });
+      expectSubscriptions(change$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('in virtual time', () => {
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = virtualTime();
+  });
+
+  afterEach(() => {
+    time.restore();
+  });
+
+  it('the refreshed token is said on each socket, and goes with each call', async () => {
+    let serial = 0;
+    const tokens = { current: () => `t${serial}`, refresh: () => Promise.resolve(`t${++serial}`) };
+    const greeter = page.greet((token) => Promise.resolve({ name: `the holder of ${token}` }));
+    const seen: unknown[] = [];
+    const server = createServer({
+      onStream: (payload, stream) => {
+        seen.push([payload, stream.headers]);
+        return typeof payload === 'object' ? greeter(payload, stream) : stream.reply(stream.headers['authorization']);
+      },
+    });
+    const peer = page.connectAs('ws://test', tokens, { socket: server.socket });
+    await time.advance(10);
+    const first = peer.request('mine');
+    await time.advance(10);
+    expect(await first).toBe('Bearer t1');
+    server.link?.cut();
+    await time.advance(30_000);
+    const second = peer.request('mine');
+    await time.advance(10);
+    expect(await second).toBe('Bearer t2');
+    expect(seen).toEqual([
+      [{ token: 't1' }, {}],
+      ['mine', { authorization: 'Bearer t1' }],
+      [{ token: 't2' }, {}],
+      ['mine', { authorization: 'Bearer t2' }],
+    ]);
+  });
+
+  it('the trace goes through a peer to the next, and back to the caller', async () => {
+    const front = createPair();
+    const back = createPair();
+    const newId = counting();
+    const seen: unknown[] = [];
+    page.trace(front.dialer, newId);
+    page.trace(front.acceptor, newId);
+    front.acceptor.onStream(page.forward(back.dialer, newId));
+    back.acceptor.onStream((payload, stream) => {
+      seen.push(stream.headers['traceparent']);
+      return stream.reply(payload);
+    });
+    let told: unknown;
+    const answer = front.dialer.request('x', {
+      onOpen: (stream) => stream.replyHeaders$.subscribe((headers) => (told = headers['traceparent'])),
+    });
+    await time.advance();
+    expect(await answer).toBe('x');
+    const trace = '1'.padStart(32, '0');
+    expect(seen).toEqual([`00-${trace}-${'3'.padStart(16, '0')}-01`]);
+    expect(told).toBe(`00-${trace}-${'4'.padStart(16, '0')}-01`);
+  });
+
+  it.each([
+    ['begins a trace without a parent', undefined, `00-${'1'.padStart(32, '0')}-${'2'.padStart(16, '0')}-01`],
+    ['begins a trace where the parent makes no sense', '00-x-y-01', `00-${'1'.padStart(32, '0')}-${'2'.padStart(16, '0')}-01`],
+    ['keeps the trace of its parent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`, `00-${'a'.repeat(32)}-${'1'.padStart(16, '0')}-01`],
+  ])('the trace context %s', (_, parent, expected) => {
+    expect(page.childOf(parent, counting())).toBe(expected);
+  });
+});
+
+describe('the upload', () => {
+  it('tells how much has arrived, and carries every byte', async () => {
+    const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
+    const bytes = Uint8Array.from({ length: 150_000 }, (_, index) => index % 251);
+    const written: Uint8Array[] = [];
+    page.serveUploads(acceptor, (name, slice) => {
+      expect(name).toBe('bytes.bin');
+      written.push(slice);
+      return Promise.resolve();
+    });
+    const progress = await firstValueFrom(page.upload(dialer, 'bytes.bin', new Blob([bytes])).pipe(toArray()));
+    expect(progress.map((share) => Math.round(share * 100))).toEqual([44, 87, 100]);
+    expect(Buffer.concat(written).equals(bytes)).toBe(true);
+  });
+
+  it('stops when it is unsubscribed', async () => {
+    const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
+    let slices = 0;
+    page.serveUploads(acceptor, () => {
+      slices++;
+      return Promise.resolve();
+    });
+    const first = await firstValueFrom(page.upload(dialer, 'big', new Blob([new Uint8Array(100 * 65_536)])));
+    expect(first).toBe(0.01);
+    await dialer.ping();
+    expect(slices).toBeLessThan(100);
+  });
+});
+
+describe('the deploy', () => {
+  it('answers the calls of the old server, and takes the others to the new one', async () => {
+    const deploy = (name: string) => {
+      const server = serve({ port: 0, handler: (payload, stream) => answer(name, payload as Call, stream.reply.bind(stream)) });
+      server.peers$.subscribe((peer) => {
+        log(peer);
+      });
+      return server;
+    };
+    interface Call {
+      readonly op: string;
+      readonly seat?: string;
+    }
+    const finish$ = new Subject<void>();
+    const started$ = new Subject<void>();
+    const entries$ = new Subject<{ seq: number }>();
+    const past: { seq: number }[] = [];
+    const log = (peer: Peer): void => {
+      peer.streams$
+        .pipe(
+          respond(({ op, since }: { op: string; since: number }) =>
+            op === 'log'
+              ? concat(
+                  defer(() => from(past.filter(({ seq }) => seq > since))),
+                  entries$,
+                )
+              : undefined,
+          ),
+        )
+        .subscribe();
+    };
+    const append = (seq: number): void => {
+      past.push({ seq });
+      entries$.next({ seq });
+    };
+    const answer = async (name: string, { seat = '' }: Call, reply: (value: string) => Promise<void>): Promise<void> => {
+      if (seat === 'slow') {
+        started$.next();
+        await firstValueFrom(finish$);
+      }
+      await reply(`${seat} on the ${name}`);
+    };
+
+    const old = deploy('old');
+    const next = deploy('new');
+    let address = (await old.listening) as AddressInfo;
+    const peer = connect(() => `ws://localhost:${address.port}`, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
+    const process = new EventEmitter();
+    const exited = page.closeOnSignal(old, process);
+    const followed: number[] = [];
+    const following = page.follow(peer).subscribe(({ seq }) => followed.push(seq));
+    append(1);
+
+    const hasStarted = firstValueFrom(started$);
+    const slow = page.book(peer, 'slow');
+    await hasStarted;
+    address = (await next.listening) as AddressInfo;
+    const moved = firstValueFrom(next.peers$);
+    process.emit('SIGTERM');
+    await moved;
+    append(2);
+    expect(await page.book(peer, '12A')).toBe('12A on the new');
+    finish$.next();
+    expect(await slow).toBe('slow on the old');
+    await exited;
+    append(3);
+    await peer.ping();
+    expect(followed).toEqual([1, 2, 3]);
+    following.unsubscribe();
+    await Promise.all([peer.close(), next.close()]);
+  });
+});

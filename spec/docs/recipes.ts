@@ -1,0 +1,66 @@
+import type { EventEmitter } from 'node:events';
+import { runInThisContext } from 'node:vm';
+import * as rxjs from 'rxjs';
+import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
+import ts from 'typescript';
+import * as rxmux from '../../src/index.js';
+import type { ConnectOptions, Peer, Remove, Stream, StreamHandler } from '../../src/index.js';
+import type { MuxServer } from '../../src/node.js';
+import { fences } from './markdown.js';
+
+interface Task {
+  readonly id: number;
+  readonly title: string;
+}
+
+interface Said {
+  readonly by: string;
+  readonly text: string;
+}
+
+interface Entry {
+  readonly seq: number;
+}
+
+type NewId = (bytes: number) => string;
+
+/** What the blocks of docs/recipes.md export. That they type-check is checked with the other pages. */
+export interface Recipes {
+  liveSearch: (peer: Peer, term$: Observable<string>) => Observable<string[]>;
+  serveSearch: (peer: Peer, find: (term: string) => Observable<string[]>) => Subscription;
+  serveTicker: (peer: Peer, price$: Observable<unknown>) => Remove;
+  ticker: (peer: Peer) => Observable<unknown>;
+  rename: (peer: Peer, task$: BehaviorSubject<Task>, title: string) => Observable<Task>;
+  chat: (peer: Peer, by: string, text$: Observable<string>) => Observable<Said>;
+  serveRoom: (peer: Peer, room$: Subject<Said>) => Subscription;
+  pushedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
+  push: (peers: Iterable<Peer>, change: { readonly topic: string; readonly value: unknown }) => void;
+  connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
+  greet: (verify: (token: string) => Promise<{ name: string }>) => StreamHandler;
+  childOf: (parent: unknown, newId: NewId) => string;
+  trace: (peer: Peer, newId: NewId) => Remove;
+  forward: (upstream: Peer, newId: NewId) => (payload: unknown, stream: Stream) => Promise<void>;
+  upload: (peer: Peer, name: string, file: Blob) => Observable<number>;
+  serveUploads: (peer: Peer, write: (name: string, slice: Uint8Array) => Promise<void>) => Subscription;
+  closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
+  follow: (peer: Peer) => Observable<Entry>;
+  book: (peer: Peer, seat: string) => Promise<string>;
+}
+
+const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux };
+
+/** Runs every block of the page, and gives what they export. */
+export function loadRecipes(): Partial<Recipes> {
+  const exports = {};
+  for (const { text } of fences('docs/recipes.md', 'ts')) {
+    const { outputText } = ts.transpileModule(text, {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+    });
+    const run = runInThisContext(`(function (require, exports) {\n${outputText}\n})`) as (
+      require: (name: string) => unknown,
+      to: object,
+    ) => void;
+    run((name) => MODULES[name], exports);
+  }
+  return exports;
+}

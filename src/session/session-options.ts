@@ -1,0 +1,37 @@
+import type { SocketClose, Transport } from '../transport/transport.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Codec } from '../wire/codec.js';
+import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
+import type { Limits } from '../wire/limits.js';
+import type { ResetCode } from '../wire/reset-code.js';
+import type { KeepaliveTimes } from './keepalive.js';
+import type { LiveStream } from './live-stream.js';
+
+/** What a session is made of. */
+export interface SessionOptions {
+  readonly transport: Transport;
+  readonly codec: Codec;
+  readonly limits: Limits;
+  readonly isDialer: boolean;
+  /** `null`: the connection is never probed. */
+  readonly keepalive: KeepaliveTimes | null;
+  /** Bytes of one encoded message at most. */
+  readonly maxFrameBytes: number;
+  /** The first id of this side's streams; default 1 for the dialer and 2 for the acceptor. */
+  readonly firstId?: number;
+  readonly owner: SessionOwner;
+}
+
+/** Who holds the session: told of what concerns more than one stream. */
+export interface SessionOwner {
+  /** A stream that the remote opened has arrived whole. */
+  opened(stream: LiveStream, open: CompleteFrame): void;
+  /** A frame goes out or has come in. */
+  observed(direction: FrameDirection, frame: Frame): void;
+  /** The remote goes away: this socket takes no new streams. */
+  goneAway(code: ResetCode | null): void;
+  /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with what this returns. */
+  ending(close: SocketClose, announced: ResetCode | null): CloseReason;
+  /** The last stream has been failed. */
+  ended(reason: CloseReason): void;
+}
