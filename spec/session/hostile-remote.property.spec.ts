@@ -47,7 +47,7 @@ const frame: fc.Arbitrary<Frame> = fc
   .map(({ content, ...rest }) => ({ ...rest, ...content }));
 
 /** Frames that follow the rules so far as that they are not cut off at once. */
-const tame = frame.map((each) => (each.type === 'open' ? { ...each, stream: null } : each));
+const tame = frame.map((each) => (each.type === 'open' && each.fragment !== '"' ? { ...each, stream: null } : each));
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(
@@ -97,8 +97,7 @@ describe('a hostile remote', () => {
             expect(rig.session.streams.occupied).toBeLessThanOrEqual(limits.maxStreams);
           }
           const ids = rig.remotes.map(({ live }) => live.id);
-          expect(ids.every((each) => each % 2 === 1 && each <= lastId)).toBe(true);
-          expect(new Set(ids).size).toBe(ids.length);
+          expect(ids.every((each, at) => each % 2 === 1 && !ids.slice(0, at).includes(each))).toBe(true);
           for (const { code } of rig.transport.closes) expect(CLOSES).toContain(code);
           for (const { type, code } of rig.sent) if (type === 'reset') expect(code).not.toBe(ResetCode.INTERNAL_ERROR);
           expect(logs.errors).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { switchMap, take } from 'rxjs';
+import { MsgpackCodec } from '../../src/msgpack.js';
 import { fakePeer } from '../../src/testing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 
@@ -92,6 +93,15 @@ describe('fakePeer', () => {
     marbles((helpers) => {
       const { peer } = fakePeer(helpers, { 'open 7': '-a|' }, { name: (payload) => String(payload) });
       helpers.expectObservable(peer.open$(7)).toBe('-a|');
+    }),
+  );
+
+  it(
+    'speaks another codec when it is asked to',
+    marbles((helpers) => {
+      const values = { a: new Uint8Array([1]) };
+      const { peer } = fakePeer(helpers, { 'request bytes': '-(a|)' }, { codec: new MsgpackCodec(), values });
+      helpers.expectObservable(peer.request$('bytes')).toBe('-(a|)', values);
     }),
   );
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, toArray } from 'rxjs';
+import { asyncScheduler, firstValueFrom, toArray } from 'rxjs';
 import { CloseCode, PREFIX, respond } from '../../src/index.js';
 import type { Frame } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import { createPair } from '../../src/testing.js';
+import { createPair, virtualTime } from '../../src/testing.js';
 import type { FaultScript, Pair, PairOptions, Side } from '../../src/testing.js';
 import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';
@@ -244,6 +244,20 @@ describe('createPair', () => {
     expect(probing.dialer).toContain('ping');
     expect(probed.dialer).toContain('pong');
     expect(probed.dialer).not.toContain('ping');
+  });
+
+  it('keeps the order where a message is due just when another is sent', async () => {
+    const time = virtualTime();
+    const { dialer, acceptor } = createPair({ faults: ({ frame }) => (frame.payload === 'slow' ? { delayMs: 5 } : undefined) });
+    const arrived: unknown[] = [];
+    acceptor.streams$.subscribe(({ payload }) => arrived.push(payload));
+    asyncScheduler.schedule(() => {
+      dialer.notify('next');
+    }, 5);
+    dialer.notify('slow');
+    await time.advance(5);
+    time.restore();
+    expect(arrived).toEqual(['slow', 'next']);
   });
 
   it('refuses bad options', () => {

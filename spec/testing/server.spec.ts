@@ -134,9 +134,22 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(peer.request('x'))).toBe('x');
   });
 
-  it('closes a socket that is closed while it opens', async () => {
+  it('gives up a dial when the peer is closed', async () => {
     const peer = dial(echoing());
     expect(await clock.until(peer.close())).toMatchObject({ willRetry: false });
     expect(peer.status.state).toBe('closed');
+  });
+
+  it('has sockets that are closed before they open, as a platform closes them', async () => {
+    const socket = echoing().socket('ws://test', 'mux.v1.json');
+    const closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code, wasClean }) => resolve({ code, wasClean }));
+    });
+    expect([socket.readyState, socket.protocol]).toEqual([0, '']);
+    socket.send('too early');
+    socket.close();
+    expect(await clock.until(closed)).toEqual({ code: CloseCode.ABNORMAL, wasClean: false });
+    socket.close();
+    expect(socket.readyState).toBe(3);
   });
 });

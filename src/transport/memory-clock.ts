@@ -108,9 +108,14 @@ export class MemoryClock {
   }
 }
 
-/** Resolves when every promise that can settle has settled, and the callbacks behind it have run: no timer, no waiting. */
+/** Resolves when every promise that can settle has settled, and the callbacks behind it have run: a turn later, without waiting. */
 export function promisesSettled(): Promise<void> {
   return new Promise((resolve) => {
+    // jsdom has no channels.
+    if (typeof MessageChannel === 'undefined') {
+      setTimeout(resolve);
+      return;
+    }
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();

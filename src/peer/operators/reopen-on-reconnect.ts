@@ -7,7 +7,6 @@ import {
   map,
   materialize,
   dematerialize,
-  of,
   skip,
   startWith,
   switchMap,
@@ -62,11 +61,9 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
       materialize(),
       filter((notification) => notification.kind !== 'E' || !endsWithSocket(notification.error, peer)),
     );
-    const closed$ = defer(() => of(peer.status)).pipe(
-      map((status) => ({
-        kind: 'E' as const,
-        error: status.state === 'closed' ? (status.error ?? new ConnectionLostError(status.reason)) : undefined,
-      })),
+    const closed$ = peer.status$.pipe(
+      filter((status) => status.state === 'closed'),
+      map(({ reason, error }) => ({ kind: 'E' as const, error: error ?? new ConnectionLostError(reason) })),
     );
     return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(
       takeWhile(({ kind }) => kind === 'N', true),

@@ -6,15 +6,6 @@ import { checkOverflow } from '../overflow.js';
 import type { Outlet, Overflow } from '../overflow.js';
 import { pump } from '../pump.js';
 
-/** How a producer spends its credit. */
-export interface SpendOptions {
-  /**
-   * What becomes of an item that an Observable pushes without credit: `'buffer'` keeps it, without a limit. Default
-   * `'buffer'`. Iterables and streams are pulled one item per credit.
-   */
-  readonly overflow?: Overflow | undefined;
-}
-
 /** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
 export interface Credit {
   /**
@@ -27,12 +18,17 @@ export interface Credit {
   grant<T, R = T>(open: (credit$: Observable<number>) => ObservableInput<T>, work?: (item: T) => ObservableInput<R>): Observable<R>;
   /**
    * The producer: emits only what has been granted. Completes with the source, or once all credit is spent and the consumer
-   * has ended its side.
+   * has ended its side. Iterables and streams are pulled, one item per credit.
    *
    * @param grants the consumer's stream
+   * @param options `overflow` says what becomes of an item that an Observable pushes without credit; default `'buffer'`,
+   *   which here has no limit
    * @throws TypeError for an overflow that is no policy
    */
-  spend(grants: Observable<unknown>, options?: SpendOptions): <T>(source: ObservableInput<T>) => Observable<T>;
+  spend(
+    grants: Observable<unknown>,
+    options?: { readonly overflow?: Overflow | undefined },
+  ): <T>(source: ObservableInput<T>) => Observable<T>;
 }
 
 /**

@@ -1,0 +1,242 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CloseReason, Peer, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import type { PairOptions } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+const stays: StreamHandler = () => new Promise(() => undefined);
+
+function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
+  const made = createPair(options);
+  const streams: Stream[] = [];
+  made.acceptor.onStream((payload, stream) => {
+    streams.push(stream);
+    return handler(payload, stream);
+  });
+  const statuses: PeerStatus[] = [];
+  made.dialer.status$.subscribe((status) => statuses.push(status));
+  return { ...made, streams, statuses, sent: framesOf(made.dialer) };
+}
+
+const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
+
+describe('close()', () => {
+  it('gives the same promise as closed', async () => {
+    const { dialer } = pair();
+    const closed = dialer.close();
+    await time.advance();
+    expect([await closed, await dialer.closed]).toEqual([CLEAN, CLEAN]);
+  });
+
+  it('delivers what was accepted before it', async () => {
+    const got: unknown[] = [];
+    const { dialer } = pair((payload) => got.push(payload));
+    dialer.notify('x');
+    void dialer.close();
+    await time.advance();
+    expect(got).toEqual(['x']);
+  });
+
+  it('delivers it also where the socket is full: what is queued is written first', async () => {
+    const got: unknown[] = [];
+    const { dialer, link } = pair((payload) => got.push((payload as string).length));
+    link.stall('acceptor');
+    for (let n = 0; n < 4; n++) dialer.notify('x'.repeat(900_000));
+    void dialer.close();
+    await time.advance(500);
+    link.resume('acceptor');
+    await time.advance(1_000);
+    expect(got).toEqual([900_000, 900_000, 900_000, 900_000]);
+    expect(await dialer.closed).toEqual(CLEAN);
+  });
+
+  it('refuses new work: no call of this side opens a stream, and the remote’s are REFUSED', async () => {
+    const { dialer, acceptor } = pair();
+    dialer.onStream(stays);
+    const live = dialer.open('live');
+    await time.advance();
+    void dialer.close({ drainMs: 1_000 });
+    expect(await settled(dialer.request('new'))).toEqual({
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+    });
+    // The remote has not heard of it yet.
+    const push = settled(acceptor.request('push'));
+    await time.advance();
+    expect(await push).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect([live.phase, acceptor.status]).toEqual(['open', { state: 'draining', by: 'remote' }]);
+  });
+
+  it('waits for live streams up to drainMs, and no longer than the last of them', async () => {
+    const { dialer, streams } = pair();
+    const stream = dialer.open('p', { end: true });
+    stream.subscribe();
+    await time.advance();
+    void dialer.close({ drainMs: 10_000 });
+    await time.advance(5_000);
+    expect(dialer.status.state).toBe('draining');
+    void streams[0]?.reply('in time');
+    await time.advance();
+    expect([stream.cause, dialer.status.state]).toEqual([{ how: 'ended' }, 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('resets with CANCEL what is left behind drainMs; their consumers see CancelledError', async () => {
+    const { dialer, sent } = pair();
+    const errors: unknown[] = [];
+    dialer.open('p').subscribe({ error: (error: unknown) => errors.push(error) });
+    await time.advance();
+    void dialer.close({ drainMs: 1_000 });
+    await time.advance(999);
+    expect(errors).toEqual([]);
+    await time.advance(1);
+    expect(errors).toEqual([expect.objectContaining({ code: 'CANCELLED', streamId: 1, retriable: false })]);
+    expect(sent.slice(1)).toEqual([
+      { type: 'goaway', code: 0, last_stream: 0 },
+      { type: 'reset', stream: 1, code: 8, reason: 'the connection is closing' },
+    ]);
+    await time.advance();
+    expect(await dialer.closed).toEqual(CLEAN);
+  });
+
+  it('names in its goaway the highest stream whose handler was invoked, 0 when there is none', async () => {
+    const { dialer, acceptor } = pair();
+    const sent = framesOf(acceptor);
+    dialer.open('one');
+    dialer.open('two');
+    await time.advance();
+    void acceptor.close({ drainMs: 100 });
+    expect(sent).toEqual([{ type: 'goaway', code: 0, last_stream: 3 }]);
+    const other = pair();
+    const none = framesOf(other.acceptor);
+    void other.acceptor.close();
+    expect(none).toEqual([{ type: 'goaway', code: 0, last_stream: 0 }]);
+  });
+
+  it('is idempotent: a second call sends no second goaway', async () => {
+    const { dialer, sent } = pair();
+    dialer.open('p');
+    await time.advance();
+    void dialer.close({ drainMs: 1_000 });
+    void dialer.close({ drainMs: 1_000 });
+    await time.advance(2_000);
+    void dialer.close();
+    expect(sent.filter((frame) => frame['type'] === 'goaway')).toHaveLength(1);
+    expect(dialer.status.state).toBe('closed');
+  });
+
+  it.each<[string, number, number, number]>([
+    ['shorten', 10_000, 500, 500],
+    ['not lengthen', 500, 10_000, 500],
+  ])('can %s its drain by a second call', async (_what, first, second, ms) => {
+    const { dialer } = pair();
+    dialer.open('p').subscribe({ error: () => undefined });
+    await time.advance();
+    void dialer.close({ drainMs: first });
+    void dialer.close({ drainMs: second });
+    await time.advance(ms - 1);
+    expect(dialer.status.state).toBe('draining');
+    await time.advance(1);
+    expect(dialer.status.state).toBe('closed');
+  });
+
+  it('waits for ever with drainMs Infinity, until a second call', async () => {
+    const { dialer } = pair();
+    dialer.open('p').subscribe({ error: () => undefined });
+    await time.advance();
+    void dialer.close({ drainMs: Infinity });
+    await time.advance(86_400_000);
+    expect(dialer.status.state).toBe('draining');
+    void dialer.close();
+    await time.advance();
+    expect(dialer.status.state).toBe('closed');
+  });
+
+  it.each([-1, NaN, '1' as unknown as number])('throws TypeError for drainMs %p, and closes nothing', async (drainMs) => {
+    const { dialer, sent } = pair();
+    expect(() => dialer.close({ drainMs })).toThrow(TypeError);
+    await time.advance();
+    expect([sent, dialer.status.state]).toEqual([[], 'open']);
+  });
+
+  it('terminates a socket on which nothing moves for 2 s', async () => {
+    const { dialer, link } = pair();
+    await time.advance();
+    link.stall('acceptor');
+    void dialer.close();
+    await time.advance(1_900);
+    expect(dialer.status.state).toBe('draining');
+    await time.advance(200);
+    expect(await dialer.closed).toMatchObject({ code: 1006, wasClean: false });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('on a stream rejects what is sent later, as cancelled', async () => {
+    const { dialer } = pair();
+    const stream = dialer.open('p');
+    stream.subscribe({ error: () => undefined });
+    await time.advance();
+    void dialer.close();
+    await expect(stream.send('late')).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(logs.warnings).toEqual([]);
+  });
+
+  it('by both sides at once is clean on both', async () => {
+    const { dialer, acceptor } = pair();
+    await time.advance();
+    void dialer.close();
+    void acceptor.close();
+    await time.advance(5_000);
+    expect([await dialer.closed, await acceptor.closed]).toEqual([CLEAN, CLEAN]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each<[string, (peer: Peer, act: () => void) => void]>([
+    ['onClose', (peer, act) => void peer.onClose(act)],
+    ['onFrame', (peer, act) => void peer.onFrame(act)],
+    ['status$', (peer, act) => void peer.status$.subscribe(act)],
+    ['a handler', (peer, act) => void peer.onStream(act)],
+    ['streams$', (peer, act) => void peer.streams$.subscribe(act)],
+    [
+      'an open interceptor',
+      (peer, act) =>
+        void peer.interceptOpen(() => {
+          act();
+        }),
+    ],
+    [
+      'an incoming-headers interceptor',
+      (peer, act) =>
+        void peer.interceptIncomingHeaders(() => {
+          act();
+        }),
+    ],
+    [
+      'a reply-headers interceptor',
+      (peer, act) =>
+        void peer.interceptReplyHeaders(() => {
+          act();
+        }),
+    ],
+  ])('may be called from within %s', async (_where, hang) => {
+    const { dialer, acceptor, link } = createPair();
+    acceptor.onStream((_, stream) => stream.reply());
+    hang(acceptor, () => {
+      void acceptor.close();
+    });
+    await time.advance();
+    void settled(dialer.request('p', { headers: { a: 1 } }));
+    void settled(acceptor.request('push'));
+    await time.advance(3_000);
+    link.cut();
+    await time.advance(3_000);
+    expect([dialer.status.state, acceptor.status.state]).toEqual(['closed', 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { clearCodecs, connect, JsonCodec, registerCodec, settings } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import type { ConnectOptions, ConnectUrl, Peer } from '../../src/index.js';
+import { Network } from '../support/peer-network.js';
+
+const ADDRESS = 'wss://example.org/mux';
+
+const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
+  connect(url, { socket: network.socket, keepalive: false, ...options });
+
+describe('the codec of connect', () => {
+  afterEach(() => {
+    clearCodecs();
+    registerCodec('json', new JsonCodec());
+    settings.reload();
+  });
+
+  it('throws CodecNotRegistered at once, and before a socket is opened', () => {
+    const network = new Network();
+    settings.codec = 'cbor';
+    expect(() => dialing(network)).toThrow(
+      expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: 'cbor', available: ['json'], retriable: false }),
+    );
+    clearCodecs();
+    settings.codec = 'json';
+    expect(() => dialing(network)).toThrow(expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', available: [] }));
+    expect(network.dials).toEqual([]);
+  });
+
+  it('is the explicit one where it is given, whatever is configured', () => {
+    const network = new Network({ codec: new MsgpackCodec() });
+    settings.codec = 'cbor';
+    const codec = new MsgpackCodec();
+    const peer = dialing(network, { codec });
+    expect([peer.codec, network.last.protocol]).toEqual([codec, 'mux.v1.msgpack']);
+  });
+
+  it('is read from the settings at every call', () => {
+    const network = new Network();
+    const binary = new MsgpackCodec();
+    registerCodec('msgpack', binary);
+    const protocols = ['json', 'msgpack', 'json'].map((name) => {
+      settings.codec = name;
+      dialing(network);
+      return network.last.protocol;
+    });
+    expect(protocols).toEqual(['mux.v1.json', 'mux.v1.msgpack', 'mux.v1.json']);
+  });
+});

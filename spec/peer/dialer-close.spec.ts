@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { skip } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { CloseReason, ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
+import { Network } from '../support/peer-network.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const SOON = { minDelayMs: 10, maxDelayMs: 10 };
+
+const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
+
+function dialing(network: Network, options: ConnectOptions = {}) {
+  const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: SOON, ...options });
+  const reasons: CloseReason[] = [];
+  const states: string[] = [];
+  peer.onClose((reason) => reasons.push(reason));
+  peer.status$.subscribe((status) => states.push(spell(status)));
+  return { peer, reasons, states };
+}
+
+function spell(status: PeerStatus): string {
+  switch (status.state) {
+    case 'connecting':
+      return `connecting ${status.attempt}`;
+    case 'open':
+      return `open ${status.reconnects}`;
+    case 'waiting':
+      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
+    case 'draining':
+      return `draining by ${status.by}`;
+    case 'closed':
+      return `closed ${status.reason.code}`;
+  }
+}
+
+const cut = { code: 1006, reason: '', wasClean: false };
+
+describe('close() of a peer that dials', () => {
+  it.each<[string, (network: Network, peer: Peer) => void | Promise<void>]>([
+    ['while it dials', (network) => void (network.answer = 'silence')],
+    [
+      'while it waits',
+      async (network) => {
+        await time.advance();
+        network.last.link.cut();
+      },
+    ],
+    ['while it is open', () => time.advance()],
+    [
+      'while it drains',
+      async (network) => {
+        await time.advance();
+        void network.last.peer.close({ drainMs: 1_000 });
+        await time.advance();
+      },
+    ],
+  ])('%s ends it: nothing is dialed any more, and no timer is left', async (_when, before) => {
+    const network = echoing();
+    if (_when === 'while it dials') network.answer = 'silence';
+    const { peer, states } = dialing(network);
+    await before(network, peer);
+    const dials = network.dials.length;
+    void peer.close();
+    await time.advance(5_000);
+    expect([network.dials.length, peer.status.state]).toEqual([dials, 'closed']);
+    expect(states.filter((state) => state.startsWith('closed'))).toHaveLength(1);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('inside onClose ends it with the reason of that loss, of which everybody is told', async () => {
+    const network = echoing();
+    const { peer, reasons } = dialing(network);
+    const late: CloseReason[] = [];
+    const first = peer.onClose(() => {
+      first();
+      void peer.close();
+    });
+    peer.closes$.subscribe((reason) => late.push(reason));
+    await time.advance();
+    network.last.link.cut();
+    expect([reasons, late, peer.status]).toEqual([
+      [{ ...cut, willRetry: true }],
+      [{ ...cut, willRetry: true }],
+      { state: 'closed', reason: { ...cut, willRetry: false }, error: null },
+    ]);
+    await time.advance(60_000);
+    expect(network.dials).toHaveLength(1);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each(['waiting', 'connecting', 'open'])('inside status$ ends it when it is %s', async (when) => {
+    const network = echoing();
+    const { peer } = dialing(network);
+    await time.advance();
+    const dials = network.dials.length + (when === 'open' ? 1 : 0);
+    peer.status$.pipe(skip(1)).subscribe(({ state }) => {
+      if (state === when) void peer.close();
+    });
+    network.last.link.cut();
+    await time.advance(60_000);
+    expect([network.dials.length, peer.status.state]).toEqual([dials, 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('inside the making of its socket ends that socket before it is open', async () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peers: Peer[] = [];
+    const peer = connect('ws://test', {
+      lazy: true,
+      reconnect: true,
+      socket: (url, protocol) => {
+        void peers[0]?.close();
+        return network.socket(url, protocol);
+      },
+    });
+    peers.push(peer);
+    peer.open().subscribe({ error: () => undefined });
+    await time.advance(60_000);
+    expect([network.dials.length, network.givenUp, peer.status.state]).toEqual([1, 1, 'closed']);
+    expect(time.isOver()).toBe(true);
+  });
+});

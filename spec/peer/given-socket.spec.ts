@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CloseReason, Peer } from '../../src/index.js';
+import { GivenSocket } from '../../src/peer/given-socket.js';
+import { resolveOptions } from '../../src/peer/options.js';
+import { PeerCore } from '../../src/peer/peer-core.js';
+import { Peer as PeerClass } from '../../src/peer/peer.js';
+import { MemorySocket } from '../../src/transport/memory-socket.js';
+import { MemoryLink } from '../../src/transport/memory.js';
+import type { Transport } from '../../src/transport/transport.js';
+import { ConnectError } from '../../src/wire/errors.js';
+import { Subject } from 'rxjs';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
+
+describe('new Peer(socket)', () => {
+  function given() {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const remote = new PeerClass(new MemorySocket(line.ends.acceptor, undefined), { isDialer: false, keepalive: false });
+    remote.onStream((payload, stream) => stream.reply(payload));
+    void remote.serve();
+    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const peer = new PeerClass(socket, { isDialer: true, keepalive: false });
+    return { line, socket, peer, remote };
+  }
+
+  it('reads nothing before serve(), and keeps what comes until then', async () => {
+    const { peer, remote } = given();
+    await time.advance();
+    remote.notify('early');
+    await time.advance();
+    const got: unknown[] = [];
+    expect(peer.status.state).toBe('connecting');
+    const closed = peer.serve((payload) => got.push(payload));
+    await time.advance();
+    expect([got, peer.status.state]).toEqual([['early'], 'open']);
+    void peer.close();
+    await time.advance();
+    expect(await closed).toEqual(CLEAN);
+  });
+
+  it('keeps its calls until serve()', async () => {
+    const { peer } = given();
+    const answer = peer.request('p');
+    await time.advance();
+    void peer.serve();
+    void peer.serve();
+    await time.advance();
+    expect(await answer).toBe('p');
+  });
+
+  it('takes its handler from the options too', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const [peer, remote] = ([true, false] as const).map(
+      (isDialer) =>
+        new PeerClass(new MemorySocket(isDialer ? line.ends.dialer : line.ends.acceptor, undefined), {
+          isDialer,
+          keepalive: false,
+          onStream: (_, stream) => stream.reply(isDialer),
+        }),
+    );
+    void peer?.serve();
+    void remote?.serve();
+    const answers = Promise.all([peer?.request(), remote?.request()]);
+    await time.advance();
+    expect(await answers).toEqual([false, true]);
+    expect([peer?.isDialer, remote?.isDialer]).toEqual([true, false]);
+  });
+
+  it('closed before serve() ends an open socket in good order, with what was called before', async () => {
+    const { peer, remote } = given();
+    const got: unknown[] = [];
+    await time.advance();
+    remote.streams$.subscribe((stream) => got.push(stream.payload));
+    peer.notify('bye');
+    const closed = peer.close();
+    await time.advance();
+    expect([await closed, got, await remote.closed]).toEqual([CLEAN, ['bye'], CLEAN]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('closed before its socket is open ends the socket, and refuses what waits with a retriable error', async () => {
+    const { peer, socket } = given();
+    const outcome = settled(peer.request('p'));
+    const closed = await peer.close();
+    expect(closed).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECTION_LOST', retriable: true }) });
+    expect(socket.readyState).toBe(3);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    void peer.serve();
+    await time.advance(10_000);
+    expect(peer.status.state).toBe('closed');
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('over a socket that ends before it is open is closed with a ConnectError', async () => {
+    const { peer, socket } = given();
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    void peer.serve();
+    socket.terminate();
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT' });
+    expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
+  });
+
+  it('refuses calls once its socket has ended: there will be no other', async () => {
+    const { peer, line } = given();
+    void peer.serve();
+    await time.advance();
+    line.cut();
+    await time.advance();
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    peer.reconnectNow();
+    expect(peer.status.state).toBe('closed');
+  });
+});
+
+describe('a peer that is still to be given its socket', () => {
+  function promised() {
+    const transport$ = new Subject<Transport>();
+    const core = new PeerCore(resolveOptions({ keepalive: false }, false));
+    const peer = new PeerClass(core, new GivenSocket(core, transport$));
+    void peer.serve();
+    return { transport$, peer, line: new MemoryLink({ protocol: 'mux.v1.json' }) };
+  }
+
+  it('ends a socket that comes when it is closed already', async () => {
+    const { transport$, peer, line } = promised();
+    void peer.close();
+    transport$.next(line.ends.acceptor);
+    expect([line.ends.acceptor.closed, peer.status.state]).toEqual([expect.objectContaining({ code: 1006 }), 'closed']);
+    await time.advance();
+  });
+
+  it.each<[string, unknown, object]>([
+    ['the ConnectError it is told', new ConnectError('HTTP 401', { status: 401 }), { code: 'CONNECT', status: 401 }],
+    ['a ConnectError of anything else', new Error('no upgrade'), { code: 'CONNECT', message: expect.stringContaining('no upgrade') }],
+  ])('is closed with %s when none will come', async (_what, error, expected) => {
+    const { transport$, peer } = promised();
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    transport$.error(error);
+    await expect(peer.opened).rejects.toMatchObject(expected);
+    expect(reasons).toHaveLength(1);
+  });
+});

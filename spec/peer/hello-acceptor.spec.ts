@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { lastValueFrom, timer } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { CloseReason, ConnectOptions, StreamHandler } from '../../src/index.js';
+import { framesOf } from '../support/peer-frames.js';
+import { Network } from '../support/peer-network.js';
+import type { NetworkOptions } from '../support/peer-network.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const welcoming: StreamHandler = (payload, stream) => stream.reply(`welcome ${String(payload)}`);
+
+const echoing: StreamHandler = (payload, stream) => stream.reply(payload);
+
+const later =
+  (ms: number, handler: StreamHandler): StreamHandler =>
+  (payload, stream) =>
+    lastValueFrom(timer(ms)).then(() => handler(payload, stream));
+
+function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: welcoming, onStream: echoing }) {
+  const network = new Network(server);
+  const peer = connect('ws://test', { socket: network.socket, keepalive: false, ...options });
+  const reasons: CloseReason[] = [];
+  peer.onClose((reason) => reasons.push(reason));
+  return { network, peer, reasons, sent: framesOf(peer) };
+}
+
+describe('the hello of an acceptor', () => {
+  const unsaid = (server: NetworkOptions) => dialing({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
+
+  it('is the dialer’s first stream; from its reply on the handler answers', async () => {
+    const greeted: unknown[] = [];
+    const { peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()), onStream: echoing });
+    const answers = Promise.all([peer.request('a'), peer.request('b')]);
+    await time.advance();
+    expect([greeted, await answers]).toEqual([['me'], ['a', 'b']]);
+  });
+
+  it('has others refused until it has replied', async () => {
+    const { network, peer, sent } = unsaid({ onHello: later(100, welcoming), onStream: echoing });
+    const received: unknown[] = [];
+    await time.advance(50);
+    network.last.link.messages$.subscribe(({ from, frame }) => {
+      if (from === 'acceptor') received.push(frame);
+    });
+    network.last.link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'too early', end: true }));
+    await time.advance();
+    expect(received).toEqual([expect.objectContaining({ type: 'reset', stream: 3, code: 7, reason: expect.stringContaining('hello') })]);
+    await time.advance(50);
+    expect([peer.status.state, sent.length]).toEqual(['open', 1]);
+  });
+
+  it('hides the dialer’s first stream from streams$', async () => {
+    const { network, peer } = unsaid({ onHello: welcoming, onStream: echoing });
+    const shown: unknown[] = [];
+    network.last.peer.streams$.subscribe((stream) => shown.push(stream.payload));
+    await time.advance();
+    peer.notify('second');
+    await time.advance();
+    expect(shown).toEqual(['second']);
+  });
+
+  it('closes the connection when it rejects, with the reset that says why in front', async () => {
+    const { network, peer } = unsaid({ onHello: () => Promise.reject(new Error('bad token')) });
+    const accepted = network.last.peer;
+    const sent = framesOf(accepted);
+    await time.advance(3_000);
+    expect(sent).toEqual([
+      { type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message: 'bad token' }, reason: 'bad token' },
+      { type: 'goaway', code: 7, last_stream: 1, reason: 'the hello was refused' },
+    ]);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'bad token' });
+    expect(await accepted.closed).toMatchObject({ willRetry: false });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each<[string, ConnectOptions, StreamHandler]>([
+    ['does not come', {}, welcoming],
+    ['is not answered', { hello: () => ({}), helloTimeoutMs: 0 }, () => new Promise(() => undefined)],
+  ])('closes the connection when it %s within its time', async (_what, options, onHello) => {
+    const { network } = dialing(options, { onHello, helloTimeoutMs: 500 });
+    const sent = framesOf(network.last.peer);
+    await time.advance(499);
+    expect(sent).toEqual([]);
+    await time.advance(2_001);
+    expect(sent).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
+    expect(network.last.peer.status.state).toBe('closed');
+  });
+
+  it('has no time-out any more once it was answered, and leaves no timer behind a lost socket', async () => {
+    const answered = unsaid({ onHello: welcoming, helloTimeoutMs: 500 });
+    await time.advance(1_000);
+    expect(answered.peer.status.state).toBe('open');
+    const lost = dialing({}, { onHello: welcoming });
+    await time.advance(10);
+    lost.network.last.link.cut();
+    void answered.peer.close();
+    await time.advance(10);
+    expect(time.isOver()).toBe(true);
+  });
+});

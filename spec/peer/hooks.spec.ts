@@ -1,0 +1,92 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { Peer } from '../../src/peer/peer.js';
+import { createPair } from '../../src/testing.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+describe('every hook', () => {
+  const KINDS: readonly (readonly [kind: string, (peer: Peer, hook: () => undefined) => () => void])[] = [
+    ['interceptOpen', (peer, hook) => peer.interceptOpen(hook)],
+    ['interceptReplyHeaders', (peer, hook) => peer.interceptReplyHeaders(hook)],
+    ['interceptIncomingHeaders', (peer, hook) => peer.interceptIncomingHeaders(hook)],
+    ['onFrame', (peer, hook) => peer.onFrame(hook)],
+    ['onClose', (peer, hook) => peer.onClose(hook)],
+  ];
+
+  async function exchange(register: (peer: Peer) => void): Promise<void> {
+    const { dialer, acceptor } = createPair();
+    register(dialer);
+    register(acceptor);
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    void dialer.request('p');
+    await time.advance();
+    void dialer.close();
+    await time.advance();
+  }
+
+  it.each(KINDS)('of %s runs in the order of registration, and twice when it is registered twice', async (_kind, add) => {
+    const seen: number[] = [];
+    const first = (): undefined => void seen.push(1);
+    const second = (): undefined => void seen.push(2);
+    await exchange((peer) => {
+      add(peer, first);
+      add(peer, second);
+      add(peer, first);
+    });
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen).toEqual(Array.from({ length: seen.length / 3 }, () => [1, 2, 1]).flat());
+  });
+
+  it.each(KINDS)('of %s is taken out by the function that its registration returned, which may be called twice', async (_kind, add) => {
+    const seen: string[] = [];
+    const hook = (): undefined => void seen.push('once');
+    await exchange((peer) => {
+      const remove = add(peer, hook);
+      add(peer, hook);
+      remove();
+      remove();
+    });
+    const kept: string[] = [];
+    await exchange((peer) => {
+      add(peer, () => void kept.push('once'));
+    });
+    expect(seen).toEqual(kept);
+  });
+});
+
+describe('onStream', () => {
+  it('replaces the handler with a warning when there is one', async () => {
+    const { dialer, acceptor } = createPair();
+    const first = jest.fn<StreamHandler>();
+    acceptor.onStream(first);
+    expect(logs.warnings).toEqual([]);
+    acceptor.onStream((_, stream) => stream.reply('second'));
+    expect(logs.warnings).toEqual([expect.stringContaining('second onStream handler')]);
+    const answer = dialer.request();
+    await time.advance();
+    expect(await answer).toBe('second');
+    expect(first).not.toHaveBeenCalled();
+  });
+
+  it('gives a function that removes its own handler, and no other', async () => {
+    const { dialer, acceptor } = createPair();
+    const removeFirst = acceptor.onStream((_, stream) => stream.reply('first'));
+    const removeSecond = acceptor.onStream((_, stream) => stream.reply('second'));
+    removeFirst();
+    const answer = dialer.request();
+    await time.advance();
+    expect(await answer).toBe('second');
+    removeSecond();
+    const refused = settled(dialer.request());
+    await time.advance();
+    expect(await refused).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+    acceptor.onStream((_, stream) => stream.reply('third'));
+    expect(logs.warnings).toHaveLength(1);
+  });
+});

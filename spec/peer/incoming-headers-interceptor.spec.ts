@@ -1,0 +1,102 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { IncomingHeadersInterceptor } from '../../src/peer/hooks.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+/** A promise, as an interceptor that ignores its type returns one. */
+const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
+
+describe('an incoming-headers interceptor', () => {
+  it('sees the headers of the open of a stream that the remote opened, frozen, before the handler', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.interceptIncomingHeaders((headers, stream) => {
+      seen.push([headers, stream.local, headers === stream.headers, Object.isFrozen(headers)]);
+    });
+    acceptor.onStream(() => seen.push('handler'));
+    dialer.open('p', { headers: { a: 1 }, end: true });
+    dialer.open('p', { end: true });
+    await time.advance();
+    expect(seen).toEqual([[{ a: 1 }, false, true, true], 'handler', [{}, false, true, true], 'handler']);
+  });
+
+  it('sees those of the first data of a stream that this side opened, once, before the value is delivered', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    dialer.interceptIncomingHeaders((headers, stream) => {
+      seen.push([headers, stream.local, headers === stream.replyHeaders, stream.id]);
+    });
+    acceptor.onStream(async (_, stream) => {
+      await stream.send(1, { headers: { a: 1 } });
+      await stream.send(2);
+    });
+    dialer.open().subscribe((value) => seen.push(value));
+    await time.advance();
+    expect(seen).toEqual([[{ a: 1 }, true, true, 1], 1, 2]);
+  });
+
+  it('sees an empty view for an answer without headers, and nothing for one that was only reset', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    dialer.interceptIncomingHeaders((headers) => {
+      seen.push(headers);
+    });
+    acceptor.onStream((payload, stream) => (payload === 'reset' ? stream.reset() : stream.reply()));
+    dialer.open('reset').subscribe({ error: () => undefined });
+    dialer.open('reply').subscribe();
+    await time.advance();
+    expect(seen).toEqual([{}]);
+  });
+
+  it('runs once the remote’s first frame is complete, whatever it was cut into', async () => {
+    const { dialer, acceptor } = createPair({ maxFrameBytes: 80 });
+    const received = framesOf(acceptor, 'rx');
+    const seen: unknown[] = [];
+    acceptor.interceptIncomingHeaders((headers, stream) => {
+      seen.push([headers, received.length, stream.payload]);
+    });
+    acceptor.onStream(() => undefined);
+    dialer.open('x'.repeat(100), { headers: { a: 1 }, end: true });
+    await time.advance();
+    expect(received.length).toBeGreaterThan(2);
+    expect(seen).toEqual([[{ a: 1 }, received.length, 'x'.repeat(100)]]);
+  });
+
+  it.each<[string, IncomingHeadersInterceptor]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['returns a promise that rejects', () => later(new Error('broken'))],
+  ])('that %s is logged, and frame, stream and connection are unaffected', async (_what, interceptor) => {
+    const { dialer, acceptor } = createPair();
+    const second = jest.fn<IncomingHeadersInterceptor>();
+    for (const peer of [dialer, acceptor]) {
+      peer.interceptIncomingHeaders(interceptor);
+      peer.interceptIncomingHeaders(second);
+    }
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request('p', { headers: { a: 1 } });
+    await time.advance();
+    expect(await answer).toBe('p');
+    expect(second).toHaveBeenCalledTimes(2);
+    expect(logs.errors).toEqual(Array(2).fill('rxmux: an incoming-headers interceptor failed'));
+  });
+
+  it('that returns a promise is not waited for', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.interceptIncomingHeaders(() => new Promise(() => undefined) as unknown as undefined);
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('p');
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+function opened(handler: StreamHandler) {
+  const pair = createPair();
+  pair.acceptor.onStream(handler);
+  return { ...pair, stream: pair.dialer.open('p', { headers: { a: 1 } }) };
+}
+
+const stays: StreamHandler = () => new Promise(() => undefined);
+
+describe('a value that comes too late', () => {
+  it.each<[string, (stream: Stream) => Promise<void>]>([
+    ['send', (stream) => stream.send(1)],
+    ['reply', (stream) => stream.reply(1)],
+    ['end', (stream) => stream.end()],
+  ])('makes %s reject with a state error, which need not be handled, and warns once', async (_call, late) => {
+    const { stream } = opened(stays);
+    const sent = framesOf(stream.peer);
+    await stream.end();
+    void late(stream);
+    await expect(late(stream)).rejects.toMatchObject({ code: 'PROTOCOL', message: expect.stringContaining('stream 1') });
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+    expect(logs.warnings).toEqual([expect.stringContaining('respond()')]);
+    await time.advance();
+  });
+
+  it('behind the implicit end is lost with the same warning', async () => {
+    const streams: Stream[] = [];
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => {
+      streams.push(stream);
+    });
+    void dialer.request().catch(() => undefined);
+    await time.advance();
+    await expect(streams[0]?.send(1)).rejects.toMatchObject({ code: 'PROTOCOL' });
+    expect(logs.warnings).toHaveLength(1);
+  });
+
+  it.each<[string, (stream: Stream) => void, object]>([
+    [
+      'this side has reset',
+      (stream) => {
+        stream.reset(300, 'why');
+      },
+      { code: 'RESET', resetCode: 300 },
+    ],
+    [
+      'this side has cancelled',
+      (stream) => {
+        stream.reset();
+      },
+      { code: 'CANCELLED' },
+    ],
+  ])('on a stream that %s rejects with that, without a warning', async (_what, before, error) => {
+    const { stream } = opened(stays);
+    before(stream);
+    await expect(stream.send(1)).rejects.toMatchObject(error);
+    expect(logs.warnings).toEqual([]);
+  });
+
+  it('on a stream that the remote has reset rejects with that reset', async () => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300, 'why');
+    });
+    await time.advance();
+    await expect(stream.send(1)).rejects.toMatchObject({ code: 'RESET', resetCode: 300, reason: 'why' });
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['a value the codec cannot represent', 1n],
+  ])('is not the same as %s, for which send throws at once', async (_what, value) => {
+    const { stream } = opened((_, remote) => remote.sendAll(remote));
+    const seen: unknown[] = [];
+    stream.subscribe((echo) => seen.push(echo));
+    expect(() => stream.send(value)).toThrow(TypeError);
+    void stream.send('next');
+    await time.advance();
+    expect([seen, stream.phase]).toEqual([['next'], 'open']);
+  });
+
+  it('is not the same as trailers that fail: reply throws, nothing is sent, and the stream goes on', async () => {
+    const { stream } = opened(stays);
+    const sent = framesOf(stream.peer);
+    stream.setTrailers(() => {
+      throw new Error('no trailers');
+    });
+    expect(() => stream.reply(1)).toThrow('no trailers');
+    stream.setTrailers(() => Promise.reject(new Error('nobody sees this')));
+    expect(() => stream.reply(1)).toThrow(TypeError);
+    expect([sent, stream.phase]).toEqual([[], 'open']);
+    await stream.reply(2, { trailers: { ok: true } });
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true, payload: 2, trailers: { ok: true } }]);
+  });
+});

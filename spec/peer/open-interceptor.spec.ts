@@ -1,0 +1,132 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { OpenInterceptor } from '../../src/peer/hooks.js';
+import type { Peer } from '../../src/peer/peer.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+/** A promise, as an interceptor that ignores its type returns one. */
+const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
+
+const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) => unknown])[] = [
+  ['open', (peer, headers) => peer.open('p', { headers, end: true })],
+  ['request', (peer, headers) => peer.request('p', { headers })],
+  [
+    'notify',
+    (peer, headers) => {
+      peer.notify('p', { headers });
+    },
+  ],
+];
+
+describe('an open interceptor', () => {
+  it.each(OPENING)('runs synchronously inside %s, in the order of registration, over one fresh copy of the headers', (_call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const given = { a: 1 };
+    const seen: unknown[] = [];
+    dialer.interceptOpen((headers, payload) => {
+      seen.push([{ ...headers }, payload, headers === given]);
+      headers['b'] = 2;
+    });
+    dialer.interceptOpen((headers, payload) => {
+      seen.push([{ ...headers }, payload]);
+    });
+    void Promise.resolve(open(dialer, given)).catch(() => undefined);
+    expect(seen).toEqual([
+      [{ a: 1 }, 'p', false],
+      [{ a: 1, b: 2 }, 'p'],
+    ]);
+    expect(given).toEqual({ a: 1 });
+    expect(sent).toEqual([{ type: 'open', stream: 1, end: true, headers: { a: 1, b: 2 }, payload: 'p' }]);
+  });
+
+  it.each(OPENING)('that throws fails %s with what it threw: no later one runs, nothing is sent and no id is burnt', async (call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const error = new Error('not now');
+    const second = jest.fn<OpenInterceptor>();
+    const remove = dialer.interceptOpen(() => {
+      throw error;
+    });
+    dialer.interceptOpen(second);
+    if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toEqual({ error });
+    else expect(() => open(dialer)).toThrow(error);
+    expect(sent).toEqual([]);
+    expect(second).not.toHaveBeenCalled();
+    remove();
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it.each(OPENING)('that returns a promise fails %s with TypeError, and the promise may reject', async (call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    dialer.interceptOpen(() => later(new Error('nobody sees this')));
+    if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toMatchObject({ error: { name: 'TypeError' } });
+    else expect(() => open(dialer)).toThrow(TypeError);
+    expect(sent).toEqual([]);
+    await time.advance();
+  });
+
+  it('that returns anything else is no failure', () => {
+    const { dialer } = createPair();
+    dialer.interceptOpen(() => ({ then: 1 }) as unknown as undefined);
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it('sees undefined for a call without a payload, and runs before the payload is encoded', () => {
+    const { dialer } = createPair();
+    const seen: unknown[] = [];
+    dialer.interceptOpen((_headers, payload) => {
+      seen.push(payload);
+    });
+    dialer.open();
+    expect(() => dialer.open(() => 1)).toThrow(TypeError);
+    expect(seen).toEqual([undefined, expect.any(Function)]);
+  });
+
+  it('makes a payload that cannot be sent, or headers that cannot, burn no id', () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    expect(() => dialer.open(1n)).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: { a: 1n } })).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: { a: 'x'.repeat(70_000) } })).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+    expect(() => dialer.open(1, { headers: new Map([['a', 1]]) })).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: ['a'] })).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: 'a' as unknown as object })).toThrow(TypeError);
+    expect(sent).toEqual([]);
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it('does not change the headers that were sent when it changes its copy later', async () => {
+    const { dialer, acceptor } = createPair();
+    let kept: Record<string, unknown> = {};
+    dialer.interceptOpen((headers) => {
+      headers['list'] = [1];
+      kept = headers;
+    });
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => seen.push(stream.headers));
+    const stream = dialer.open();
+    (kept['list'] as number[]).push(2);
+    kept['more'] = true;
+    await time.advance();
+    expect(seen).toEqual([{ list: [1] }]);
+    expect(stream.headers).toEqual({ list: [1] });
+    expect(() => Object.assign(stream.headers, { a: 1 })).toThrow(TypeError);
+  });
+
+  it('keeps a key named __proto__ as data', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: object[] = [];
+    acceptor.onStream((_, stream) => seen.push(stream.headers));
+    dialer.interceptOpen(() => undefined);
+    dialer.open(null, { headers: JSON.parse('{"__proto__":{"admin":true}}') as object });
+    await time.advance();
+    expect(Object.entries(seen[0] ?? {})).toEqual([['__proto__', { admin: true }]]);
+    expect((seen[0] as { admin?: unknown }).admin).toBeUndefined();
+  });
+});

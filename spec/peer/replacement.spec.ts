@@ -1,0 +1,213 @@
+import { describe, expect, it } from '@jest/globals';
+import { lastValueFrom, Subject, timer } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { CloseReason, ConnectOptions, PeerStatus, Stream } from '../../src/index.js';
+import { Backoff } from '../../src/peer/backoff.js';
+import { Dialer } from '../../src/peer/dialer.js';
+import { resolveOptions } from '../../src/peer/options.js';
+import { PeerCore } from '../../src/peer/peer-core.js';
+import { Peer as PeerClass } from '../../src/peer/peer.js';
+import { W3cTransport } from '../../src/transport/w3c.js';
+import { framesOf } from '../support/peer-frames.js';
+import { Network } from '../support/peer-network.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const SOON = { minDelayMs: 10, maxDelayMs: 10 };
+
+const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
+
+/** Holds every stream open. */
+const holding = (): Network => new Network({ onStream: () => new Promise(() => undefined) });
+
+function dialing(network: Network, options: ConnectOptions = {}) {
+  const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: SOON, ...options });
+  const reasons: CloseReason[] = [];
+  const states: string[] = [];
+  peer.onClose((reason) => reasons.push(reason));
+  peer.status$.subscribe((status) => states.push(spell(status)));
+  return { peer, reasons, states };
+}
+
+function spell(status: PeerStatus): string {
+  switch (status.state) {
+    case 'connecting':
+      return `connecting ${status.attempt}`;
+    case 'open':
+      return `open ${status.reconnects}`;
+    case 'waiting':
+      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
+    case 'draining':
+      return `draining by ${status.by}`;
+    case 'closed':
+      return `closed ${status.reason.code}`;
+  }
+}
+
+describe('a goaway', () => {
+  it('has the replacement dialed before the old socket drains: make before break', async () => {
+    const streams: Stream[] = [];
+    const network = new Network({
+      onStream: (_, stream) => {
+        streams.push(stream);
+        return new Promise(() => undefined);
+      },
+    });
+    const { peer, reasons, states } = dialing(network);
+    await time.advance();
+    const old = peer.open('old');
+    const values: unknown[] = [];
+    old.subscribe((value) => values.push(value));
+    await time.advance();
+    const first = network.last;
+    void first.peer.close({ drainMs: 60_000 });
+    await time.advance();
+    expect([states.at(-1), network.dials.length]).toEqual(['draining by remote', 1]);
+    const fresh = peer.open('new');
+    expect(fresh.id).toBeNull();
+    await time.advance(1_000);
+    expect([network.dials.length, states.at(-1), fresh.id, reasons]).toEqual([2, 'open 1', 1, []]);
+    void streams[0]?.reply('drained');
+    await time.advance();
+    expect([values, old.cause]).toEqual([['drained'], null]);
+    void old.end();
+    await time.advance(10);
+    // The last stream has left, so the old socket closes: a replacement is there.
+    expect([reasons, states.at(-1)]).toEqual([[{ code: 1000, reason: '', wasClean: true, willRetry: true }], 'open 1']);
+    void peer.close();
+  });
+
+  it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
+    const network = holding();
+    const { peer } = dialing(network);
+    await time.advance();
+    const { link } = network.last;
+    link.stall('acceptor');
+    const sent = peer.open('sent');
+    const errors: unknown[] = [];
+    sent.subscribe({ error: (error: unknown) => errors.push(error) });
+    void sent.send('x'.repeat(2_000_000));
+    await time.advance();
+    const waiting = peer.open('waiting');
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 0 }));
+    await time.advance();
+    expect(errors).toEqual([expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true })]);
+    expect([waiting.phase, waiting.id]).toEqual(['idle', null]);
+    await time.advance(1_000);
+    expect([waiting.phase, waiting.id, network.dials.length]).toEqual(['open', 1, 2]);
+    void peer.close();
+  });
+
+  it('without the reconnect helper ends the taking of new streams: they are refused', async () => {
+    const network = holding();
+    const { peer } = dialing(network, { reconnect: false });
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    void network.last.peer.close({ drainMs: 1_000 });
+    await time.advance();
+    expect(await settled(peer.request('new'))).toEqual({
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+    });
+    expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
+    await time.advance(3_000);
+    expect(peer.status.state).toBe('closed');
+  });
+
+  it('during the hello has the replacement dialed behind it', async () => {
+    const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
+    const { peer, states } = dialing(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
+    const waiting = peer.open('waiting');
+    await time.advance(49);
+    expect([network.dials.length, states.at(-1)]).toEqual([1, 'connecting 1']);
+    await time.advance(1_200);
+    expect([network.dials.length, waiting.id, peer.status]).toEqual([2, 3, { state: 'open', reconnects: 1 }]);
+    void peer.close();
+  });
+
+  it('and a replacement that is refused for good: the old streams drain, then the peer ends, and nothing hangs', async () => {
+    const network = holding();
+    const { peer, reasons } = dialing(network);
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    const first = network.last;
+    network.answer = { status: 401 };
+    void first.peer.close({ drainMs: 5_000 });
+    await time.advance();
+    const waiting = settled(peer.request('waiting'));
+    await time.advance(1_000);
+    expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
+    expect(await waiting).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 401, retriable: true }) });
+    expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
+    expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    await time.advance(10_000);
+    expect(reasons.at(-1)).toMatchObject({ code: 1000, willRetry: false });
+    expect(await peer.closed).toEqual(reasons.at(-1));
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('whose socket ends before the replacement is dialed leaves the peer waiting, and says so', async () => {
+    const network = echoing();
+    const { peer, states, reasons } = dialing(network);
+    await time.advance();
+    void network.last.peer.close();
+    await time.advance();
+    expect(reasons).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: true }]);
+    expect(states.at(-1)).toBe('waiting 1');
+    await time.advance(1_000);
+    expect(peer.status).toEqual({ state: 'open', reconnects: 1 });
+    void peer.close();
+  });
+});
+
+describe('a peer whose stream ids are used up', () => {
+  const LAST = 2 ** 53 - 1;
+
+  function nearlyUsedUp(network: Network, backoff: Backoff | null) {
+    const options = { ...resolveOptions({ keepalive: false }, true), firstId: LAST };
+    const core = new PeerCore(options);
+    const dialer = new Dialer(core, {
+      url: 'ws://test',
+      open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
+      backoff,
+      hello: undefined,
+      connectTimeoutMs: 0,
+      helloTimeoutMs: 0,
+      lazy: false,
+      surroundings: { offline: false, wakes$: new Subject() },
+    });
+    const peer = new PeerClass(core, dialer);
+    dialer.start();
+    return peer;
+  }
+
+  it('throws StreamIdsExhaustedError without the reconnect helper, and sends nothing', async () => {
+    const peer = nearlyUsedUp(holding(), null);
+    await time.advance();
+    expect(peer.open('last').id).toBe(LAST);
+    const sent = framesOf(peer);
+    expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
+    expect(sent).toEqual([]);
+  });
+
+  it('goes on over a new socket with it, while the old one drains', async () => {
+    const network = holding();
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    const last = peer.open('last');
+    const sent = framesOf(peer);
+    const next = peer.open('one more');
+    expect([next.id, sent]).toEqual([null, [{ type: 'goaway', code: 0, last_stream: 0 }]]);
+    await time.advance(1_000);
+    expect([network.dials.length, next.id, last.phase]).toEqual([2, LAST, 'open']);
+    last.reset();
+    await time.advance(5_000);
+    expect(network.dials[0]?.peer.status.state).toBe('closed');
+    void peer.close();
+  });
+});

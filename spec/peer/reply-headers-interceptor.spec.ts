@@ -1,0 +1,175 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { ReplyHeadersInterceptor } from '../../src/peer/hooks.js';
+import type { Peer } from '../../src/peer/peer.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+/** A promise, as an interceptor that ignores its type returns one. */
+const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
+
+describe('a reply-headers interceptor', () => {
+  const FIRST: readonly (readonly [call: string, (stream: Stream) => unknown])[] = [
+    ['send', (stream) => stream.send('v', { headers: { a: 1 } })],
+    ['reply', (stream) => stream.reply('v', { headers: { a: 1 } })],
+    [
+      'sendHeaders',
+      (stream) => {
+        stream.sendHeaders({ a: 1 });
+      },
+    ],
+  ];
+
+  it.each(FIRST)('shapes the headers of the first frame, synchronously inside %s, once a stream', async (_call, send) => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    const seen: unknown[] = [];
+    acceptor.interceptReplyHeaders((headers, stream) => {
+      seen.push([{ ...headers }, stream.headers, stream.payload]);
+      headers['b'] = 2;
+    });
+    acceptor.interceptReplyHeaders((headers) => {
+      seen.push({ ...headers });
+    });
+    let count = 0;
+    acceptor.onStream((_, stream) => {
+      void send(stream);
+      count = seen.length;
+      if (stream.phase === 'open') void stream.send('w');
+    });
+    dialer.open('p', { headers: { from: 'me' } });
+    await time.advance();
+    expect(count).toBe(2);
+    expect(seen).toEqual([[{ a: 1 }, { from: 'me' }, 'p'], { a: 1, b: 2 }]);
+    expect(sent[0]).toMatchObject({ type: 'data', headers: { a: 1, b: 2 } });
+    expect(sent.slice(1).every((frame) => frame['headers'] === undefined)).toBe(true);
+  });
+
+  it('runs for end(), for the implicit end, and not for a stream of this side', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.interceptReplyHeaders((headers) => {
+      headers['b'] = 2;
+    });
+    acceptor.onStream((payload, stream) => (payload === 'end' ? stream.end() : undefined));
+    dialer.open('end', { end: true });
+    dialer.open('settle', { end: true });
+    await time.advance();
+    const push = acceptor.open();
+    void push.send(1);
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, end: true, headers: { b: 2 } },
+      { type: 'data', stream: 3, end: true, headers: { b: 2 } },
+      { type: 'open', stream: 2 },
+      { type: 'data', stream: 2, payload: 1 },
+    ]);
+  });
+
+  it.each(FIRST)('that throws fails %s: nothing is sent and the first frame stays unspent', async (_call, send) => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    let failing = true;
+    acceptor.interceptReplyHeaders((headers) => {
+      if (failing) throw new Error('not now');
+      headers['b'] = 2;
+    });
+    acceptor.onStream((_, stream) => {
+      expect(() => send(stream)).toThrow('not now');
+      expect([sent.length, stream.phase]).toEqual([0, 'open']);
+      failing = false;
+      return stream.reply('v', { headers: { c: 3 } });
+    });
+    dialer.open();
+    await time.advance();
+    expect(sent[0]).toEqual({ type: 'data', stream: 1, end: true, headers: { b: 2, c: 3 }, payload: 'v' });
+  });
+
+  it.each(FIRST)('that returns a promise fails %s with TypeError', async (_call, send) => {
+    const { dialer, acceptor } = createPair();
+    const thrown: unknown[] = [];
+    acceptor.interceptReplyHeaders(() => later(new Error('nobody sees this')));
+    acceptor.onStream((_, stream) => {
+      try {
+        void send(stream);
+      } catch (error) {
+        thrown.push(error);
+      }
+      stream.reset();
+    });
+    dialer.open();
+    await time.advance();
+    expect(thrown).toEqual([expect.any(TypeError)]);
+  });
+
+  it.each<[string, ReplyHeadersInterceptor]>([
+    [
+      'throws',
+      () => {
+        throw new Error('not now');
+      },
+    ],
+    ['returns a promise', () => later()],
+  ])('that %s in the implicit end resets the stream with APPLICATION_ERROR', async (_what, interceptor) => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.interceptReplyHeaders(interceptor);
+    acceptor.onStream(() => undefined);
+    const answer = settled(dialer.request());
+    await time.advance();
+    expect(sent).toEqual([expect.objectContaining({ type: 'reset', code: 16 })]);
+    expect(await answer).toMatchObject({ error: { code: 'REMOTE' } });
+  });
+
+  it('is not run by a reset', async () => {
+    const { dialer, acceptor } = createPair();
+    const interceptor = jest.fn<ReplyHeadersInterceptor>();
+    acceptor.interceptReplyHeaders(interceptor);
+    acceptor.onStream((_, stream) => {
+      stream.reset();
+    });
+    dialer.open();
+    await time.advance();
+    expect(interceptor).not.toHaveBeenCalled();
+  });
+
+  it('is not run for a value that cannot be sent', async () => {
+    const { dialer, acceptor } = createPair();
+    const interceptor = jest.fn<ReplyHeadersInterceptor>();
+    acceptor.interceptReplyHeaders(interceptor);
+    acceptor.onStream((_, stream) => {
+      expect(() => stream.send(1n)).toThrow(TypeError);
+      return stream.reply('v');
+    });
+    dialer.open();
+    await time.advance();
+    expect(interceptor).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<[string, (peer: Peer) => Stream]>([
+    ['behind the first frame', (peer) => peer.open()],
+    ['on a stream that this side opened', (peer) => peer.open()],
+  ])('leaves headers %s to a TypeError', async (where, open) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => {
+      if (where === 'behind the first frame') {
+        void stream.send(1);
+        expect(() => stream.send(2, { headers: { a: 1 } })).toThrow(TypeError);
+      }
+      return stream.reply(3, { headers: {} });
+    });
+    const stream = open(dialer);
+    const values: unknown[] = [];
+    stream.subscribe((value) => values.push(value));
+    if (where !== 'behind the first frame') expect(() => stream.send(1, { headers: { a: 1 } })).toThrow(TypeError);
+    await time.advance();
+    expect(values.at(-1)).toBe(3);
+    expect(logs.errors).toEqual([]);
+  });
+});

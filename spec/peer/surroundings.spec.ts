@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { Subject } from 'rxjs';
+import type { PeerStatus } from '../../src/index.js';
+import { Backoff } from '../../src/peer/backoff.js';
+import { Dialer } from '../../src/peer/dialer.js';
+import { resolveOptions } from '../../src/peer/options.js';
+import { PeerCore } from '../../src/peer/peer-core.js';
+import { Peer as PeerClass } from '../../src/peer/peer.js';
+import { W3cTransport } from '../../src/transport/w3c.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { Network } from '../support/peer-network.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
+
+function spell(status: PeerStatus): string {
+  switch (status.state) {
+    case 'connecting':
+      return `connecting ${status.attempt}`;
+    case 'open':
+      return `open ${status.reconnects}`;
+    case 'waiting':
+      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
+    case 'draining':
+      return `draining by ${status.by}`;
+    case 'closed':
+      return `closed ${status.reason.code}`;
+  }
+}
+
+describe('the surroundings of a peer that dials', () => {
+  function surrounded(network: Network) {
+    const wakes$ = new Subject<void>();
+    const surroundings = { offline: false, wakes$ };
+    const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
+    const dialer = new Dialer(core, {
+      url: 'ws://test',
+      open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
+      backoff: new Backoff({ minDelayMs: 1_000, maxDelayMs: 1_000, maxAttempts: 3 }),
+      hello: undefined,
+      connectTimeoutMs: 10_000,
+      helloTimeoutMs: 10_000,
+      lazy: false,
+      surroundings,
+    });
+    const peer = new PeerClass(core, dialer);
+    dialer.start();
+    return { peer, surroundings, wakes$ };
+  }
+
+  it('pause it while there is no network, without spending attempts, until they wake it', async () => {
+    const network = echoing();
+    const { peer, surroundings, wakes$ } = surrounded(network);
+    await time.advance();
+    surroundings.offline = true;
+    network.last.link.cut();
+    expect(spell(peer.status)).toBe('waiting 1 offline');
+    await time.advance(3_600_000);
+    expect(network.dials).toHaveLength(1);
+    // A page that becomes visible brings no network.
+    wakes$.next();
+    expect(network.dials).toHaveLength(1);
+    surroundings.offline = false;
+    wakes$.next();
+    await time.advance();
+    expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
+    void peer.close();
+    await time.advance(5_000);
+    expect([wakes$.observed, time.isOver()]).toEqual([false, true]);
+  });
+
+  it('pause it when the network goes while it waits', async () => {
+    const network = echoing();
+    const { peer, surroundings } = surrounded(network);
+    await time.advance();
+    network.last.link.cut();
+    surroundings.offline = true;
+    await time.advance(60_000);
+    expect([network.dials.length, spell(peer.status)]).toEqual([1, 'waiting 2 offline']);
+    void peer.close();
+  });
+
+  it('wake it out of its delay, and have an open connection probed', async () => {
+    const network = echoing();
+    const { peer, wakes$ } = surrounded(network);
+    await time.advance();
+    const sent = framesOf(peer);
+    wakes$.next();
+    expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+    network.last.link.cut();
+    wakes$.next();
+    expect(network.dials).toHaveLength(2);
+    await time.advance();
+    expect(spell(peer.status)).toBe('open 1');
+    expect(logs.errors).toEqual([]);
+    void peer.close();
+  });
+});
