@@ -4,9 +4,11 @@ import { join } from 'node:path';
 export const REPOSITORY = join(__dirname, '../..');
 
 /** The pages that users read, by their path in the repository. */
-export const PAGES: readonly string[] = ['README.md', 'spec/README.md', ...readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`)].filter(
-  (path) => path.endsWith('.md'),
-);
+export const PAGES: readonly string[] = [
+  'README.md',
+  'spec/README.md',
+  ...readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`),
+].filter((path) => path.endsWith('.md'));
 
 /** A fenced block of a page. */
 export interface Fence {

@@ -161,4 +161,18 @@ describe('onOpen', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'RESET', resetCode: 300 }) });
     expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset']);
   });
+  it('that throws cancels the stream, and the call fails with what it threw', async () => {
+    const { dialer, sent } = pair(stays);
+    const fault = new Error('no');
+    const outcome = settled(
+      dialer.request('p', {
+        onOpen: () => {
+          throw fault;
+        },
+      }),
+    );
+    await time.advance();
+    expect(await outcome).toEqual({ error: fault });
+    expect(sent).toMatchObject([{ type: 'open' }, { type: 'reset', code: 8 }]);
+  });
 });

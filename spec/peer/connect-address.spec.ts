@@ -1,21 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { connect } from '../../src/index.js';
-import type { ConnectOptions, ConnectUrl, DialContext, Peer } from '../../src/index.js';
+import type { ConnectUrl, DialContext, Peer } from '../../src/index.js';
 import { collectLogs } from '../support/peer-logs.js';
-import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
+import { ADDRESS, dialing, echoing } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-const ADDRESS = 'wss://example.org/mux';
-
-const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
-  connect(url, { socket: network.socket, keepalive: false, ...options });
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
 
 describe('an address that is a function', () => {
   it('is asked for each dial, with what is known of those before it', async () => {

@@ -1,13 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { clearCodecs, connect, JsonCodec, registerCodec, settings } from '../../src/index.js';
+import { clearCodecs, JsonCodec, registerCodec, settings } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import type { ConnectOptions, ConnectUrl, Peer } from '../../src/index.js';
+import { dialing } from '../support/peer-dialing.js';
 import { Network } from '../support/peer-network.js';
-
-const ADDRESS = 'wss://example.org/mux';
-
-const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
-  connect(url, { socket: network.socket, keepalive: false, ...options });
 
 describe('the codec of connect', () => {
   afterEach(() => {

@@ -1,19 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { connect } from '../../src/index.js';
-import type { ConnectOptions, ConnectUrl, Peer } from '../../src/index.js';
+import type { ConnectOptions, Peer } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
+import { ADDRESS, dialing, echoing } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-const ADDRESS = 'wss://example.org/mux';
-
-const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
-  connect(url, { socket: network.socket, keepalive: false, ...options });
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
 
 describe('connect', () => {
   it('gives a peer at once, and dials with exactly one subprotocol', async () => {

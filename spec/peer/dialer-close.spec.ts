@@ -1,39 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { skip } from 'rxjs';
 import { connect } from '../../src/index.js';
-import type { CloseReason, ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
+import type { CloseReason, Peer } from '../../src/index.js';
 import { Network } from '../support/peer-network.js';
+import { echoing, reconnecting } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-const SOON = { minDelayMs: 10, maxDelayMs: 10 };
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
-
-function dialing(network: Network, options: ConnectOptions = {}) {
-  const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: SOON, ...options });
-  const reasons: CloseReason[] = [];
-  const states: string[] = [];
-  peer.onClose((reason) => reasons.push(reason));
-  peer.status$.subscribe((status) => states.push(spell(status)));
-  return { peer, reasons, states };
-}
-
-function spell(status: PeerStatus): string {
-  switch (status.state) {
-    case 'connecting':
-      return `connecting ${status.attempt}`;
-    case 'open':
-      return `open ${status.reconnects}`;
-    case 'waiting':
-      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
-    case 'draining':
-      return `draining by ${status.by}`;
-    case 'closed':
-      return `closed ${status.reason.code}`;
-  }
-}
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
@@ -59,7 +32,7 @@ describe('close() of a peer that dials', () => {
   ])('%s ends it: nothing is dialed any more, and no timer is left', async (_when, before) => {
     const network = echoing();
     if (_when === 'while it dials') network.answer = 'silence';
-    const { peer, states } = dialing(network);
+    const { peer, states } = reconnecting(network);
     await before(network, peer);
     const dials = network.dials.length;
     void peer.close();
@@ -71,7 +44,7 @@ describe('close() of a peer that dials', () => {
 
   it('inside onClose ends it with the reason of that loss, of which everybody is told', async () => {
     const network = echoing();
-    const { peer, reasons } = dialing(network);
+    const { peer, reasons } = reconnecting(network);
     const late: CloseReason[] = [];
     const first = peer.onClose(() => {
       first();
@@ -92,7 +65,7 @@ describe('close() of a peer that dials', () => {
 
   it.each(['waiting', 'connecting', 'open'])('inside status$ ends it when it is %s', async (when) => {
     const network = echoing();
-    const { peer } = dialing(network);
+    const { peer } = reconnecting(network);
     await time.advance();
     const dials = network.dials.length + (when === 'open' ? 1 : 0);
     peer.status$.pipe(skip(1)).subscribe(({ state }) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CloseReason, Peer } from '../../src/index.js';
+import { Peer } from '../../src/index.js';
+import type { CloseReason } from '../../src/index.js';
 import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
-import { Peer as PeerClass } from '../../src/peer/peer.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 import type { Transport } from '../../src/transport/transport.js';
@@ -19,11 +19,11 @@ const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: 
 describe('new Peer(socket)', () => {
   function given() {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const remote = new PeerClass(new MemorySocket(line.ends.acceptor, undefined), { isDialer: false, keepalive: false });
+    const remote = new Peer(new MemorySocket(line.ends.acceptor, undefined), { isDialer: false, keepalive: false });
     remote.onStream((payload, stream) => stream.reply(payload));
     void remote.serve();
     const socket = new MemorySocket(line.ends.dialer, undefined);
-    const peer = new PeerClass(socket, { isDialer: true, keepalive: false });
+    const peer = new Peer(socket, { isDialer: true, keepalive: false });
     return { line, socket, peer, remote };
   }
 
@@ -56,7 +56,7 @@ describe('new Peer(socket)', () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const [peer, remote] = ([true, false] as const).map(
       (isDialer) =>
-        new PeerClass(new MemorySocket(isDialer ? line.ends.dialer : line.ends.acceptor, undefined), {
+        new Peer(new MemorySocket(isDialer ? line.ends.dialer : line.ends.acceptor, undefined), {
           isDialer,
           keepalive: false,
           onStream: (_, stream) => stream.reply(isDialer),
@@ -123,7 +123,7 @@ describe('a peer that is still to be given its socket', () => {
   function promised() {
     const transport$ = new Subject<Transport>();
     const core = new PeerCore(resolveOptions({ keepalive: false }, false));
-    const peer = new PeerClass(core, new GivenSocket(core, transport$));
+    const peer = new Peer(core, new GivenSocket(core, transport$));
     void peer.serve();
     return { transport$, peer, line: new MemoryLink({ protocol: 'mux.v1.json' }) };
   }

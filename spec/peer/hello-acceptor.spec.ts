@@ -1,44 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastValueFrom, timer } from 'rxjs';
-import { connect } from '../../src/index.js';
-import type { CloseReason, ConnectOptions, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, StreamHandler } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
-import { Network } from '../support/peer-network.js';
 import type { NetworkOptions } from '../support/peer-network.js';
+import { echo, greeted, later, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
-const welcoming: StreamHandler = (payload, stream) => stream.reply(`welcome ${String(payload)}`);
-
-const echoing: StreamHandler = (payload, stream) => stream.reply(payload);
-
-const later =
-  (ms: number, handler: StreamHandler): StreamHandler =>
-  (payload, stream) =>
-    lastValueFrom(timer(ms)).then(() => handler(payload, stream));
-
-function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: welcoming, onStream: echoing }) {
-  const network = new Network(server);
-  const peer = connect('ws://test', { socket: network.socket, keepalive: false, ...options });
-  const reasons: CloseReason[] = [];
-  peer.onClose((reason) => reasons.push(reason));
-  return { network, peer, reasons, sent: framesOf(peer) };
-}
-
 describe('the hello of an acceptor', () => {
-  const unsaid = (server: NetworkOptions) => dialing({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
+  const unsaid = (server: NetworkOptions) => greeted({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
 
   it('is the dialer’s first stream; from its reply on the handler answers', async () => {
     const greeted: unknown[] = [];
-    const { peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()), onStream: echoing });
+    const { peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()), onStream: echo });
     const answers = Promise.all([peer.request('a'), peer.request('b')]);
     await time.advance();
     expect([greeted, await answers]).toEqual([['me'], ['a', 'b']]);
   });
 
   it('has others refused until it has replied', async () => {
-    const { network, peer, sent } = unsaid({ onHello: later(100, welcoming), onStream: echoing });
+    const { network, peer, sent } = unsaid({ onHello: later(100, welcome), onStream: echo });
     const received: unknown[] = [];
     await time.advance(50);
     network.last.link.messages$.subscribe(({ from, frame }) => {
@@ -52,7 +33,7 @@ describe('the hello of an acceptor', () => {
   });
 
   it('hides the dialer’s first stream from streams$', async () => {
-    const { network, peer } = unsaid({ onHello: welcoming, onStream: echoing });
+    const { network, peer } = unsaid({ onHello: welcome, onStream: echo });
     const shown: unknown[] = [];
     network.last.peer.streams$.subscribe((stream) => shown.push(stream.payload));
     await time.advance();
@@ -76,10 +57,10 @@ describe('the hello of an acceptor', () => {
   });
 
   it.each<[string, ConnectOptions, StreamHandler]>([
-    ['does not come', {}, welcoming],
+    ['does not come', {}, welcome],
     ['is not answered', { hello: () => ({}), helloTimeoutMs: 0 }, () => new Promise(() => undefined)],
   ])('closes the connection when it %s within its time', async (_what, options, onHello) => {
-    const { network } = dialing(options, { onHello, helloTimeoutMs: 500 });
+    const { network } = greeted(options, { onHello, helloTimeoutMs: 500 });
     const sent = framesOf(network.last.peer);
     await time.advance(499);
     expect(sent).toEqual([]);
@@ -89,10 +70,10 @@ describe('the hello of an acceptor', () => {
   });
 
   it('has no time-out any more once it was answered, and leaves no timer behind a lost socket', async () => {
-    const answered = unsaid({ onHello: welcoming, helloTimeoutMs: 500 });
+    const answered = unsaid({ onHello: welcome, helloTimeoutMs: 500 });
     await time.advance(1_000);
     expect(answered.peer.status.state).toBe('open');
-    const lost = dialing({}, { onHello: welcoming });
+    const lost = greeted({}, { onHello: welcome });
     await time.advance(10);
     lost.network.last.link.cut();
     void answered.peer.close();

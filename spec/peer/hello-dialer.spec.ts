@@ -1,41 +1,21 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { lastValueFrom, timer } from 'rxjs';
-import { connect } from '../../src/index.js';
-import type { CloseReason, ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
 import { dial } from '../../src/peer/connect.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
-import { Network } from '../support/peer-network.js';
-import type { NetworkOptions } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
+import { echo, greeted, later, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-const welcoming: StreamHandler = (payload, stream) => stream.reply(`welcome ${String(payload)}`);
-
-const echoing: StreamHandler = (payload, stream) => stream.reply(payload);
-
-const later =
-  (ms: number, handler: StreamHandler): StreamHandler =>
-  (payload, stream) =>
-    lastValueFrom(timer(ms)).then(() => handler(payload, stream));
-
-function dialing(options: ConnectOptions, server: NetworkOptions = { onHello: welcoming, onStream: echoing }) {
-  const network = new Network(server);
-  const peer = connect('ws://test', { socket: network.socket, keepalive: false, ...options });
-  const reasons: CloseReason[] = [];
-  peer.onClose((reason) => reasons.push(reason));
-  return { network, peer, reasons, sent: framesOf(peer) };
-}
-
 describe('the hello of a dialer', () => {
   it('is the first stream, of request shape, and skips the open interceptors', async () => {
     const interceptor = jest.fn<OpenInterceptor>();
-    const { peer, sent } = dialing({ hello: () => ({ payload: 'me', headers: { token: 't' } }) });
+    const { peer, sent } = greeted({ hello: () => ({ payload: 'me', headers: { token: 't' } }) });
     peer.interceptOpen(interceptor);
     const answer = peer.request('p');
     await time.advance();
@@ -48,7 +28,7 @@ describe('the hello of a dialer', () => {
   });
 
   it('holds user opens, and opened, until its reply', async () => {
-    const { peer, sent } = dialing({ hello: () => ({}) }, { onHello: later(100, welcoming), onStream: echoing });
+    const { peer, sent } = greeted({ hello: () => ({}) }, { onHello: later(100, welcome), onStream: echo });
     const seen: string[] = [];
     void peer.opened.then(() => seen.push('opened'));
     void peer.request('p').then(() => seen.push('answered'));
@@ -64,7 +44,7 @@ describe('the hello of a dialer', () => {
     ['nothing', () => ({}), {}],
     ['a promise', () => Promise.resolve({ payload: 'later' }), { payload: 'later' }],
   ])('can be %s', async (_what, hello, fields) => {
-    const { peer, sent } = dialing({ hello });
+    const { peer, sent } = greeted({ hello });
     await time.advance();
     expect(sent).toEqual([{ type: 'open', stream: 1, end: true, ...fields }]);
     expect(peer.status.state).toBe('open');
@@ -72,7 +52,7 @@ describe('the hello of a dialer', () => {
 
   it('hands the reply, and its stream, to onReply before anything that waited leaves', async () => {
     const seen: unknown[] = [];
-    const { peer, sent } = dialing({
+    const { peer, sent } = greeted({
       hello: () => ({ payload: 'me', onReply: (reply, stream) => seen.push(reply, stream.id, stream.replyHeaders, sent.length) }),
     });
     void peer.request('p');
@@ -81,7 +61,7 @@ describe('the hello of a dialer', () => {
   });
 
   it('survives an onReply that throws, which is logged', async () => {
-    const { peer } = dialing({
+    const { peer } = greeted({
       hello: () => ({
         onReply: () => {
           throw new Error('broken');
@@ -94,7 +74,7 @@ describe('the hello of a dialer', () => {
 
   it('runs on every dial, with what is known of those before it', async () => {
     const contexts: DialContext[] = [];
-    const { network, peer } = dialing({
+    const { network, peer } = greeted({
       reconnect: { minDelayMs: 10, maxDelayMs: 10 },
       hello: (context) => {
         contexts.push(context);
@@ -128,14 +108,14 @@ describe('the hello of a dialer', () => {
       () => {
         throw refusal;
       },
-      welcoming,
+      welcome,
       { code: 'CONNECT', message: 'no cursor', cause: refusal },
     ],
-    ['that rejects', () => Promise.reject(refusal), welcoming, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
-    ['that cannot be sent', () => ({ payload: 1n }), welcoming, { code: 'CONNECT' }],
-    ['that gives nothing', () => undefined as unknown as Hello, welcoming, { code: 'CONNECT' }],
+    ['that rejects', () => Promise.reject(refusal), welcome, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
+    ['that cannot be sent', () => ({ payload: 1n }), welcome, { code: 'CONNECT' }],
+    ['that gives nothing', () => undefined as unknown as Hello, welcome, { code: 'CONNECT' }],
   ])('%s counts as a failed dial', async (_what, hello, onHello, error) => {
-    const { peer, reasons } = dialing({ hello }, { onHello });
+    const { peer, reasons } = greeted({ hello }, { onHello });
     const outcome = settled(peer.request('p'));
     await time.advance(3_000);
     await expect(peer.opened).rejects.toMatchObject(error);
@@ -147,7 +127,7 @@ describe('the hello of a dialer', () => {
 
   it('that was refused is said again by the reconnect helper, within its budget', async () => {
     let refusals = 0;
-    const { network, peer, reasons } = dialing(
+    const { network, peer, reasons } = greeted(
       { reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: () => ({}) },
       { onHello: (payload, stream) => (++refusals < 3 ? Promise.reject(new Error('busy')) : stream.reply(payload)) },
     );
@@ -161,7 +141,7 @@ describe('the hello of a dialer', () => {
     ['helloTimeoutMs', 300, 300],
   ])('has %s for its reply', async (_what, helloTimeoutMs, ms) => {
     const options = Number.isNaN(helloTimeoutMs) ? {} : { helloTimeoutMs };
-    const { peer } = dialing({ hello: () => ({}), ...options }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    const { peer } = greeted({ hello: () => ({}), ...options }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
     const outcome = settled(peer.opened);
     await time.advance(ms - 1);
     expect(peer.status.state).toBe('connecting');
@@ -171,7 +151,7 @@ describe('the hello of a dialer', () => {
   });
 
   it('has as long to be made', async () => {
-    const { peer, sent } = dialing({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
+    const { peer, sent } = greeted({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
     const outcome = settled(peer.opened);
     await time.advance(3_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('300 ms') }) });
@@ -180,13 +160,13 @@ describe('the hello of a dialer', () => {
   });
 
   it('waits for ever with helloTimeoutMs 0', async () => {
-    const { peer } = dialing({ hello: () => ({}), helloTimeoutMs: 0 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    const { peer } = greeted({ hello: () => ({}), helloTimeoutMs: 0 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
     await time.advance(86_400_000);
     expect(peer.status.state).toBe('connecting');
   });
 
   it('may close the peer: it is not said then, and nothing is left', async () => {
-    const { network, peer, sent } = dialing({
+    const { network, peer, sent } = greeted({
       lazy: true,
       reconnect: true,
       hello: () => {
@@ -232,7 +212,7 @@ describe('the hello of a dialer', () => {
   });
 
   it('belongs to its socket: it is not taken along to the next when nothing of it had left', async () => {
-    const { network, peer } = dialing({ reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: ({ attempt }) => ({ payload: attempt }) });
+    const { network, peer } = greeted({ reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: ({ attempt }) => ({ payload: attempt }) });
     const seen: unknown[] = [];
     peer.onFrame((direction, frame) => {
       if (direction === 'tx') seen.push(frame.payload);
@@ -245,7 +225,7 @@ describe('the hello of a dialer', () => {
   });
 
   it('takes a second payload for one too many', async () => {
-    const { peer, sent } = dialing(
+    const { peer, sent } = greeted(
       { hello: () => ({}) },
       {
         onHello: (_, stream) => {
@@ -263,7 +243,7 @@ describe('the hello of a dialer', () => {
 
 describe('a peer with a hello', () => {
   it('is a Peer like any other to the remote: pushes come through during the hello', async () => {
-    const { network, peer } = dialing({ hello: () => ({}), onStream: echoing }, { onHello: later(100, welcoming) });
+    const { network, peer } = greeted({ hello: () => ({}), onStream: echo }, { onHello: later(100, welcome) });
     await time.advance(10);
     const pushed: Peer = network.last.peer;
     const answer = pushed.request('push');

@@ -1,50 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { connect } from '../../src/index.js';
-import type { CloseReason, ConnectOptions, PeerStatus } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
+import { SOON, echoing, holding, reconnecting } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-const SOON = { minDelayMs: 10, maxDelayMs: 10 };
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
-
-/** Holds every stream open. */
-const holding = (): Network => new Network({ onStream: () => new Promise(() => undefined) });
-
-function dialing(network: Network, options: ConnectOptions = {}) {
-  const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: SOON, ...options });
-  const reasons: CloseReason[] = [];
-  const states: string[] = [];
-  peer.onClose((reason) => reasons.push(reason));
-  peer.status$.subscribe((status) => states.push(spell(status)));
-  return { peer, reasons, states };
-}
-
-function spell(status: PeerStatus): string {
-  switch (status.state) {
-    case 'connecting':
-      return `connecting ${status.attempt}`;
-    case 'open':
-      return `open ${status.reconnects}`;
-    case 'waiting':
-      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
-    case 'draining':
-      return `draining by ${status.by}`;
-    case 'closed':
-      return `closed ${status.reason.code}`;
-  }
-}
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
 describe('the reconnect helper', () => {
   it('dials again behind a lost socket, and says so', async () => {
     const network = echoing();
-    const { peer, reasons, states } = dialing(network);
+    const { peer, reasons, states } = reconnecting(network);
     const frames: unknown[] = [];
     peer.frames$.subscribe(({ direction, frame, connection }) => {
       if (direction === 'tx') frames.push([connection, frame.stream]);
@@ -68,7 +36,7 @@ describe('the reconnect helper', () => {
 
   it('fails every stream whose open had left with ConnectionLostError, which is not retriable', async () => {
     const network = holding();
-    const { peer } = dialing(network);
+    const { peer } = reconnecting(network);
     await time.advance();
     const stream = peer.open('p');
     const errors: unknown[] = [];
@@ -87,7 +55,7 @@ describe('the reconnect helper', () => {
 
   it('keeps opens that never left for the next socket, with everything behind them', async () => {
     const network = echoing();
-    const { peer } = dialing(network);
+    const { peer } = reconnecting(network);
     await time.advance();
     network.last.link.stall('acceptor');
     // More than a socket takes: what follows does not leave any more.
@@ -114,7 +82,7 @@ describe('the reconnect helper', () => {
   it('reports a failed dial through onClose too, once each, and gives up behind 5 while never yet connected', async () => {
     const network = new Network();
     network.answer = { status: 503 };
-    const { peer, reasons, states } = dialing(network);
+    const { peer, reasons, states } = reconnecting(network);
     const outcome = settled(peer.request('p'));
     await time.advance(1_000);
     expect(network.dials).toHaveLength(5);
@@ -129,7 +97,7 @@ describe('the reconnect helper', () => {
 
   it('goes on without a limit behind a first success', async () => {
     const network = echoing();
-    const { peer } = dialing(network);
+    const { peer } = reconnecting(network);
     await time.advance();
     network.answer = { status: null };
     network.last.link.cut();
@@ -141,7 +109,7 @@ describe('the reconnect helper', () => {
 
   it('counts from one again when a socket has lasted for 10 s, and not before', async () => {
     const network = echoing();
-    const { peer, states } = dialing(network);
+    const { peer, states } = reconnecting(network);
     await time.advance();
     network.last.link.cut();
     await time.advance(10);
@@ -157,7 +125,7 @@ describe('the reconnect helper', () => {
 
   it.each([1002, 1003, 4002, 4003])('does not dial again behind %p', async (code) => {
     const network = echoing();
-    const { peer, reasons } = dialing(network);
+    const { peer, reasons } = reconnecting(network);
     await time.advance();
     network.last.link.cut({ code });
     expect(reasons).toEqual([{ ...cut, code, willRetry: false }]);
@@ -169,7 +137,7 @@ describe('the reconnect helper', () => {
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];
-    const { peer } = dialing(network, {
+    const { peer } = reconnecting(network, {
       reconnect: {
         ...SOON,
         shouldRetry: ({ attempt, reason, willRetry }) => {
@@ -195,7 +163,7 @@ describe('the reconnect helper', () => {
 
   it('is not there unless it is asked for: the peer ends with its socket', async () => {
     const network = echoing();
-    const { peer, reasons, states } = dialing(network, { reconnect: false });
+    const { peer, reasons, states } = reconnecting(network, { reconnect: false });
     await time.advance();
     network.last.link.cut();
     await time.advance(60_000);
@@ -205,7 +173,7 @@ describe('the reconnect helper', () => {
 
   it('dials at once with reconnectNow(), which does nothing else', async () => {
     const network = echoing();
-    const { peer } = dialing(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
+    const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
     await time.advance();
     peer.reconnectNow();
     network.last.link.cut();
@@ -220,7 +188,7 @@ describe('the reconnect helper', () => {
 
   it('may be told to dial at once from within onClose', async () => {
     const network = echoing();
-    const { peer } = dialing(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
+    const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
     peer.onClose(() => {
       peer.reconnectNow();
     });

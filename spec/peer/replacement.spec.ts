@@ -1,50 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, Subject, timer } from 'rxjs';
-import { connect } from '../../src/index.js';
-import type { CloseReason, ConnectOptions, PeerStatus, Stream } from '../../src/index.js';
+import { Peer } from '../../src/index.js';
+import type { Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
-import { Peer as PeerClass } from '../../src/peer/peer.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
+import { echoing, holding, reconnecting } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-const SOON = { minDelayMs: 10, maxDelayMs: 10 };
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
-
-/** Holds every stream open. */
-const holding = (): Network => new Network({ onStream: () => new Promise(() => undefined) });
-
-function dialing(network: Network, options: ConnectOptions = {}) {
-  const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: SOON, ...options });
-  const reasons: CloseReason[] = [];
-  const states: string[] = [];
-  peer.onClose((reason) => reasons.push(reason));
-  peer.status$.subscribe((status) => states.push(spell(status)));
-  return { peer, reasons, states };
-}
-
-function spell(status: PeerStatus): string {
-  switch (status.state) {
-    case 'connecting':
-      return `connecting ${status.attempt}`;
-    case 'open':
-      return `open ${status.reconnects}`;
-    case 'waiting':
-      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
-    case 'draining':
-      return `draining by ${status.by}`;
-    case 'closed':
-      return `closed ${status.reason.code}`;
-  }
-}
 
 describe('a goaway', () => {
   it('has the replacement dialed before the old socket drains: make before break', async () => {
@@ -55,7 +24,7 @@ describe('a goaway', () => {
         return new Promise(() => undefined);
       },
     });
-    const { peer, reasons, states } = dialing(network);
+    const { peer, reasons, states } = reconnecting(network);
     await time.advance();
     const old = peer.open('old');
     const values: unknown[] = [];
@@ -81,7 +50,7 @@ describe('a goaway', () => {
 
   it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
     const network = holding();
-    const { peer } = dialing(network);
+    const { peer } = reconnecting(network);
     await time.advance();
     const { link } = network.last;
     link.stall('acceptor');
@@ -102,7 +71,7 @@ describe('a goaway', () => {
 
   it('without the reconnect helper ends the taking of new streams: they are refused', async () => {
     const network = holding();
-    const { peer } = dialing(network, { reconnect: false });
+    const { peer } = reconnecting(network, { reconnect: false });
     await time.advance();
     const old = peer.open('old');
     await time.advance();
@@ -118,7 +87,7 @@ describe('a goaway', () => {
 
   it('during the hello has the replacement dialed behind it', async () => {
     const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
-    const { peer, states } = dialing(network, { hello: () => ({ payload: 'hi' }) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
     await time.advance(50);
     network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
     const waiting = peer.open('waiting');
@@ -131,7 +100,7 @@ describe('a goaway', () => {
 
   it('and a replacement that is refused for good: the old streams drain, then the peer ends, and nothing hangs', async () => {
     const network = holding();
-    const { peer, reasons } = dialing(network);
+    const { peer, reasons } = reconnecting(network);
     await time.advance();
     const old = peer.open('old');
     await time.advance();
@@ -153,7 +122,7 @@ describe('a goaway', () => {
 
   it('whose socket ends before the replacement is dialed leaves the peer waiting, and says so', async () => {
     const network = echoing();
-    const { peer, states, reasons } = dialing(network);
+    const { peer, states, reasons } = reconnecting(network);
     await time.advance();
     void network.last.peer.close();
     await time.advance();
@@ -181,7 +150,7 @@ describe('a peer whose stream ids are used up', () => {
       lazy: false,
       surroundings: { offline: false, wakes$: new Subject() },
     });
-    const peer = new PeerClass(core, dialer);
+    const peer = new Peer(core, dialer);
     dialer.start();
     return peer;
   }

@@ -1,37 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subject } from 'rxjs';
-import type { PeerStatus } from '../../src/index.js';
+import { Peer } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
-import { Peer as PeerClass } from '../../src/peer/peer.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Network } from '../support/peer-network.js';
+import { echoing, spell } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-const echoing = (): Network => new Network({ onStream: (payload, stream) => stream.reply(payload) });
-
-function spell(status: PeerStatus): string {
-  switch (status.state) {
-    case 'connecting':
-      return `connecting ${status.attempt}`;
-    case 'open':
-      return `open ${status.reconnects}`;
-    case 'waiting':
-      return `waiting ${status.attempt}${status.offline ? ' offline' : ''}`;
-    case 'draining':
-      return `draining by ${status.by}`;
-    case 'closed':
-      return `closed ${status.reason.code}`;
-  }
-}
 
 describe('the surroundings of a peer that dials', () => {
   function surrounded(network: Network) {
@@ -48,7 +31,7 @@ describe('the surroundings of a peer that dials', () => {
       lazy: false,
       surroundings,
     });
-    const peer = new PeerClass(core, dialer);
+    const peer = new Peer(core, dialer);
     dialer.start();
     return { peer, surroundings, wakes$ };
   }

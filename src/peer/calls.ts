@@ -71,7 +71,13 @@ export class Calls {
     const stream = opening.signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
     lookAfter(stream, opening);
     stream.line.send(frame, encoded);
-    opening.onOpen?.(stream.stream);
+    try {
+      opening.onOpen?.(stream.stream);
+    } catch (error) {
+      // The caller gets the error, so nobody holds the stream.
+      stream.unsubscribed();
+      throw error;
+    }
     return stream;
   }
 
