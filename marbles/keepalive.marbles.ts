@@ -1,36 +1,15 @@
 import { describe, it } from '@jest/globals';
-import { EMPTY, map, Subject, takeUntil } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
 import { Session } from '../src/session/session.js';
-import type { SocketClose } from '../src/transport/transport.js';
-import type { Message } from '../src/wire/codec.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
-import { ScriptedTransport } from '../spec/support/scripted-transport.js';
+import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
 
 /** A ping after six ms of silence, and the end after four more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
-
-/** A socket whose messages are a diagram. */
-class DrawnTransport extends ScriptedTransport {
-  readonly #ended = new Subject<void>();
-
-  constructor(private readonly drawn$: Observable<Message>) {
-    super();
-  }
-
-  override get messages$(): Observable<Message> {
-    return this.closed === null ? this.drawn$.pipe(takeUntil(this.#ended)) : EMPTY;
-  }
-
-  override end(close?: SocketClose | null): void {
-    super.end(close);
-    this.#ended.next();
-  }
-}
 
 interface Row {
   readonly does: string;

@@ -1,7 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { firstValueFrom, NEVER } from 'rxjs';
-import { defaultErrorSerializer, RefusedError, RemoteError, ResetError } from '../../src/index.js';
-import type { ErrorSerializer, StreamHandler } from '../../src/peer/hooks.js';
+import { describe, expect, it } from '@jest/globals';
+import { RefusedError, RemoteError, ResetError } from '../../src/index.js';
+import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
@@ -9,6 +8,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+
 const logs = collectLogs();
 
 /** What the acceptor sent when its handler did this, and what the request came to. */
@@ -197,130 +197,5 @@ describe('a handler that fails behind the end of its stream', () => {
     stream.reset();
     await time.advance();
     expect([sent, logs.errors]).toEqual([[], []]);
-  });
-});
-
-describe('an error serializer', () => {
-  it('makes the payload of the reset from what was thrown', async () => {
-    const thrown = new Error('secret');
-    const serializer = jest.fn<ErrorSerializer>(() => ({ status: 500 }));
-    const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
-    expect(serializer.mock.calls).toEqual([[thrown]]);
-    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'secret', payload: { status: 500 } }) });
-  });
-
-  it('sets the reason too where its value has a message, so that it can redact both', async () => {
-    const { sent } = await answered(throwing(new Error('secret')), { errorSerializer: () => ({ message: 'failed' }) });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
-  });
-
-  it.each<[string, ErrorSerializer]>([
-    ['gives null', () => null],
-    ['gives undefined', () => undefined],
-    [
-      'throws',
-      () => {
-        throw new Error('serializer');
-      },
-    ],
-    ['gives bytes, which json cannot carry', () => new Uint8Array(3)],
-    ['gives a function', () => () => 1],
-    [
-      'gives a circle',
-      () => {
-        const circle: Record<string, unknown> = {};
-        return (circle['self'] = circle);
-      },
-    ],
-    ['gives a promise', () => Promise.resolve(1)],
-    ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
-    ['gives a proxy that refuses everything', () => hostile],
-  ])('that %s leaves a reset with reason text and no payload', async (_what, errorSerializer) => {
-    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);
-    expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
-  });
-
-  it('may give a value larger than a frame: the reset goes in fragments', async () => {
-    const big = 'x'.repeat(200_000);
-    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer: () => ({ big }) });
-    expect(sent.length).toBeGreaterThan(3);
-    expect(sent.every((frame) => frame['type'] === 'reset')).toBe(true);
-    expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'why' }) });
-  });
-
-  it('is the default one for a peer without: name and message', () => {
-    expect([new TypeError('t'), 'text', null].map(defaultErrorSerializer)).toEqual([
-      { name: 'TypeError', message: 't' },
-      { name: 'Error', message: 'text' },
-      { name: 'Error', message: 'null' },
-    ]);
-  });
-
-  it('is asked for a failing input of this side too', async () => {
-    const { dialer } = createPair({ dialer: { errorSerializer: () => 'serialized' } });
-    const sent = framesOf(dialer);
-    void dialer.open().sendAll(Promise.reject(new Error('input')));
-    await time.advance();
-    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: 'serialized', reason: 'input' });
-  });
-});
-
-describe('a handler', () => {
-  it('works on both ends: the dialer gets pushes', async () => {
-    const { dialer, acceptor } = createPair();
-    dialer.onStream((payload, stream) => stream.reply(`got ${String(payload)}`));
-    const answer = acceptor.request('push');
-    await time.advance();
-    expect(await answer).toBe('got push');
-  });
-
-  it('settles synchronously when it returns no thenable', () => {
-    const { dialer, acceptor } = createPair();
-    const sent = framesOf(acceptor);
-    acceptor.onStream(() => NEVER);
-    void dialer.request();
-    return time.advance().then(() => {
-      expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
-    });
-  });
-
-  it('may return a thenable of any kind, also one that settles twice', async () => {
-    const twice = {
-      then(resolve: () => void, reject: (error: Error) => void) {
-        resolve();
-        reject(new Error('again'));
-        resolve();
-      },
-    };
-    const { sent } = await answered(() => twice);
-    expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
-  });
-
-  it('may return a thenable whose then throws, which is a failure', async () => {
-    const { sent } = await answered(() => ({
-      then() {
-        throw new Error('then');
-      },
-    }));
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message: 'then' }, reason: 'then' }]);
-  });
-
-  it('is called once per stream with null for an open without a payload', async () => {
-    const { dialer, acceptor } = createPair();
-    const handler = jest.fn<StreamHandler>((_, stream) => stream.reply());
-    acceptor.onStream(handler);
-    const answer = dialer.request();
-    await time.advance();
-    expect(await answer).toBeNull();
-    expect(handler.mock.calls.map(([payload]) => payload)).toEqual([null]);
-  });
-
-  it('can be given with the options, and with serve()', async () => {
-    const { dialer, acceptor } = createPair({ dialer: { onStream: (_, stream) => stream.reply('option') } });
-    void acceptor.serve((_, stream) => stream.reply('serve'));
-    const answers = Promise.all([dialer.request(), acceptor.request(), firstValueFrom(dialer.request$())]);
-    await time.advance();
-    expect(await answers).toEqual(['serve', 'option', 'serve']);
   });
 });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConnectOptions, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, Peer, StreamHandler } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
 import type { NetworkOptions } from '../support/peer-network.js';
 import { echo, greeted, later, welcome } from '../support/peer-dialing.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+collectLogs();
 
 describe('the hello of an acceptor', () => {
   const unsaid = (server: NetworkOptions) => greeted({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
@@ -54,6 +56,97 @@ describe('the hello of an acceptor', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'bad token' });
     expect(await accepted.closed).toMatchObject({ willRetry: false });
     expect(time.isOver()).toBe(true);
+  });
+
+  /** A hello, and a second stream of a dialer that goes on whatever comes back. */
+  async function insisting(onHello: StreamHandler, hang: (peer: Peer) => void = () => undefined) {
+    const { network } = greeted({}, { onHello, onStream: echo, helloTimeoutMs: 500 });
+    const { link, peer } = network.last;
+    hang(peer);
+    const sent = framesOf(peer);
+    await time.advance();
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me', end: true }));
+    await time.advance(100);
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'second', end: true }));
+    await time.advance(10);
+    return { sent, peer };
+  }
+
+  it.each<[string, StreamHandler]>([
+    [
+      'resets it',
+      (_, stream) => {
+        stream.reset(300, 'not you');
+      },
+    ],
+    [
+      'refuses it',
+      (_, stream) => {
+        stream.reset(7);
+      },
+    ],
+    [
+      'resets it later',
+      async (_, stream) => {
+        await Promise.resolve();
+        stream.reset(300, 'not you');
+      },
+    ],
+    ['throws', () => Promise.reject(new Error('not you'))],
+  ])('closes the connection when its handler %s: a dialer that goes on regardless gets nothing', async (_what, onHello) => {
+    const { sent, peer } = await insisting(onHello);
+    expect(sent.map((frame) => frame['type'])).toEqual(['reset', 'goaway']);
+    expect(sent.at(-1)).toMatchObject({ code: 7, reason: 'the hello was refused' });
+    expect(peer.status.state).toBe('closed');
+  });
+
+  it('closes the connection when an interceptor has reset it, and does not run the handler', async () => {
+    const met: unknown[] = [];
+    const { sent } = await insisting(
+      (payload) => met.push(payload),
+      (peer) => {
+        peer.interceptIncomingHeaders((_headers, stream) => {
+          stream.reset(300, 'no token');
+        });
+      },
+    );
+    expect([met, sent.map((frame) => frame['type'])]).toEqual([[], ['reset', 'goaway']]);
+  });
+
+  it('lets others in from its reply on, also while its handler goes on working', async () => {
+    const { sent } = await insisting(async (_, stream) => {
+      await stream.reply('welcome');
+      await new Promise(() => undefined);
+    });
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, end: true, payload: 'welcome' },
+      { type: 'data', stream: 3, end: true, payload: 'second' },
+    ]);
+    await time.advance(10_000);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('still closes the connection when its handler rejects behind the reply', async () => {
+    const { sent } = await insisting(async (_, stream) => {
+      await stream.reply('welcome');
+      throw new Error('on second thoughts');
+    });
+    expect(sent.map((frame) => frame['type'])).toEqual(['data', 'goaway']);
+  });
+
+  it('is answered, too, where the dialer leaves its side of the hello open', async () => {
+    const { network } = greeted({}, { onHello: (payload, stream) => void welcome(payload, stream), onStream: echo });
+    const { link, peer } = network.last;
+    const sent = framesOf(peer);
+    await time.advance();
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me' }));
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'second', end: true }));
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, end: true, payload: 'welcome me' },
+      { type: 'reset', stream: 1, code: 0 },
+      { type: 'data', stream: 3, end: true, payload: 'second' },
+    ]);
   });
 
   it.each<[string, ConnectOptions, StreamHandler]>([

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { concat, EMPTY, from, NEVER, of, Subject, throwError, timer } from 'rxjs';
+import { concat, of, Subject, throwError, timer } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { ResetError } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
 import { progressOf } from '../support/peer-outcome.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-const logs = collectLogs();
+collectLogs();
 
 /** Counts up for ever, and tells how often it was asked and whether it was told to stop. */
 function counting() {
@@ -300,117 +300,6 @@ describe('sendAll', () => {
     expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 300, payload: { limit: 1 }, reason: 'quota' });
   });
 
-  describe('stops its input', () => {
-    async function interrupted(interrupt: (stream: Stream, remote: Stream) => unknown) {
-      const { dialer, acceptor, link } = createPair();
-      let remote: Stream | null = null;
-      acceptor.onStream((_, stream) => {
-        remote = stream;
-        return new Promise(() => undefined);
-      });
-      const stream = dialer.open();
-      await time.advance();
-      link.stall('acceptor');
-      const { pulled, iterator } = counting();
-      const values = { [Symbol.iterator]: () => ({ next: () => ({ ...iterator.next(), value: KIB }), return: () => iterator.return?.() }) };
-      const outcome = progressOf(stream.sendAll(values as Iterable<string>));
-      await time.advance();
-      const before = pulled.count;
-      if (remote !== null) interrupt(stream, remote);
-      link.resume('acceptor');
-      await time.advance(5_000);
-      return { stream, pulled, outcome, more: pulled.count - before };
-    }
-
-    it('without an error when the remote resets with NO_ERROR', async () => {
-      const { outcome, pulled } = await interrupted((_, remote) => {
-        void remote.reply('enough');
-        remote.reset(0);
-      });
-      expect([outcome, pulled.stopped]).toEqual([{ settled: true, error: null }, 1]);
-    });
-
-    it.each<[string, (stream: Stream, remote: Stream) => unknown, object]>([
-      [
-        'the remote cancels',
-        (_, remote) => {
-          remote.reset();
-        },
-        { code: 'RESET', resetCode: 8 },
-      ],
-      [
-        'this side resets',
-        (stream) => {
-          stream.reset();
-        },
-        { code: 'CANCELLED' },
-      ],
-      ['this side closes the peer', (stream) => stream.peer.close(), { code: 'CANCELLED' }],
-      ['the remote closes its peer', (_, remote) => remote.peer.close(), {}],
-    ])('with the error of the stream when %s, and loses one value at most', async (_what, interrupt, error) => {
-      const { outcome, pulled, more } = await interrupted(interrupt);
-      expect(outcome).toEqual({ settled: true, error: expect.objectContaining(error) });
-      expect(pulled.stopped).toBe(1);
-      expect(more).toBeLessThanOrEqual(1);
-    });
-
-    it('with a state error when this side ends the stream meanwhile, which leaves the stream as it is', async () => {
-      const { outcome, pulled, stream } = await interrupted((stream) => stream.end());
-      expect(outcome).toEqual({ settled: true, error: expect.objectContaining({ code: 'PROTOCOL' }) });
-      expect([pulled.stopped, stream.cause]).toEqual([1, null]);
-      expect(logs.warnings).toEqual([expect.stringContaining('respond()')]);
-    });
-
-    it.each<[string, object]>([
-      [
-        'throws',
-        {
-          return: () => {
-            throw new Error('cannot stop');
-          },
-        },
-      ],
-      ['rejects', { return: () => Promise.reject(new Error('cannot stop')) }],
-      ['gives no promise', { return: () => 1 }],
-    ])('whose return() %s, without harm', async (_what, returning) => {
-      const { dialer, acceptor } = createPair();
-      acceptor.onStream((_, stream) => {
-        stream.reset();
-      });
-      const next = () => new Promise(() => undefined);
-      const outcome = progressOf(
-        dialer.open().sendAll({ [Symbol.asyncIterator]: () => ({ next, ...returning }) } as AsyncIterable<unknown>),
-      );
-      await time.advance();
-      expect(outcome.error).toMatchObject({ code: 'RESET' });
-    });
-
-    it('that is a ReadableStream by cancelling it', async () => {
-      const { dialer, acceptor } = createPair();
-      acceptor.onStream((_, stream) => {
-        stream.reset();
-      });
-      const cancels: unknown[] = [];
-      const cancel = (reason: unknown): void => {
-        cancels.push(reason);
-      };
-      void dialer.open().sendAll(new ReadableStream({ cancel }));
-      await time.advance();
-      expect(cancels).toHaveLength(1);
-    });
-
-    it('that is an Observable by unsubscribing from it', async () => {
-      const { dialer, acceptor } = createPair();
-      acceptor.onStream((_, stream) => {
-        stream.reset();
-      });
-      const input = new Subject<number>();
-      void dialer.open().sendAll(input);
-      await time.advance();
-      expect(input.observed).toBe(false);
-    });
-  });
-
   it.each<[string, (stream: Stream) => unknown, object | null]>([
     ['that has ended', (stream) => stream.end(), { code: 'PROTOCOL' }],
     [
@@ -429,84 +318,5 @@ describe('sendAll', () => {
     await time.advance();
     expect(outcome.error).toMatchObject(error ?? {});
     expect(pulled.count).toBeLessThanOrEqual(1);
-  });
-});
-
-describe('the input of open$', () => {
-  it('is made anew for each subscription when it is a function', async () => {
-    const { dialer, acceptor } = createPair();
-    acceptor.onStream((_, stream) => stream.sendAll(stream));
-    let made = 0;
-    const echo$ = dialer.open$('echo', { input: () => [++made] });
-    const seen: unknown[] = [];
-    for (let n = 0; n < 2; n++) echo$.subscribe((value) => seen.push(value));
-    await time.advance();
-    expect(seen).toEqual([1, 2]);
-  });
-
-  it('lets the call complete only when the remote has ended and the input is done', async () => {
-    const { dialer, acceptor } = createPair();
-    acceptor.onStream((_, stream) => void stream.subscribe());
-    const input = new Subject<number>();
-    const seen: unknown[] = [];
-    dialer.open$('p', { input }).subscribe({ complete: () => seen.push('complete') });
-    await time.advance();
-    expect(seen).toEqual([]);
-    input.complete();
-    await time.advance();
-    expect(seen).toEqual(['complete']);
-  });
-
-  it('is stopped without an error where the remote needs no more', async () => {
-    const { dialer, acceptor } = createPair();
-    acceptor.onStream((_, stream) => stream.reply('enough'));
-    const input = concat(of(1), NEVER);
-    const seen: unknown[] = [];
-    dialer
-      .open$('p', { input })
-      .subscribe({ next: (v) => seen.push(v), error: (e) => seen.push(e), complete: () => seen.push('complete') });
-    await time.advance();
-    expect(seen).toEqual(['enough', 'complete']);
-  });
-
-  it.each<[string, ObservableInput<unknown> | (() => ObservableInput<unknown>)]>([
-    ['errors', throwError(() => new RangeError('no more'))],
-    [
-      'errors later',
-      concat(
-        timer(5),
-        throwError(() => new RangeError('no more')),
-      ),
-    ],
-    [
-      'cannot be made',
-      () => {
-        throw new RangeError('no more');
-      },
-    ],
-  ])('that %s resets the stream with its error, and is the error of the call', async (_what, input) => {
-    const { dialer, acceptor } = createPair();
-    acceptor.onStream(() => new Promise(() => undefined));
-    const sent = framesOf(dialer);
-    const seen: unknown[] = [];
-    dialer.open$('p', { input }).subscribe({ error: (error: unknown) => seen.push(error) });
-    await time.advance(10);
-    expect(seen).toEqual([expect.objectContaining({ name: 'RangeError', message: 'no more' })]);
-    expect(sent.at(-1)).toEqual({
-      type: 'reset',
-      stream: 1,
-      code: 16,
-      payload: { name: 'RangeError', message: 'no more' },
-      reason: 'no more',
-    });
-  });
-
-  it('of nothing is an open and an end', async () => {
-    const { dialer } = createPair();
-    const sent = framesOf(dialer);
-    dialer.open$('p', { input: EMPTY }).subscribe({ error: () => undefined });
-    dialer.open$('p', { input: from([]) }).subscribe({ error: () => undefined });
-    await time.advance();
-    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'data', 'open', 'data']);
   });
 });

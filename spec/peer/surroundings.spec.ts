@@ -8,7 +8,7 @@ import { PeerCore } from '../../src/peer/peer-core.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
-import { Network } from '../support/peer-network.js';
+import type { Network } from '../support/peer-network.js';
 import { echoing, spell } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 

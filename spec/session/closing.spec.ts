@@ -148,7 +148,12 @@ describe('closing in good order', () => {
     expect(rig.transport.paused).toBe(false);
     stream.live.keep(10);
     expect(rig.transport.paused).toBe(true);
+    rig.transport.bufferedAmount = MIB;
+    rig.send(stream, { payload: 'waits' });
     close(rig, 0);
+    expect(rig.transport.paused).toBe(false);
+    stream.live.read(20);
+    stream.live.keep(10);
     expect(rig.transport.paused).toBe(false);
   });
 

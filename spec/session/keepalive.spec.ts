@@ -125,6 +125,21 @@ describe('the keepalive', () => {
   );
 
   it(
+    'forgets a ping whose answer something else was: its pong is not asked for any more once the next is sent',
+    inTime((time) => {
+      const rig = watched({ limits: { junk: { burst: 0, perSecond: 0 } } });
+      time.advance(20_000);
+      const [first] = rig.news;
+      rig.receive({ type: 'later' });
+      time.advance(20_000);
+      rig.receive({ type: 'pong', nonce: rig.news[0]?.nonce });
+      expect(rig.transport.closes).toEqual([]);
+      rig.receive({ type: 'pong', nonce: first?.nonce });
+      expect(rig.transport.closes).toHaveLength(1);
+    }),
+  );
+
+  it(
     'does not count the time while reading is paused',
     inTime((time) => {
       const rig = watched({ limits: { pauseBytes: 1, pauseMs: 5_000 } });

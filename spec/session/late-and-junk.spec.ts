@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
@@ -82,6 +82,15 @@ function isSpent(rig: Rig): boolean {
   return rig.transport.closes.length > 0;
 }
 
+/** What is logged at debug meanwhile. */
+function debugLines(act: () => void): readonly string[] {
+  const lines: string[] = [];
+  const spy = jest.spyOn(logger, 'debug').mockImplementation((line) => lines.push(line));
+  act();
+  spy.mockRestore();
+  return lines;
+}
+
 describe('a frame that does not fit', () => {
   it.each(DROPPED)('is dropped in silence and costs nothing: $what', (row) => {
     const rig = play(row);
@@ -96,6 +105,19 @@ describe('a frame that does not fit', () => {
     expect(isSpent(rig)).toBe(true);
   });
 
+  it('is junk for a stream of this side whose open has not left, which then leaves all the same', () => {
+    const rig = new Rig();
+    rig.transport.bufferedAmount = 1024 * 1024;
+    const stream = rig.open({ payload: 'mine' });
+    rig.receive({ type: 'data', stream: 2, payload: 'too early', end: true }, { type: 'reset', stream: 2 });
+    expect([stream.received, stream.ends]).toEqual([[], []]);
+    rig.transport.drainTo(0);
+    expect(brief(rig.news)).toEqual([
+      ['reset', 2, PROTOCOL_ERROR],
+      ['open', 2, undefined],
+    ]);
+  });
+
   it('has its reset count as one that the remote provoked, each time: data of ids that were never opened', () => {
     const rig = new Rig({ limits: { provokedResets: { burst: 2, perSecond: 0 } } });
     rig.receive({ type: 'data', stream: 7 }, { type: 'data', stream: 7 });
@@ -108,14 +130,9 @@ describe('a frame that does not fit', () => {
   });
 
   it('tells of what it ignores at debug', () => {
-    const lines: string[] = [];
-    const { debug } = logger;
-    logger.debug = (line) => lines.push(line);
-    try {
+    const lines = debugLines(() => {
       for (const row of DROPPED.slice(-4)) play(row);
-    } finally {
-      logger.debug = debug;
-    }
+    });
     expect(lines).toEqual([
       'rxmux: ignored a frame of an unknown type',
       'rxmux: ignored a frame of an unknown type',
@@ -152,11 +169,17 @@ describe('a frame that fits', () => {
     expect(rig.news).toEqual([]);
   });
 
-  it('is delivered with headers on the first frame of an answer, and on no later one of interest', () => {
+  it('is delivered with the headers of the first frame of an answer; those of a later one are told of at debug', () => {
     const rig = new Rig();
     const stream = rig.open();
-    rig.receive({ type: 'data', stream: 2, headers: { a: 1 } }, { type: 'data', stream: 2, payload: 1 });
+    const first = debugLines(() => {
+      rig.receive({ type: 'data', stream: 2, headers: { a: 1 } });
+    });
+    const later = debugLines(() => {
+      rig.receive({ type: 'data', stream: 2, payload: 1, headers: { b: 1 } });
+    });
     expect(stream.received).toMatchObject([{ headers: { a: 1 } }, { payload: 1 }]);
+    expect([first, later]).toEqual([[], ['rxmux: stream 2: ignored headers on a later frame']]);
   });
 
   it.each<[string, Frame, readonly Envelope[]]>([

@@ -5,7 +5,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
-const { PROTOCOL_ERROR, FLOW_CONTROL, PAYLOAD_TOO_LARGE, REFUSED, ENHANCE_YOUR_CALM } = ResetCode;
+const { PROTOCOL_ERROR, FLOW_CONTROL, PAYLOAD_TOO_LARGE, REFUSED, ENHANCE_YOUR_CALM, CANCEL } = ResetCode;
 
 /** A limit, what reaches it, and what one more is answered with. */
 interface Row {
@@ -147,6 +147,47 @@ describe('a limit', () => {
     one.live.read(60);
     two.live.read(40);
     expect(rig.session.intake.held.used).toBe(0);
+  });
+
+  it.each<[string, (rig: Rig) => void]>([
+    [
+      'a stream of this side that has ended',
+      (rig) => {
+        const stream = rig.open({ end: true });
+        stream.onReceive = () => stream.live.keep(100);
+        rig.receive({ type: 'data', stream: 2, payload: 'unread', end: true });
+        stream.live.read(100);
+      },
+    ],
+    [
+      'a stream of the remote that has ended, and whose handler has settled',
+      (rig) => {
+        const stream = rig.remote(1);
+        stream.live.run();
+        stream.live.keep(100);
+        rig.receive({ type: 'reset', stream: 1, code: CANCEL });
+        expect(rig.session.intake.held.used).toBe(100);
+        stream.live.settle();
+        stream.live.read(100);
+      },
+    ],
+    [
+      'a stream of the remote that has ended behind its handler',
+      (rig) => {
+        const stream = rig.remote(1);
+        stream.live.run();
+        stream.live.keep(100);
+        stream.live.settle();
+        expect(rig.session.intake.held.used).toBe(100);
+        rig.send(stream, { end: true });
+        rig.receive({ type: 'data', stream: 1, end: true });
+      },
+    ],
+  ])('of held bytes is not used up by what nobody will ever read: %s', (_what, act) => {
+    const rig = new Rig({ limits: { maxHeldBytes: 100 } });
+    act(rig);
+    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.remote(3).live.keep(100)).toBe(true);
   });
 
   it('that the last payload of a stream is over is told its reader, who would miss it else', () => {

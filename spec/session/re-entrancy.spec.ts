@@ -186,12 +186,15 @@ describe('a holder that is told', () => {
     const rig = new Rig();
     const [one, two] = [rig.open(), rig.open()];
     rig.forget();
+    const closedToNew: boolean[] = [];
     one.onGone = () => {
       rig.send(two, { payload: 'late' });
       two.live.reset('user', CANCEL, '');
-      expect(rig.session.closedToNew).toBe(true);
+      closedToNew.push(rig.session.closedToNew);
     };
     rig.transport.end();
+    expect(closedToNew).toEqual([true]);
+    expect(rig.news).toEqual([]);
     expect(two.ends).toMatchObject([{ how: 'reset' }]);
     expect(rig.isEmpty).toBe(true);
   });

@@ -5,6 +5,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope, RigOptions } from '../support/session-rig.js';
@@ -12,6 +13,8 @@ import type { Envelope, RigOptions } from '../support/session-rig.js';
 const KIB = 1024;
 const FULL = 1024 * KIB;
 const ROOM = 256 * KIB;
+
+collectLogs();
 
 const rigs: Rig[] = [];
 

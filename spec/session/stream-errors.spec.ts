@@ -157,6 +157,15 @@ describe('a reset of the remote', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
+  it('says nothing for what comes behind it: a malformed frame of another stream is answered', () => {
+    const rig = new Rig();
+    rig.remote(1);
+    const other = rig.remote(3);
+    rig.receive({ type: 'reset', stream: 1, code: CANCEL }, { type: 'data', stream: 3, more: true });
+    expect(rig.news).toMatchObject([{ type: 'reset', stream: 3, code: PROTOCOL_ERROR }]);
+    expect(other.ends).toMatchObject([{ by: 'library', code: PROTOCOL_ERROR }]);
+  });
+
   it('without a code is a failure with code null', () => {
     const rig = new Rig();
     const stream = rig.remote(1);

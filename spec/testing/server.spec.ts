@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connect, CloseCode } from '../../src/index.js';
+import { CloseCode } from '../../src/index.js';
+import { connect } from '../support/tracked.js';
 import type { ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createServer } from '../../src/testing.js';

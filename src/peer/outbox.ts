@@ -99,6 +99,7 @@ export class Outbox {
 
   /** The headers of this side's first frame; `null` behind it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
+    if (this.#begun && headers === undefined) return null;
     const { core, start, stream } = this.stream;
     const copy = copyMetadata(headers);
     if (!this.#begun) {
@@ -112,6 +113,7 @@ export class Outbox {
 
   #takeTrailers(): Readonly<Metadata> | null {
     const given = this.#trailers;
+    if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
     return freezeMetadata(copyMetadata(trailers), this.stream.core.codec);
   }

@@ -152,11 +152,13 @@ export class PeerCore {
   ping(): Promise<number> {
     const session = this.#current;
     if (session === null) return rejected(new ConnectionLostError(NOT_OPEN));
-    return new Promise((resolve, reject) => {
+    const answered = new Promise<number>((resolve, reject) => {
       session.connection.ping(resolve, (reason) => {
         reject(new ConnectionLostError(reason));
       });
     });
+    answered.catch(() => undefined);
+    return answered;
   }
 
   /** Ends every session in good order, and dials no more. */

@@ -18,9 +18,10 @@ export class Reception {
   readonly streams$: Observable<Stream>;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
-  /** Greets the first stream; until it has settled, every other is refused. */
+  /** Greets the first stream; until it has replied, every other is refused. */
   #greeter: StreamHandler | null = null;
-  #greeting = false;
+  /** That first stream. */
+  #hello: StreamCore | null = null;
   /** Lifts the deadline of the hello. */
   #patience: () => void = () => undefined;
 
@@ -43,12 +44,11 @@ export class Reception {
   /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
   greetWith(handler: StreamHandler, timeoutMs: number): void {
     this.#greeter = handler;
-    this.#greeting = true;
     if (timeoutMs > 0 && timeoutMs !== Infinity)
       this.#patience = this.core.deadlines.add(
         {
           expire: () => {
-            this.core.rejectHello();
+            if (!this.#welcomed) this.core.rejectHello();
           },
         },
         timeoutMs,
@@ -61,8 +61,8 @@ export class Reception {
     live.sink = stream;
     if (open.end) stream.inbox.finish(null);
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
-    if (this.#greeting) this.#greet(live, stream);
-    else this.#offer(live, stream);
+    if (this.#greeter === null || this.#welcomed) this.#offer(live, stream);
+    else this.#greet(this.#greeter, live, stream);
   }
 
   /** The peer has ended. */
@@ -71,17 +71,29 @@ export class Reception {
     for (const subscriber of this.#subscribers) subscriber.complete();
   }
 
-  #greet(live: LiveStream, stream: StreamCore): void {
-    const greeter = this.#greeter;
-    if (greeter === null) {
+  /** Whether the hello was answered in full: a reset is no answer, whoever sent it. */
+  get #welcomed(): boolean {
+    const hello = this.#hello;
+    if (hello === null || !hello.line.sealed) return false;
+    const { cause } = hello;
+    return (
+      cause === null || cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR)
+    );
+  }
+
+  #greet(greeter: StreamHandler, live: LiveStream, stream: StreamCore): void {
+    if (this.#hello !== null) {
       live.reset('library', ResetCode.REFUSED, 'the hello has not been answered yet');
       return;
     }
-    this.#greeter = null;
-    this.#run(greeter, live, stream, (error) => {
-      this.#greeting = false;
+    this.#hello = stream;
+    if (stream.cause !== null) {
+      this.core.rejectHello();
+      return;
+    }
+    this.#run(greeter, live, stream, (failure) => {
       this.#patience();
-      if (error !== null) this.core.rejectHello();
+      if (failure !== null || !this.#welcomed) this.core.rejectHello();
     });
   }
 

@@ -25,6 +25,8 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   readonly #state = new StreamState();
   #sealed = false;
   #unread = 0;
+  /** Whether what waits to be read counts: not once nobody works on the stream, which would never give it back. */
+  #counts = true;
   #unsent: boolean;
   /** Whether the remote's first frame is still to come, which is the one that carries headers. */
   #headersDue: boolean;
@@ -80,6 +82,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   /** The handler has settled. */
   settle(): void {
     this.#place?.settle();
+    if (this.#state.closed) this.#discount();
   }
 
   send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
@@ -129,13 +132,6 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     else this.#state.advance('sendEnd');
   }
 
-  /** A frame of this stream cannot be written. */
-  unsendable(): void {
-    // Nothing has left before the first slice: the remote has never heard of the stream.
-    if (this.phase === 'idle') this.#unsent = true;
-    this.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
-  }
-
   /** Whether the remote may send data now. */
   expectsData(): boolean {
     return this.#state.advance('recvData');
@@ -163,6 +159,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   read(bytes: number): void {
+    if (!this.#counts) return;
     this.#unread -= bytes;
     this.session.intake.read(this, this.#unread, bytes);
   }
@@ -244,7 +241,14 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     this.#guard(() => {
       this.sink.gone(cause);
     });
+    if (this.#place?.running !== true) this.#discount();
     this.session.released(this);
+  }
+
+  #discount(): void {
+    this.#counts = false;
+    this.session.intake.held.give(this.#unread);
+    this.#unread = 0;
   }
 
   /** Runs the owner's code: what it throws ends this stream, and nothing else. */

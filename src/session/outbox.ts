@@ -92,7 +92,7 @@ export class Outbox implements Departures {
     }
     logger.error(`rxmux: stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
     const live = this.session.streams.get(stream);
-    if (live !== undefined) live.unsendable();
+    if (live !== undefined) live.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
       // The stream is closed and this was on its way out; a reset goes without what cannot be encoded.
       this.scheduler.backlog.drop(stream);

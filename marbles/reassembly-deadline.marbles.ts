@@ -1,0 +1,137 @@
+import { describe, it } from '@jest/globals';
+import { map, Subject } from 'rxjs';
+import { JsonCodec } from '../src/codec/json.js';
+import { Session } from '../src/session/session.js';
+import type { Frame } from '../src/wire/frame.js';
+import { resolveLimits } from '../src/wire/limits.js';
+import { DrawnTransport } from './support/drawn-transport.js';
+import { marbles } from './support/virtual.js';
+import { letterOf } from './support/wire.js';
+
+/** Streams 1 and 3 of the remote: an open in fragments (`o`, `O` begin it, `m` goes on, `w`, `W` complete it), a reset, a frame of a later version. */
+const FRAMES: Readonly<Record<string, Frame>> = {
+  o: { type: 'open', stream: 1, fragment: '"', more: true },
+  m: { type: 'open', stream: 1, fragment: 'x', more: true },
+  w: { type: 'open', stream: 1, fragment: '"' },
+  O: { type: 'open', stream: 3, fragment: '"', more: true },
+  W: { type: 'open', stream: 3, fragment: '"' },
+  r: { type: 'reset', stream: 1 },
+  l: { type: 'later' },
+};
+
+interface Row {
+  readonly does: string;
+  readonly inbound: string;
+  /** When reading pauses (`c`) and goes on (`r`). */
+  readonly reading?: string;
+  /** Ids of the streams that have arrived whole. */
+  readonly opened: string;
+  /** Frames sent: `t` is a reset because the time is up. */
+  readonly outbound: string;
+  readonly subs: string;
+}
+
+/** Fragments are given up behind six ms in which nothing arrives. */
+const ROWS: readonly Row[] = [
+  {
+    does: 'never runs out without fragments',
+    inbound: ' ----l----------|',
+    opened: '  ----------------',
+    outbound: '---------------|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'runs out when nothing follows a fragment',
+    inbound: ' -o-------------|',
+    opened: '  ----------------',
+    outbound: '-------t-------|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'begins anew with each fragment',
+    inbound: ' -o---m---------|',
+    opened: '  ----------------',
+    outbound: '-----------t---|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'begins anew with whatever else arrives',
+    inbound: ' -o---l---------|',
+    opened: '  ----------------',
+    outbound: '-----------t---|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'is one for all streams',
+    inbound: ' -o---O---------|',
+    opened: '  ----------------',
+    outbound: '-----------(tt)|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'is over when all is complete',
+    inbound: ' -o-O---w-W-----|',
+    opened: '  -------1-3------',
+    outbound: '---------------|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'is over for a stream that is reset',
+    inbound: ' -o---r---------|',
+    opened: '  ----------------',
+    outbound: '---------------|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'stands still while reading is paused',
+    inbound: ' -o-------------|',
+    reading: ' ---c----r-------',
+    opened: '  ----------------',
+    outbound: '------------t--|',
+    subs: '    ^--------------!',
+  },
+  {
+    does: 'leaves nothing to do behind the end of the socket',
+    inbound: ' -o---|          ',
+    opened: '  ----------------',
+    outbound: '-----|',
+    subs: '    ^----!',
+  },
+];
+
+describe('the deadline of a reassembly', () => {
+  it.each(ROWS)(
+    '$does',
+    marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, { inbound, reading = '', opened, outbound, subs }) => {
+      const codec = new JsonCodec();
+      const [opened$, out$] = [new Subject<string>(), new Subject<string>()];
+      const inbound$ = hot(inbound, FRAMES);
+      const session = new Session({
+        transport: new DrawnTransport(inbound$.pipe(map((frame) => codec.encode(frame)))),
+        codec,
+        limits: resolveLimits({ reassemblyTimeoutMs: 6, pauseMs: 100 }),
+        isDialer: false,
+        keepalive: null,
+        maxFrameBytes: 65_536,
+        owner: {
+          opened: ({ id }) => opened$.next(String(id)),
+          observed: (direction, frame) => {
+            if (direction === 'tx') out$.next(letterOf(frame));
+          },
+          goneAway: () => undefined,
+          ending: (close) => ({ ...close, willRetry: false }),
+          ended: () => out$.complete(),
+        },
+      });
+      const consumer = {};
+      cold(reading).subscribe((what) => {
+        if (what === 'c') session.reading.crowd(consumer);
+        else session.reading.clear(consumer);
+      });
+      session.start();
+      expectObservable(opened$).toBe(opened.trim());
+      expectObservable(out$).toBe(outbound.trim());
+      expectSubscriptions(inbound$.subscriptions).toBe(subs.trim());
+    }),
+  );
+});

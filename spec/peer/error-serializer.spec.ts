@@ -1,0 +1,113 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { defaultErrorSerializer } from '../../src/index.js';
+import type { ErrorSerializer, StreamHandler } from '../../src/peer/hooks.js';
+import type { PeerOptions } from '../../src/peer/options.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+collectLogs();
+
+/** What the acceptor sent when its handler did this, and what the request came to. */
+async function answered(handler: StreamHandler, options: PeerOptions = {}) {
+  const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
+  acceptor.onStream(handler);
+  const sent = framesOf(acceptor);
+  const outcome = dialer.request('p').then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await time.advance();
+  acceptor.onStream((payload, stream) => stream.reply(payload));
+  const next = dialer.request('the connection lives');
+  await time.advance();
+  expect(await next).toBe('the connection lives');
+  return { sent: sent.slice(0, -1), outcome: await outcome };
+}
+
+const throwing =
+  (thrown: unknown): StreamHandler =>
+  () => {
+    throw thrown;
+  };
+
+/** Refuses to be looked at in any way. */
+const hostile: object = new Proxy(
+  {},
+  Object.fromEntries(
+    ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor'].map((trap) => [
+      trap,
+      () => {
+        throw new Error('hands off');
+      },
+    ]),
+  ),
+);
+
+describe('an error serializer', () => {
+  it('makes the payload of the reset from what was thrown', async () => {
+    const thrown = new Error('secret');
+    const serializer = jest.fn<ErrorSerializer>(() => ({ status: 500 }));
+    const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
+    expect(serializer.mock.calls).toEqual([[thrown]]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'secret', payload: { status: 500 } }) });
+  });
+
+  it('sets the reason too where its value has a message, so that it can redact both', async () => {
+    const { sent } = await answered(throwing(new Error('secret')), { errorSerializer: () => ({ message: 'failed' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
+  });
+
+  it.each<[string, ErrorSerializer]>([
+    ['gives null', () => null],
+    ['gives undefined', () => undefined],
+    [
+      'throws',
+      () => {
+        throw new Error('serializer');
+      },
+    ],
+    ['gives bytes, which json cannot carry', () => new Uint8Array(3)],
+    ['gives a function', () => () => 1],
+    [
+      'gives a circle',
+      () => {
+        const circle: Record<string, unknown> = {};
+        return (circle['self'] = circle);
+      },
+    ],
+    ['gives a promise', () => Promise.resolve(1)],
+    ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
+    ['gives a proxy that refuses everything', () => hostile],
+  ])('that %s leaves a reset with reason text and no payload', async (_what, errorSerializer) => {
+    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
+  });
+
+  it('may give a value larger than a frame: the reset goes in fragments', async () => {
+    const big = 'x'.repeat(200_000);
+    const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer: () => ({ big }) });
+    expect(sent.length).toBeGreaterThan(3);
+    expect(sent.every((frame) => frame['type'] === 'reset')).toBe(true);
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'why' }) });
+  });
+
+  it('is the default one for a peer without: name and message', () => {
+    expect([new TypeError('t'), 'text', null].map(defaultErrorSerializer)).toEqual([
+      { name: 'TypeError', message: 't' },
+      { name: 'Error', message: 'text' },
+      { name: 'Error', message: 'null' },
+    ]);
+  });
+
+  it('is asked for a failing input of this side too', async () => {
+    const { dialer } = createPair({ dialer: { errorSerializer: () => 'serialized' } });
+    const sent = framesOf(dialer);
+    void dialer.open().sendAll(Promise.reject(new Error('input')));
+    await time.advance();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: 'serialized', reason: 'input' });
+  });
+});
