@@ -12,6 +12,8 @@ const config: Config = {
     // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
   },
+  // A core is left to nobody else: the default would run a machine of two cores in one process.
+  maxWorkers: '100%',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Unlike v8, babel notices an `if` that is never false and a default that is never used, and leaves files of types alone.
   coverageProvider: 'babel',

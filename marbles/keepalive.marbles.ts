@@ -1,4 +1,5 @@
 import { describe, it } from '@jest/globals';
+import { OutgoingFrame } from '../src/wire/outgoing.js';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
 import { Session } from '../src/session/session.js';
@@ -142,7 +143,7 @@ describe('the keepalive', () => {
         },
       });
       const send = () => {
-        session.open().send({ type: 'open' }, null);
+        session.open().send(new OutgoingFrame({ type: 'open' }, null));
       };
       const consumer = {};
       const doing: Readonly<Record<string, () => void>> = {

@@ -125,6 +125,34 @@ describe('the keepalive', () => {
   );
 
   it(
+    'with less time to be idle than to answer asks once, and gives the answer all its time',
+    inTime((time) => {
+      const rig = watched({ keepalive: { idleMs: 1_000, timeoutMs: 10_000 } });
+      time.advance(10_999);
+      expect([pings(rig), rig.transport.terminated]).toEqual([1, null]);
+      time.advance(1);
+      expect([pings(rig), rig.transport.terminated]).toEqual([0, DEAD]);
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
+  it(
+    'with less time to be idle than to answer asks again that time behind an answer',
+    inTime((time) => {
+      const rig = watched({ keepalive: { idleMs: 1_000, timeoutMs: 10_000 } });
+      time.advance(8_500);
+      rig.receive({ type: 'later' });
+      expect(pings(rig)).toBe(1);
+      time.advance(999);
+      expect(pings(rig)).toBe(0);
+      time.advance(1);
+      expect(pings(rig)).toBe(1);
+      time.advance(10_000);
+      expect(rig.transport.terminated).toBe(DEAD);
+    }),
+  );
+
+  it(
     'forgets a ping whose answer something else was: its pong is not asked for any more once the next is sent',
     inTime((time) => {
       const rig = watched({ limits: { junk: { burst: 0, perSecond: 0 } } });

@@ -4,7 +4,7 @@ import { encodedPartOf, Lane } from '../../src/session/lane.js';
 import type { Cut } from '../../src/session/lane.js';
 import { slicesOf } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
-import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 
 const CODEC = new JsonCodec();
@@ -129,7 +129,7 @@ function outgoing(frame: Frame): OutgoingFrame {
   return new OutgoingFrame(frame, payload === ABSENT ? null : CODEC.encodePayload(payload));
 }
 
-function laneOf([first = data({}), ...rest]: readonly CompleteFrame[]): Lane {
+function laneOf([first = data({}), ...rest]: readonly OutgoingFrame[]): Lane {
   const lane = new Lane(first, null);
   for (const frame of rest) lane.append(frame);
   return lane;

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
@@ -156,7 +157,7 @@ describe('a frame that fits', () => {
   it('is lost on a stream that nobody holds', () => {
     const rig = new Rig();
     const live = rig.session.open();
-    live.send({ type: 'open' }, null);
+    live.send(new OutgoingFrame({ type: 'open' }, null));
     rig.receive({ type: 'data', stream: 2, payload: 1, end: true }, { type: 'reset', stream: 2 });
     expect(live.phase).toBe('closed');
     expect(rig.transport.closes).toEqual([]);

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { overtakes, Scheduler } from '../../src/session/scheduler.js';
-import { completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
@@ -421,7 +420,7 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(completeFrame({ type: 'ping', nonce: 'n' }));
+    scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     for (const name of ['a', 'b']) scheduler.whenFlushed(() => log.push(name));
     expect(log).toEqual([]);
     transport.drainTo(0);
@@ -452,7 +451,7 @@ describe('Scheduler', () => {
   it('tells of each frame after it has gone down the river', () => {
     const { scheduler, log, departed } = bare();
     scheduler.add(data(1));
-    scheduler.add(completeFrame({ type: 'pong' }));
+    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
     expect([log, departed]).toEqual([
       ['data 1', 'pong'],
       ['data 1', 'pong'],
@@ -463,11 +462,11 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(completeFrame({ type: 'ping' }));
+    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.whenFlushed(() => log.push('flushed'));
-    scheduler.stop(completeFrame({ type: 'goaway' }));
-    scheduler.stop(completeFrame({ type: 'goaway' }));
-    scheduler.add(completeFrame({ type: 'pong' }));
+    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
+    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
+    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
     scheduler.add(data(3));
     transport.drainTo(0);
     expect(log).toEqual(['goaway']);
@@ -489,7 +488,7 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(completeFrame({ type: 'ping' }));
+    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.clear();
     transport.drainTo(0);
     expect([log, scheduler.backlog.bytes, scheduler.backlog.lanes.size]).toEqual([[], 0, 0]);
@@ -526,7 +525,7 @@ describe('Scheduler', () => {
   it('takes data without a stream id as of stream 0', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
-    scheduler.add(completeFrame({ type: 'data' }));
+    scheduler.add(new OutgoingFrame({ type: 'data' }, null));
     expect([...scheduler.backlog.lanes.keys()]).toEqual([0]);
     transport.drainTo(0);
     expect(log).toEqual(['data']);
@@ -535,7 +534,7 @@ describe('Scheduler', () => {
   it('has no output before it is started', () => {
     const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing });
     expect(() => {
-      scheduler.add(completeFrame({ type: 'ping' }));
+      scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     }).toThrow(new Error('the scheduler has no output yet'));
   });
 });

@@ -1,3 +1,4 @@
+import { afterEach } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
 import type { LiveStream } from '../../src/session/live-stream.js';
@@ -11,6 +12,7 @@ import type { CompleteFrame, Frame, FrameDirection } from '../../src/wire/frame.
 import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { toMapping } from '../../src/wire/mapping.js';
+import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import type { ResetCode } from '../../src/wire/reset-code.js';
 import { ScriptedTransport } from './scripted-transport.js';
 
@@ -56,7 +58,15 @@ export class Holder implements StreamSink {
   }
 }
 
-/** One session over a scripted socket, held by a test. */
+const made = new Set<Rig>();
+
+// The watches of a session that nobody ends would keep the process, as they would a program's.
+afterEach(() => {
+  for (const rig of made) rig.transport.end();
+  made.clear();
+});
+
+/** One session over a scripted socket, held by a test and ended behind it. */
 export class Rig {
   readonly transport = new ScriptedTransport();
   readonly session: Session;
@@ -85,6 +95,7 @@ export class Rig {
       owner: this.#owner(),
     });
     this.session.start();
+    made.add(this);
   }
 
   /** Everything sent so far, decoded. */
@@ -136,7 +147,8 @@ export class Rig {
 
   /** Sends a frame on a stream; `data` unless it says otherwise. */
   send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
-    live.send({ type: 'data', payload, ...frame }, payload === ABSENT ? null : this.session.codec.encodePayload(payload));
+    const encoded = payload === ABSENT ? null : this.session.codec.encodePayload(payload);
+    live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded));
   }
 
   /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */

@@ -1,16 +1,16 @@
 import { Observable } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import type { Codec } from '../wire/codec.js';
 import { MAX_FRAME_BYTES, slicesOf } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
 
 /** Decides whose slice goes out next, and when. Slices are cut as they are asked for. */
-export interface SliceQueue {
+export interface SliceQueue<F extends Frame = Frame> {
   /** Called on subscription: `cut` gives a frame's slices, `null` when it fits as it is; `emit` sends one on its way. */
   start(cut: (frame: Frame) => Slicer | null, emit: (slice: Frame) => void): void;
   /** Takes one whole frame. */
-  add(frame: Frame): void;
+  add(frame: F): void;
 }
 
 /**
@@ -31,7 +31,9 @@ export interface SliceQueue {
  * // false
  * ```
  */
-export function fragment(codec: Codec, cap: number = MAX_FRAME_BYTES, queue?: SliceQueue): MonoTypeOperatorFunction<Frame> {
+export function fragment(codec: Codec, cap?: number): MonoTypeOperatorFunction<Frame>;
+export function fragment<F extends Frame>(codec: Codec, cap: number, queue: SliceQueue<F>): OperatorFunction<F, Frame>;
+export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_BYTES, queue?: SliceQueue<F>): OperatorFunction<F, Frame> {
   return (source) =>
     new Observable((subscriber) => {
       const slices = queue ?? atOnce();

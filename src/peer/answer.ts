@@ -18,7 +18,7 @@ export function endAnswer(stream: StreamCore): void {
 
 /** Stops an upload that nobody reads; only where the answer has ended. */
 export function stopUpload(stream: StreamCore): void {
-  if (stream.phase !== 'closed' && stream.phase !== 'halfClosedRemote' && !stream.inbox.hasReader)
+  if (stream.phase !== 'closed' && stream.phase !== 'halfClosedRemote' && !stream.hasReader)
     stream.line.reset('library', ResetCode.NO_ERROR, '');
 }
 

@@ -6,11 +6,13 @@ import type { Message } from '../wire/codec.js';
 import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
+import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
 import type { Input } from './pump.js';
 import type { Stream } from './stream.js';
@@ -65,12 +67,16 @@ export class Calls {
     const headers = copyMetadata(opening.headers);
     core.hooks.opening(headers, value);
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-    const frame = { type: 'open', payload, headers: freezeMetadata(headers, codec), end: opening.end };
+    const frame = new OutgoingFrame(
+      { type: 'open', payload, headers: freezeMetadata(headers, codec), end: opening.end, trailers: null },
+      encoded,
+    );
     core.checkSendable(frame, encoded, null);
     const start = { local: true, headers: frame.headers, payload, forgotten: opening.forgotten ?? false };
     const stream = opening.signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
-    lookAfter(stream, opening);
-    stream.line.send(frame, encoded);
+    if (opening.timeoutMs !== undefined) stream.limit(opening.timeoutMs);
+    if (opening.signal !== undefined) stream.cancelWith(opening.signal);
+    stream.line.send(frame);
     try {
       opening.onOpen?.(stream.stream);
     } catch (error) {
@@ -155,36 +161,35 @@ function retried(call$: Observable<unknown>, { retry = false }: OpenOptions): Ob
   return retry === false ? call$ : call$.pipe(retryWhenSafe(retry === 'safe' ? {} : retry));
 }
 
-function lookAfter(stream: StreamCore, { signal, timeoutMs }: OpenOptions): void {
-  if (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs !== Infinity) stream.onRelease(stream.core.deadlines.add(stream, timeoutMs));
-  if (signal === undefined) return;
-  const abort = (): void => {
-    stream.cancel('aborted', new CancelledError('aborted', { streamId: stream.line.id, cause: signal.reason }));
-  };
-  if (signal.aborted) abort();
-  else {
-    signal.addEventListener('abort', abort);
-    stream.onRelease(() => {
-      signal.removeEventListener('abort', abort);
-    });
-  }
-}
-
 /** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */
 export function readOne(stream: StreamCore, answered: (value: unknown) => void, failed: (error: unknown) => void): void {
-  let first = true;
-  const settle = (value: unknown): void => {
-    if (first) answered(value);
-    else stream.cancel('one answer was expected', new CancelledError('one answer was expected', { streamId: stream.line.id }));
-    first = false;
-  };
-  stream.inbox.attach({
-    next: settle,
-    error(error) {
-      if (first) failed(error);
-    },
-    complete() {
-      if (first) settle(null);
-    },
-  });
+  stream.readBy(new OneAnswer(stream, answered, failed));
+}
+
+class OneAnswer implements Reader<unknown> {
+  #answered = false;
+
+  constructor(
+    private readonly stream: StreamCore,
+    private readonly answered: (value: unknown) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  next(value: unknown): void {
+    if (this.#answered) {
+      const text = 'one answer was expected';
+      this.stream.cancel(text, new CancelledError(text, { streamId: this.stream.line.id }));
+      return;
+    }
+    this.#answered = true;
+    this.answered(value);
+  }
+
+  error(error: unknown): void {
+    if (!this.#answered) this.failed(error);
+  }
+
+  complete(): void {
+    if (!this.#answered) this.next(null);
+  }
 }

@@ -8,30 +8,29 @@ export interface Deadlined {
   expire(timeoutMs: number): void;
 }
 
-interface Entry {
-  readonly item: Deadlined;
-  readonly at: number;
-}
-
 /** The deadlines of one peer's calls, with one timer for all. Calls of the same time-out end in the order they began. */
 export class Deadlines {
-  /** By time-out in ms; each in the order of expiry. */
-  readonly #queues = new Map<number, Set<Entry>>();
+  /** By time-out in ms: who may be late, and when, in the order of expiry. */
+  readonly #queues = new Map<number, Map<Deadlined, number>>();
   #timer: Subscription | null = null;
   #armedFor = Infinity;
 
-  /** Sets a deadline `timeoutMs` from now; gives the way to lift it. */
-  add(item: Deadlined, timeoutMs: number): () => void {
-    const entry: Entry = { item, at: asyncScheduler.now() + timeoutMs };
-    const queue = this.#queues.get(timeoutMs) ?? new Set();
-    this.#queues.set(timeoutMs, queue.add(entry));
-    if (entry.at < this.#armedFor) this.#arm(entry.at);
-    return () => {
-      queue.delete(entry);
-      if (queue.size > 0 || this.#queues.get(timeoutMs) !== queue) return;
-      this.#queues.delete(timeoutMs);
-      if (this.#queues.size === 0) this.#disarm();
-    };
+  /** Sets a deadline `timeoutMs` from now, which has to be {@link lift lifted}; 0 and `Infinity` are none. */
+  add(item: Deadlined, timeoutMs: number): void {
+    if (timeoutMs <= 0 || timeoutMs === Infinity) return;
+    const at = asyncScheduler.now() + timeoutMs;
+    const queue = this.#queues.get(timeoutMs);
+    if (queue === undefined) this.#queues.set(timeoutMs, new Map([[item, at]]));
+    else queue.set(item, at);
+    if (at < this.#armedFor) this.#arm(at);
+  }
+
+  /** Lifts the deadline that was set for an item with the same time-out, if it has not expired. */
+  lift(item: Deadlined, timeoutMs: number): void {
+    const queue = this.#queues.get(timeoutMs);
+    if (queue?.delete(item) !== true || queue.size > 0) return;
+    this.#queues.delete(timeoutMs);
+    if (this.#queues.size === 0) this.#disarm();
   }
 
   #arm(at: number): void {
@@ -52,10 +51,10 @@ export class Deadlines {
     this.#disarm();
     const now = asyncScheduler.now();
     for (const [timeoutMs, queue] of [...this.#queues]) {
-      for (const entry of queue) {
-        if (entry.at > now) break;
-        queue.delete(entry);
-        entry.item.expire(timeoutMs);
+      for (const [item, at] of queue) {
+        if (at > now) break;
+        queue.delete(item);
+        item.expire(timeoutMs);
       }
       if (queue.size === 0 && this.#queues.get(timeoutMs) === queue) this.#queues.delete(timeoutMs);
     }
@@ -64,7 +63,7 @@ export class Deadlines {
   }
 }
 
-function earliest(queue: ReadonlySet<Entry>): number {
-  for (const { at } of queue) return at;
+function earliest(queue: ReadonlyMap<Deadlined, number>): number {
+  for (const at of queue.values()) return at;
   return Infinity;
 }

@@ -2,6 +2,7 @@ import { concatMap, defer, Observable, takeWhile } from 'rxjs';
 import type { Session } from '../session/session.js';
 import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { readOne } from './calls.js';
 import { limited } from './dial.js';
@@ -58,13 +59,16 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     const { codec } = core;
     const payload = hello.payload === undefined ? ABSENT : hello.payload;
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-    const frame = { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true };
+    const frame = new OutgoingFrame(
+      { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true },
+      encoded,
+    );
     core.checkSendable(frame, encoded, session.streams.nextId);
     const live = session.open();
     const stream = new StreamCore(core, { local: true, headers: frame.headers, payload }, live);
     // It belongs to this socket: unlike other streams it is not taken back for the next.
     live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
-    if (timeoutMs > 0 && timeoutMs !== Infinity) stream.onRelease(core.deadlines.add(stream, timeoutMs));
+    stream.limit(timeoutMs);
     readOne(
       stream,
       (reply) => {
@@ -75,6 +79,6 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
         subscriber.error(error);
       },
     );
-    live.send(frame, encoded);
+    live.send(frame);
   });
 }

@@ -67,6 +67,7 @@ export class Hooks {
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
   opening(headers: Metadata, payload: unknown): void {
+    if (this.open.empty) return;
     for (const hook of this.open) refuseThenable('an open interceptor', hook(headers, payload));
   }
 

@@ -10,14 +10,23 @@ export interface Reader<T> {
   complete(): void;
 }
 
+/** How what is received ends. */
+export interface End {
+  readonly error: unknown;
+}
+
 /** What an inbox needs of its stream. */
-export interface InboxStream {
+export interface InboxStream<T> {
+  /** Gets everything, from the first payload on, without a Subject between. */
+  readonly reader: Reader<T> | null;
   /** Counts `bytes` that wait to be read; `false` when that was too much and the stream has been reset. */
   keep(bytes: number): boolean;
   /** `bytes` that waited have been read or dropped. */
   read(bytes: number): void;
   /** Bytes of the payload that is being delivered. */
   readonly arrivedBytes: number;
+  /** Set once nothing follows; its error is `null` where the stream simply ended. */
+  readonly end: End | null;
   /** The first reader is there. */
   taken(): void;
   /** The last reader has left before the end. */
@@ -35,19 +44,17 @@ interface Unread<T> {
  */
 export class Inbox<T> {
   #unread: Fifo<Unread<T>> | null = null;
-  #reader: Reader<T> | null = null;
   #subject: Subject<T> | null = null;
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
-  #end: { readonly error: unknown } | null = null;
   #left = false;
   #inHand: number | null = null;
 
-  constructor(private readonly stream: InboxStream) {}
+  constructor(private readonly stream: InboxStream<T>) {}
 
   /** Whether somebody reads. */
   get hasReader(): boolean {
-    return this.#reader !== null || this.#subscribers > 0;
+    return this.stream.reader !== null || this.#subscribers > 0;
   }
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
@@ -56,27 +63,20 @@ export class Inbox<T> {
   }
 
   next(value: T): void {
-    if (this.#left || this.#end !== null) return;
+    if (this.#left) return;
     const shared = this.#subject?.observed === true && this.#unread === null;
-    this.#reader?.next(value);
+    const { reader } = this.stream;
+    reader?.next(value);
     if (shared) this.#subject?.next(value);
-    else if (this.#reader === null) this.#keep(value);
+    else if (reader === null) this.#keep(value);
   }
 
-  /** Nothing follows; `error` is `null` where the stream simply ended. What waits can still be read. */
-  finish(error: unknown): void {
-    if (this.#end !== null) return;
-    this.#end = { error };
+  /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
+  finish(end: End): void {
     if (this.#unread !== null) return;
-    if (this.#reader !== null) finish(this.#reader, error);
-    if (this.#subject !== null) finish(this.#subject, error);
-  }
-
-  /** Hands everything, from the first payload on, to one reader without a Subject between. */
-  attach(reader: Reader<T>): void {
-    this.stream.taken();
-    this.#reader = reader;
-    if (this.#end !== null) finish(reader, this.#end.error);
+    const { reader } = this.stream;
+    if (reader !== null) finish(reader, end);
+    if (this.#subject !== null) finish(this.#subject, end);
   }
 
   subscribe(subscriber: Subscriber<T>): TeardownLogic {
@@ -84,7 +84,7 @@ export class Inbox<T> {
     this.#left = false;
     this.#subscribers++;
     this.#drainTo(subscriber);
-    if (this.#unread === null && this.#end !== null) finish(subscriber, this.#end.error);
+    if (this.#unread === null && this.stream.end !== null) finish(subscriber, this.stream.end);
     if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
     return () => {
       this.#subscribers--;
@@ -124,11 +124,12 @@ export class Inbox<T> {
   #checkLeft(): void {
     if (this.hasReader || this.#left) return;
     this.drop();
-    if (this.#end === null) this.stream.abandoned();
+    if (this.stream.end === null) this.stream.abandoned();
   }
 }
 
-function finish(reader: { error(error: unknown): void; complete(): void }, error: unknown): void {
+/** Tells a reader how it ends. */
+export function finish(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
   if (error === null) reader.complete();
   else reader.error(error);
 }

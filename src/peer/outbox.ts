@@ -2,7 +2,8 @@ import { logger } from '../logger.js';
 import type { Message } from '../wire/codec.js';
 import { CancelledError, ProtocolError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
-import type { Frame, Metadata, MetadataInput } from '../wire/frame.js';
+import type { Metadata, MetadataInput } from '../wire/frame.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
 import { rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { StreamCore } from './stream-core.js';
@@ -34,7 +35,7 @@ export class Outbox {
   sendHeaders(headers?: MetadataInput): void {
     if (this.#begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
-    if (first !== null) this.#transmit({ type: 'data', headers: first }, null);
+    if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
   /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
@@ -43,7 +44,10 @@ export class Outbox {
     if (refusal !== null) return rejected(refusal);
     const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
     const trailers = end ? this.#takeTrailers() : null;
-    this.#transmit({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers }, encoded);
+    this.#transmit(
+      new OutgoingFrame({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers }, encoded),
+      encoded,
+    );
     return this.#ready();
   }
 
@@ -89,12 +93,12 @@ export class Outbox {
     return error;
   }
 
-  #transmit(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
+  #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
     stream.core.checkSendable(frame, encodedPayload, stream.line.id);
     this.#begun = true;
     stream.taken();
-    stream.line.send(frame, encodedPayload);
+    stream.line.send(frame);
   }
 
   /** The headers of this side's first frame; `null` behind it, and for none. */

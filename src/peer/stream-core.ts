@@ -12,8 +12,8 @@ import { ResetCode } from '../wire/reset-code.js';
 import type { Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { failureOf } from './failure.js';
-import { Inbox } from './inbox.js';
-import type { InboxStream } from './inbox.js';
+import { finish, Inbox } from './inbox.js';
+import type { End, InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
@@ -31,31 +31,52 @@ export interface StreamStart {
 }
 
 /**
- * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. A
- * `Stream` is made around it when somebody asks for one.
+ * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most
+ * streams need little of what a stream can have, so its parts are made when somebody asks for them.
  */
-export class StreamCore implements StreamSink, InboxStream, Deadlined {
-  readonly inbox: Inbox<unknown> = new Inbox(this);
-  readonly outbox: Outbox;
+export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
   /** What ended the stream; `null` while it is live. */
   cause: CloseCause | null = null;
+  end: End | null = null;
+  reader: Reader<unknown> | null = null;
+  #inbox: Inbox<unknown> | null = null;
+  #outbox: Outbox | null = null;
   #stream: Stream | null = null;
   #extras: StreamExtras | null = null;
   #taken: boolean;
   /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
   #error: unknown = null;
-  /** Lifts the deadline and lets go of the caller's signal. */
-  #releases: (() => void)[] | null = null;
+  /** How long the stream may take, in ms; 0 is no limit. */
+  #timeoutMs = 0;
+  /** Lets go of the caller's signal. */
+  #release: (() => void) | null = null;
 
   constructor(
     readonly core: PeerCore,
     readonly start: StreamStart,
     public line: StreamLine,
   ) {
-    this.outbox = new Outbox(this);
     this.#taken = start.local;
+  }
+
+  get inbox(): Inbox<unknown> {
+    return (this.#inbox ??= new Inbox(this));
+  }
+
+  get outbox(): Outbox {
+    return (this.#outbox ??= new Outbox(this));
+  }
+
+  /** Whether this side's first frame has gone, which is the one that carries headers. */
+  get begun(): boolean {
+    return this.#outbox?.begun ?? this.start.local;
+  }
+
+  /** Whether somebody reads. */
+  get hasReader(): boolean {
+    return this.reader !== null || this.#inbox?.hasReader === true;
   }
 
   get stream(): Stream {
@@ -84,10 +105,31 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     return this.#taken;
   }
 
-  /** Runs `task` when the stream is gone, before anybody is told; at once when it is gone already. */
-  onRelease(task: () => void): void {
-    if (this.phase === 'closed') task();
-    else (this.#releases ??= []).push(task);
+  /** Hands everything that comes, from the first payload on, to one reader. */
+  readBy(reader: Reader<unknown>): void {
+    this.taken();
+    this.reader = reader;
+    if (this.end !== null) finish(reader, this.end);
+  }
+
+  /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
+  limit(timeoutMs: number): void {
+    if (this.phase === 'closed') return;
+    this.#timeoutMs = timeoutMs;
+    this.core.deadlines.add(this, timeoutMs);
+  }
+
+  /** Cancels the stream when `signal` aborts. */
+  cancelWith(signal: AbortSignal): void {
+    const abort = (): void => {
+      this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: signal.reason }));
+    };
+    if (signal.aborted) abort();
+    if (this.phase === 'closed') return;
+    signal.addEventListener('abort', abort);
+    this.#release = () => {
+      signal.removeEventListener('abort', abort);
+    };
   }
 
   // From the connection
@@ -95,9 +137,17 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
   receive(frame: CompleteFrame): void {
     if (this.start.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
-    if (frame.payload !== ABSENT) this.inbox.next(frame.payload);
+    if (frame.payload !== ABSENT) this.#deliver(frame.payload);
     // An end that closes the stream is told with its cause.
-    if (frame.end && this.phase !== 'closed') this.inbox.finish(null);
+    if (frame.end && this.phase !== 'closed') this.finish(null);
+  }
+
+  /** Nothing follows; `error` is `null` where the stream simply ended. */
+  finish(error: unknown): void {
+    if (this.end !== null) return;
+    this.end = { error };
+    if (this.#inbox !== null) this.#inbox.finish(this.end);
+    else if (this.reader !== null) finish(this.reader, this.end);
   }
 
   gone(cause: CloseCause, error?: unknown): void {
@@ -105,9 +155,9 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     this.#error ??= error;
     if (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.CANCEL)
       this.#error ??= new CancelledError(cause.reason, { streamId: this.line.id });
-    for (const release of this.#releases ?? []) release();
-    this.#releases = null;
-    this.inbox.finish(this.error);
+    this.core.deadlines.lift(this, this.#timeoutMs);
+    this.#release?.();
+    this.finish(this.error);
     this.#extras?.gone(cause);
   }
 
@@ -152,7 +202,7 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
     if (!Number.isSafeInteger(code)) throw new TypeError(`reset: expected an integer for a code, got ${String(code)}`);
     if (typeof reason !== 'string') throw new TypeError(`reset: expected a text for a reason, got ${typeof reason}`);
     if (this.phase === 'closed') return;
-    if (code === ResetCode.REFUSED && this.outbox.begun)
+    if (code === ResetCode.REFUSED && this.begun)
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     const streamId = this.line.id;
     this.#error =
@@ -183,9 +233,15 @@ export class StreamCore implements StreamSink, InboxStream, Deadlined {
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
     if (this.phase === 'closed') return;
-    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.outbox.begun);
+    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.begun);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
+  }
+
+  #deliver(payload: unknown): void {
+    if (this.end !== null) return;
+    if (this.#inbox === null && this.reader !== null) this.reader.next(payload);
+    else this.inbox.next(payload);
   }
 
   #firstFrame(headers: Readonly<Metadata> | null): void {

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { ObservableInput, Observer, Subscription } from 'rxjs';
+import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
 import { logger } from '../logger.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { StreamPhase } from '../session/stream-state.js';
@@ -47,7 +47,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   readonly #core: StreamCore;
 
   private constructor(core: StreamCore) {
-    super((subscriber) => core.inbox.subscribe(subscriber));
+    super(read);
     this.#core = core;
   }
 
@@ -219,6 +219,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
       },
     });
   }
+}
+
+// One function for all streams, because a closure for each would be a good part of what an idle one weighs.
+function read<T>(this: Observable<T>, subscriber: Subscriber<T>): TeardownLogic {
+  return Stream.core(this as Stream).inbox.subscribe(subscriber as Subscriber<unknown>);
 }
 
 // An error without a handler would be thrown from a timer and end the process.

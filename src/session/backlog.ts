@@ -1,5 +1,5 @@
-import type { CompleteFrame } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Lane } from './lane.js';
 
@@ -8,7 +8,7 @@ const LANE_ROOM_BYTES = 256 * 1024;
 
 /** What a stream had queued when it was withdrawn. */
 export interface Unsent {
-  readonly frames: readonly CompleteFrame[];
+  readonly frames: readonly OutgoingFrame[];
   /** Tasks that wait until there is room for more. */
   readonly waiters: readonly (() => void)[];
 }
@@ -36,7 +36,7 @@ export class Backlog {
   }
 
   /** @param slices those of the frame, where it has been cut already */
-  add(stream: number, frame: CompleteFrame, slices: Slicer | null): void {
+  add(stream: number, frame: OutgoingFrame, slices: Slicer | null): void {
     const lane = this.#lanes.get(stream);
     if (lane !== undefined) {
       this.#bytes += lane.append(frame);
@@ -124,7 +124,8 @@ export class Backlog {
   }
 
   #takeWaiters(stream: number): readonly (() => void)[] {
-    const waiters = this.#waiters.get(stream) ?? NONE;
+    const waiters = this.#waiters.get(stream);
+    if (waiters === undefined) return NONE;
     this.#waiters.delete(stream);
     return waiters;
   }

@@ -69,13 +69,13 @@ export class KeepaliveTimer extends Observable<never> {
   #probe(): void {
     const asked = (this.#asked = this.line.now());
     this.line.probe();
-    // An answer counts from when it came, so it is not looked for only when the time is up.
-    this.#await(asked, Math.min(this.times.idleMs, this.times.timeoutMs));
+    this.#await(asked, this.times.timeoutMs);
   }
 
   #await(asked: number, ms: number): void {
-    const { timeoutMs } = this.times;
-    this.#arm(ms, timeoutMs, (onTime) => {
+    const { idleMs, timeoutMs } = this.times;
+    // An answer counts from when it came, so it is not looked for only when the time is up.
+    this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
       const rest = asked + timeoutMs - this.line.now();
       if (this.line.lifeAt() >= asked) this.#rest();
       else if (!onTime) this.#probe();

@@ -1,5 +1,5 @@
 import type { Message } from '../wire/codec.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
 import { encodedLength } from '../wire/length.js';
@@ -10,7 +10,7 @@ import type { Slicer } from '../wire/slicer.js';
 export type Cut = (frame: Frame) => Slicer | null;
 
 interface Waiting {
-  readonly frame: CompleteFrame;
+  readonly frame: OutgoingFrame;
   readonly bytes: number;
 }
 
@@ -25,7 +25,7 @@ export class Lane {
   #empty = false;
 
   /** @param slices those of the first frame, where it has been cut already */
-  constructor(first: CompleteFrame, slices: Slicer | null) {
+  constructor(first: OutgoingFrame, slices: Slicer | null) {
     this.#front = weighed(first);
     this.#slices = slices;
     this.#bytes = this.#frontBytes = this.#front.bytes;
@@ -46,12 +46,12 @@ export class Lane {
   }
 
   /** The frame whose turn it is, or that is being cut. */
-  get front(): CompleteFrame {
+  get front(): OutgoingFrame {
     return this.#front.frame;
   }
 
   /** Adds a frame to a lane that is not empty; gives the bytes it is counted with. */
-  append(frame: CompleteFrame): number {
+  append(frame: OutgoingFrame): number {
     const waiting = weighed(frame);
     this.#behind.push(waiting);
     this.#bytes += waiting.bytes;
@@ -73,7 +73,7 @@ export class Lane {
   }
 
   /** Takes everything; a frame that is being cut is given whole. */
-  takeAll(): CompleteFrame[] {
+  takeAll(): OutgoingFrame[] {
     const frames = [this.#front.frame];
     for (let next = this.#behind.shift(); next !== undefined; next = this.#behind.shift()) frames.push(next.frame);
     return frames;
@@ -95,7 +95,7 @@ export class Lane {
   }
 }
 
-function weighed(frame: CompleteFrame): Waiting {
+function weighed(frame: OutgoingFrame): Waiting {
   return { frame, bytes: bytesOf(frame) };
 }
 

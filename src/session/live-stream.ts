@@ -5,7 +5,7 @@ import type { Message } from '../wire/codec.js';
 import { StreamFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
-import { OutgoingFrame } from '../wire/outgoing.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { runAll } from './backlog.js';
 import { ENDED } from './close-cause.js';
@@ -17,12 +17,11 @@ import type { Session } from './session.js';
 import { NOBODY } from './stream-line.js';
 import type { StreamLine, StreamSink } from './stream-line.js';
 import { StreamState } from './stream-state.js';
-import type { StreamInput, StreamPhase } from './stream-state.js';
+import type { StreamInput } from './stream-state.js';
 
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
-export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault> {
+export class LiveStream extends StreamState implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;
-  readonly #state = new StreamState();
   #sealed = false;
   #unread = 0;
   /** Whether what waits to be read counts: not once nobody works on the stream, which would never give it back. */
@@ -40,16 +39,13 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     /** Whether nothing is wanted of it once its open has left. */
     private readonly forgotten = false,
   ) {
+    super();
     this.#unsent = this.#headersDue = local;
     this.#place = local ? null : session.streams.place();
   }
 
-  get phase(): StreamPhase {
-    return this.#state.phase;
-  }
-
   get sealed(): boolean {
-    return this.#sealed || this.#state.closed;
+    return this.#sealed || this.closed;
   }
 
   get unsent(): boolean {
@@ -57,7 +53,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   get hasRoom(): boolean {
-    return this.#state.closed || this.session.scheduler.backlog.hasRoom(this.id);
+    return this.closed || this.session.scheduler.backlog.hasRoom(this.id);
   }
 
   get overflows(): boolean {
@@ -82,13 +78,14 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   /** The handler has settled. */
   settle(): void {
     this.#place?.settle();
-    if (this.#state.closed) this.#discount();
+    if (this.closed) this.#discount();
   }
 
-  send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
+  send(frame: OutgoingFrame): void {
     if (this.sealed) return;
-    if (frame.end === true) this.#sealed = true;
-    this.session.outbox.send(new OutgoingFrame({ ...frame, stream: this.id }, encodedPayload));
+    if (frame.end) this.#sealed = true;
+    frame.stream = this.id;
+    this.session.outbox.send(frame);
   }
 
   /** Accepts nothing more; what is queued still goes out. */
@@ -97,7 +94,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   whenRoom(task: () => void): void {
-    if (this.#state.closed) task();
+    if (this.closed) task();
     else this.session.scheduler.backlog.whenRoom(this.id, task);
   }
 
@@ -108,7 +105,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
     payload: unknown = null,
     encodedPayload: Message | null = null,
   ): void {
-    if (this.#state.closed) return;
+    if (this.closed) return;
     const { streams, scheduler, outbox } = this.session;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
     if (this.#place !== null) streams.awaitReset(this.id, this.#place);
@@ -125,16 +122,16 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
 
   /** A frame or slice of this stream has left. */
   sent(slice: Frame): void {
-    if (this.phase === 'idle') this.#state.advance('sendOpen');
+    if (this.phase === 'idle') this.advance('sendOpen');
     if (slice.end !== true || slice.more === true) return;
     if (this.forgotten) this.#close('lose', ENDED);
-    else if (this.#state.closesWith('sendEnd')) this.#close('sendEnd', ENDED);
-    else this.#state.advance('sendEnd');
+    else if (this.closesWith('sendEnd')) this.#close('sendEnd', ENDED);
+    else this.advance('sendEnd');
   }
 
   /** Whether the remote may send data now. */
   expectsData(): boolean {
-    return this.#state.advance('recvData');
+    return this.advance('recvData');
   }
 
   /** Whatever the remote sent on this stream. */
@@ -152,6 +149,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   keep(bytes: number): boolean {
+    if (!this.#counts) return true;
     const excess = this.session.intake.keep(this, this.#unread + bytes, bytes);
     if (excess === null) this.#unread += bytes;
     else this.#overrun(excess);
@@ -175,8 +173,8 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   }
 
   #opened(frame: CompleteFrame): void {
-    this.#state.advance('recvOpen');
-    if (frame.end) this.#state.advance('recvEnd');
+    this.advance('recvOpen');
+    if (frame.end) this.advance('recvEnd');
     this.#guard(() => {
       this.session.complete(this, frame);
     });
@@ -185,13 +183,13 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   #data(frame: CompleteFrame): void {
     if (frame.headers !== null && !this.#headersDue) logger.debug(`rxmux: stream ${this.id}: ignored headers on a later frame`);
     this.#headersDue = false;
-    const over = frame.end && this.#state.closesWith('recvEnd');
+    const over = frame.end && this.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
-    else if (frame.end) this.#state.advance('recvEnd');
+    else if (frame.end) this.advance('recvEnd');
     this.#guard(() => {
       this.sink.receive(frame);
     });
-    if (over) this.#tell(this.#state.cause);
+    if (over) this.#tell(this.cause);
   }
 
   #resetByRemote(frame: CompleteFrame): void {
@@ -204,13 +202,13 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
   /** A payload finds no room. */
   #overrun({ code, reason }: Excess): void {
     // On a stream that the same frame has closed there is nobody to answer, but its reader misses something.
-    if (this.#state.closed) this.#state.close('lose', { how: 'reset', by: 'library', code, reason, payload: null });
+    if (this.closed) this.close('lose', { how: 'reset', by: 'library', code, reason, payload: null });
     else this.reset('library', code, reason);
   }
 
   /** The socket does not take the stream any further. */
   #abandon(input: StreamInput, cause: CloseCause): void {
-    if (this.#state.closed) return;
+    if (this.closed) return;
     const unsent = this.session.scheduler.backlog.withdraw(this.id);
     this.#leave(input, cause);
     let isTaken = false;
@@ -232,7 +230,7 @@ export class LiveStream implements StreamLine, Sink<CompleteFrame | StreamFault>
 
   /** Streams leave the connection before anybody is told. */
   #leave(input: StreamInput, cause: CloseCause): void {
-    this.#state.close(input, cause);
+    this.close(input, cause);
     this.#place?.close();
     this.session.left(this);
   }

@@ -2,7 +2,7 @@ import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { logger } from '../logger.js';
 import type { Message } from '../wire/codec.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { Frame } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { encodedPartOf } from './lane.js';
@@ -14,7 +14,7 @@ import type { Session } from './session.js';
 /** Where the river out begins: the frames that were accepted for sending, and what becomes of each. */
 export class Outbox implements Departures {
   readonly scheduler: Scheduler;
-  readonly #accepted = new Subject<CompleteFrame>();
+  readonly #accepted = new Subject<OutgoingFrame>();
   /** Why the frame that is in the river could not be written. */
   #failure: { readonly error: unknown } | null = null;
 
@@ -22,12 +22,12 @@ export class Outbox implements Departures {
     this.scheduler = new Scheduler(session.transport, session.limits, this);
   }
 
-  get accepted$(): Observable<CompleteFrame> {
+  get accepted$(): Observable<OutgoingFrame> {
     return this.#accepted.asObservable();
   }
 
   /** Queues one whole frame. */
-  send(frame: CompleteFrame): void {
+  send(frame: OutgoingFrame): void {
     this.#accepted.next(frame);
   }
 

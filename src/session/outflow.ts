@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { Transport } from '../transport/transport.js';
-import type { Clock } from './reading.js';
+import type { Reading } from './reading.js';
 
 /** When the socket last took bytes of ours. Nothing tells: it is noticed by looking at what the socket still holds. */
 export class Outflow {
@@ -15,7 +15,7 @@ export class Outflow {
 
   constructor(
     private readonly transport: Transport,
-    private readonly reading: Clock,
+    private readonly reading: Reading,
   ) {
     this.#sentAtHeard = this.#tookAtHeard = reading.now();
   }
@@ -24,7 +24,7 @@ export class Outflow {
   sent(bytes: number): void {
     this.#sentBytes += bytes;
     this.#sentAt = asyncScheduler.now();
-    this.#sentAtHeard = this.reading.now();
+    this.#sentAtHeard = this.reading.at(this.#sentAt);
   }
 
   /** Sends something that says nothing about the other side when it is taken, such as the ping that asks for life. */

@@ -8,6 +8,7 @@ export class Place {
   #live = true;
   #running = false;
   #resetting = false;
+  #vacated = false;
 
   constructor(private readonly table: StreamTable) {}
 
@@ -44,6 +45,8 @@ export class Place {
   }
 
   #check(): void {
-    if (!this.#live && !this.#running && !this.#resetting) this.table.vacate(this);
+    if (this.#vacated || this.#live || this.#running || this.#resetting) return;
+    this.#vacated = true;
+    this.table.vacate();
   }
 }

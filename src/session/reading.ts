@@ -36,7 +36,12 @@ export class Reading implements Clock {
   }
 
   now(): number {
-    return (this.paused ? this.#pausedAt : asyncScheduler.now()) - this.#pausedMs;
+    return this.at(asyncScheduler.now());
+  }
+
+  /** What this clock shows when the steady one shows `now`, in ms. */
+  at(now: number): number {
+    return (this.paused ? this.#pausedAt : now) - this.#pausedMs;
   }
 
   /** A stream holds too much that nobody has read. */

@@ -1,9 +1,10 @@
 import type { SliceQueue } from '../operators/fragment.js';
 import type { Transport } from '../transport/transport.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
 import type { Limits } from '../wire/limits.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/reset-code.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog, runAll } from './backlog.js';
@@ -29,10 +30,10 @@ export interface Departures {
  * Two lanes of frames: control first, then one slice of each stream in turn. A slice is cut when its turn comes, so a
  * small request overtakes a big transfer. Nothing is copied and nothing is queued while the socket has room.
  */
-export class Scheduler implements SliceQueue {
+export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** What waits on streams. */
   readonly backlog: Backlog;
-  readonly #control = new Fifo<CompleteFrame>();
+  readonly #control = new Fifo<OutgoingFrame>();
   #pumping = false;
   #waiting = false;
   #stopped = false;
@@ -53,7 +54,7 @@ export class Scheduler implements SliceQueue {
     this.#emit = emit;
   }
 
-  add(frame: CompleteFrame): void {
+  add(frame: OutgoingFrame): void {
     if (!isControl(frame)) this.#addToLane(frame);
     else if (this.#direct()) this.#sendDirectly(frame);
     else {
@@ -83,7 +84,7 @@ export class Scheduler implements SliceQueue {
   }
 
   /** Sends nothing any more, but one last frame past everything. What is queued stays until it is withdrawn or cleared. */
-  stop(last: CompleteFrame | null): void {
+  stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#whenFlushed = [];
@@ -109,7 +110,7 @@ export class Scheduler implements SliceQueue {
     return this.#flushed && !this.#waiting && !this.#stopped && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
   }
 
-  #addToLane(frame: CompleteFrame): void {
+  #addToLane(frame: OutgoingFrame): void {
     let slices: Slicer | null = null;
     if (this.#direct()) {
       try {
@@ -127,7 +128,7 @@ export class Scheduler implements SliceQueue {
     this.#pump();
   }
 
-  #sendDirectly(frame: CompleteFrame): void {
+  #sendDirectly(frame: OutgoingFrame): void {
     this.#pumping = true;
     try {
       this.#send(frame);
@@ -215,7 +216,7 @@ export function overtakes(code: ResetCode | null): boolean {
   return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
 }
 
-function isControl(frame: CompleteFrame): boolean {
+function isControl(frame: OutgoingFrame): boolean {
   if (frame.type === 'open' || frame.type === 'data') return false;
   // A payload may have to be cut, and slices take their turn.
   return frame.type !== 'reset' || (overtakes(frame.code) && encodedPartOf(frame) === null);

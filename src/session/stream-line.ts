@@ -1,5 +1,6 @@
 import type { Message } from '../wire/codec.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { CompleteFrame } from '../wire/frame.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { Unsent } from './backlog.js';
 import type { CloseCause } from './close-cause.js';
@@ -35,8 +36,8 @@ export interface StreamLine {
   readonly overflows: boolean;
   /** Bytes of the payload that is being delivered. */
   readonly arrivedBytes: number;
-  /** Queues one frame. Its payload has been encoded by the caller. */
-  send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void;
+  /** Queues one frame, which gets the stream's id. */
+  send(frame: OutgoingFrame): void;
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */

@@ -11,7 +11,7 @@ export class StreamTable {
   /** Everything a frame can be for, by id. */
   readonly sinks: ReadonlyMap<number, FrameSink>;
   readonly #sinks: Map<number, FrameSink>;
-  readonly #places = new Set<Place>();
+  #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
   readonly #resets = new Map<number, Place>();
   #nextId: number;
@@ -34,7 +34,7 @@ export class StreamTable {
 
   /** Places taken by remote-opened streams. */
   get occupied(): number {
-    return this.#places.size;
+    return this.#occupied;
   }
 
   /** The id that the next stream of this side gets; above 2^53 − 1 there is none. */
@@ -81,13 +81,13 @@ export class StreamTable {
 
   /** A place for a stream of the remote's. */
   place(): Place {
-    const place = new Place(this);
-    this.#places.add(place);
-    return place;
+    this.#occupied++;
+    return new Place(this);
   }
 
-  vacate(place: Place): void {
-    this.#places.delete(place);
+  /** A place is free again. */
+  vacate(): void {
+    this.#occupied--;
   }
 
   /** A reset of stream `id` is on its way, and keeps the stream's place until it is written. */

@@ -57,10 +57,15 @@ export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null
  * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
  */
 export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
+  if (isSmall(frame, encodedPayload, cap, codec)) return true;
   if (encodedPayload !== null && !fitsWithin(encodedPayload, cap)) return false;
-  if (hasFragmentCost(codec) && fitsWithin(encodedPayload ?? '', cap - envelopeBound(frame))) return true;
   const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload), codec);
   return fitsWithin(whole, cap);
+}
+
+/** Whether a bound alone tells that a frame {@link fits}, as it does for nearly all; nothing is encoded, and its id does not matter. */
+export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
+  return fitsWithin(encodedPayload ?? '', cap - envelopeBound(frame)) && hasFragmentCost(codec);
 }
 
 /**

@@ -5,10 +5,12 @@ import type { CompleteFrame, Frame, Metadata } from './frame.js';
 /**
  * A frame whose payload was encoded when the caller handed it over: what is sent is the value as it was at the call, and
  * it is encoded once, however often the frame is measured or cut. Observers see an ordinary frame.
+ *
+ * One is made for each frame and goes all the way to the socket; `stream` is set when a socket takes its stream.
  */
 export class OutgoingFrame implements CompleteFrame {
   readonly type: string;
-  readonly stream: number | null;
+  stream: number | null;
   readonly payload: unknown;
   readonly fragment = null;
   readonly more = false;
