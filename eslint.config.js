@@ -1,13 +1,17 @@
 import eslint from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import rxjsX from 'eslint-plugin-rxjs-x';
+import { existsSync } from 'node:fs';
 import tseslint from 'typescript-eslint';
 
 const NODE_GLOBALS = ['Buffer', 'URL', 'clearTimeout', 'console', 'fetch', 'process', 'setTimeout'];
 
+// What the benchmarks compare with is only there once `npm run bench` has installed it.
+const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url)) ? [] : ['bench/adapters/peers/'];
+
 export default defineConfig(
   // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.
-  globalIgnores(['dist/', 'coverage/', 'spec/package/consumers/']),
+  globalIgnores(['**/dist/', 'coverage/', 'spec/package/consumers/', ...UNINSTALLED]),
   { linterOptions: { noInlineConfig: true } },
   eslint.configs.recommended,
   {

@@ -6,7 +6,7 @@ registerCodec('json', new JsonCodec());
 /* Connecting */
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/connect.js';
-export type { ConnectUrl } from './peer/dialer.js';
+export type { ConnectUrl } from './peer/dial-plan.js';
 export type { DialContext, Hello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/backoff.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';

@@ -50,6 +50,12 @@ function isEnabledFor(level: LogLevel): boolean {
 
 function writer(level: Exclude<LogLevel, 'silent'>): (message: string, ...rest: unknown[]) => void {
   return (message, ...rest) => {
-    if (isEnabledFor(level)) console[level](message, ...rest);
+    if (!isEnabledFor(level)) return;
+    try {
+      console[level](message, ...rest);
+    } catch {
+      // A value that was thrown may refuse to be shown.
+      console[level](message);
+    }
   };
 }

@@ -96,7 +96,7 @@ describe('connect', () => {
       const [asked, opened, pinged] = await Promise.allSettled([peer.request(1), peer.opened, peer.ping()]);
       expect(asked).toMatchObject({ status: 'rejected', reason: { retriable: true } });
       expect(opened).toMatchObject({ status: 'rejected', reason: { code: 'CONNECT', status: 403 } });
-      expect(pinged).toMatchObject({ status: 'rejected', reason: { code: 'CONNECTION_LOST' } });
+      expect(pinged).toMatchObject({ status: 'rejected', reason: { code: 'CONNECT', status: 403 } });
     });
   });
 
@@ -153,10 +153,10 @@ describe('connect', () => {
     });
   });
 
-  it.each<readonly [what: string, lines: readonly string[], failure: object]>([
-    ['selects none', [], { code: 'CONNECT', message: expect.stringContaining('subprotocol') }],
-    ['selects another', ['Sec-WebSocket-Protocol: mux.v1.msgpack'], { code: 'CONNECT', message: expect.stringContaining('subprotocol') }],
-  ])('fails where the server %s', async (_what, lines, failure) => {
+  it.each<readonly [what: string, lines: readonly string[], selected: string]>([
+    ['selects no subprotocol', [], ''],
+    ['selects another subprotocol', ['Sec-WebSocket-Protocol: mux.v1.msgpack'], 'mux.v1.msgpack'],
+  ])('fails with CodecMismatch where the server %s, and does not dial again', async (_what, lines, selected) => {
     const http = await page(() => undefined);
     http.on('upgrade', (request, socket) => {
       const key = String(request.headers['sec-websocket-key']);
@@ -164,7 +164,11 @@ describe('connect', () => {
       const head = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`];
       socket.on('error', () => undefined).end([...head, ...lines, '', ''].join('\r\n'));
     });
-    await expect(dial(http).opened).rejects.toMatchObject(failure);
+    const peer = dial(http, { reconnect: true });
+    const failure = await peer.opened.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(CodecMismatch);
+    expect(failure).toMatchObject({ offered: 'mux.v1.json', selected });
+    expect(await peer.closed).toEqual({ code: 1008, reason: (failure as Error).message, wasClean: false, willRetry: false });
   });
 
   it('closes with 1008 and fails with CodecMismatch where the socket opens with another subprotocol', async () => {

@@ -4,9 +4,13 @@ import { connect } from '../../src/index.js';
 import type { CloseReason, Peer } from '../../src/index.js';
 import { Network } from '../support/peer-network.js';
 import { echoing, reconnecting } from '../support/peer-dialing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
@@ -94,5 +98,30 @@ describe('close() of a peer that dials', () => {
     await time.advance(60_000);
     expect([network.dials.length, network.givenUp, peer.status.state]).toEqual([1, 1, 'closed']);
     expect(time.isOver()).toBe(true);
+  });
+
+  it.each<[string, number, (peer: Peer) => void]>([
+    ['tells how many notify() never left', 2, (peer) => ['a', 'b'].forEach((payload) => peer.notify(payload))],
+    ['leaves it to the other calls to tell', 0, (peer) => void settled(peer.request('a'))],
+    ['is silent when nothing waits', 0, () => undefined],
+  ])('before it is open %s', async (_tells, count, call) => {
+    const network = echoing();
+    const { peer } = reconnecting(network);
+    const received = framesOf(network.last.peer, 'rx');
+    call(peer);
+    await peer.close();
+    await time.advance(5_000);
+    expect([received, logs.warnings]).toEqual([[], count === 0 ? [] : [expect.stringContaining(`${count} notify() never left`)]]);
+  });
+
+  it('once it is open writes what it has accepted', async () => {
+    const network = echoing();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    const received = framesOf(network.last.peer, 'rx');
+    peer.notify('a');
+    void peer.close();
+    await time.advance(5_000);
+    expect([received, logs.warnings]).toEqual([expect.arrayContaining([{ type: 'open', stream: 1, end: true, payload: 'a' }]), []]);
   });
 });

@@ -44,6 +44,17 @@ describe('the hello of an acceptor', () => {
     expect(shown).toEqual(['second']);
   });
 
+  it('is rejected by an incoming-headers interceptor that resets it, and never greeted', async () => {
+    const greeted: unknown[] = [];
+    const { network, peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()) });
+    network.last.peer.interceptIncomingHeaders((_, stream) => {
+      stream.reset(300, 'not today');
+    });
+    await time.advance(3_000);
+    expect([greeted, peer.status.state]).toEqual([[], 'closed']);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'RESET', resetCode: 300 });
+  });
+
   it('closes the connection when it rejects, with the reset that says why in front', async () => {
     const { network, peer } = unsaid({ onHello: () => Promise.reject(new Error('bad token')) });
     const accepted = network.last.peer;

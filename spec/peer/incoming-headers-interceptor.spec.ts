@@ -3,6 +3,7 @@ import type { IncomingHeadersInterceptor } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -98,5 +99,20 @@ describe('an incoming-headers interceptor', () => {
     const answer = dialer.request('p');
     await time.advance();
     expect(await answer).toBe('p');
+  });
+
+  it.each<[string, IncomingHeadersInterceptor]>([
+    ['resets', (_, stream) => stream.reset(300, 'not today')],
+    ['closes the peer of', (_, stream) => void stream.peer.close()],
+  ])('that %s a stream keeps it from streams$ and from the handler', async (_what, interceptor) => {
+    const { dialer, acceptor } = createPair();
+    const reached: unknown[] = [];
+    acceptor.interceptIncomingHeaders(interceptor);
+    acceptor.streams$.subscribe((stream) => reached.push(stream));
+    acceptor.onStream((payload) => reached.push(payload));
+    const answer = settled(dialer.request('p'));
+    await time.advance();
+    expect(reached).toEqual([]);
+    expect(await answer).toHaveProperty('error');
   });
 });

@@ -1,12 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { CloseHandler, CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import { lastValueFrom, timer } from 'rxjs';
+import type { CloseHandler, CloseReason, ConnectOptions, Hello, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { PairOptions } from '../../src/testing.js';
+import { dialing, echoing } from '../support/peer-dialing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+
+/** A hello that takes a while to make. */
+const later = (): Promise<Hello> => lastValueFrom(timer(400)).then(() => ({ payload: 'me' }));
 
 const stays: StreamHandler = () => new Promise(() => undefined);
 
@@ -160,5 +165,30 @@ describe('a peer', () => {
     expect(await settled(dialer.ping())).toEqual({ error: expect.objectContaining({ code: 'CONNECTION_LOST' }) });
     void dialer.ping();
     await time.advance(100);
+  });
+
+  it.each<[string, ConnectOptions]>([
+    ['while connecting', {}],
+    ['on a peer that dials on its first call', { lazy: true }],
+  ])('lets a ping wait for the connection %s, and does not count that', async (_when, options) => {
+    const network = echoing();
+    const peer = dialing(network, { hello: later, ...options });
+    const ping = settled(peer.ping());
+    await time.advance(500);
+    expect([await ping, network.dials.length]).toEqual([{ value: 0 }, 1]);
+  });
+
+  it.each<[string, number | null, object]>([
+    ['the connection cannot be made', 403, { code: 'CONNECT', status: 403 }],
+    ['the peer is closed first', null, { code: 'CONNECTION_LOST' }],
+  ])('rejects a ping that waits when %s', async (_what, status, error) => {
+    const network = echoing();
+    network.answer = status === null ? 'silence' : { status };
+    const peer = dialing(network);
+    const ping = settled(peer.ping());
+    if (status === null) void peer.close();
+    await time.advance();
+    expect(await ping).toEqual({ error: expect.objectContaining(error) });
+    void peer.ping();
   });
 });

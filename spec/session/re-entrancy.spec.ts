@@ -65,6 +65,7 @@ describe('an observer of a frame that is being sent', () => {
       },
     );
     rig.send(stream, { payload: 'x'.repeat(150_000) });
+    rig.transport.nextTurn();
     expect(rig.news.map(({ more, payload }) => payload ?? more)).toEqual([undefined, true, true, undefined, 'behind']);
   });
 

@@ -4,6 +4,8 @@ import { MemoryClock, promisesSettled } from '../../src/transport/memory-clock.j
 /** The time of one test. */
 export interface PeerTime {
   readonly now: number;
+  /** Timers, and turns, that are still to come. */
+  readonly pending: number;
   /** Goes on by so many ms; what a task throws on the way, or a promise nobody handles, fails the test. */
   advance(ms?: number): Promise<void>;
   /** Whether nothing at all would happen any more, however long one waited. */
@@ -35,6 +37,9 @@ export function virtualPeerTime(): PeerTime {
   return {
     get now() {
       return clock.now;
+    },
+    get pending() {
+      return clock.pending;
     },
     advance,
     isOver: () => !clock.step(Infinity),

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { MemoryLink } from '../../src/transport/memory.js';
-import type { End, Fate, MemoryLinkOptions, MemoryTransport } from '../../src/transport/memory.js';
+import type { MemoryTransport } from '../../src/transport/memory-transport.js';
+import type { End, Fate, MemoryLinkOptions } from '../../src/transport/memory.js';
 
 const PROTOCOL = 'mux.v1.json';
 

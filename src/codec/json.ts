@@ -4,6 +4,7 @@ import { declareFragmentCost } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
+import { isJsonReady } from './json-ready.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 
@@ -65,12 +66,12 @@ export class JsonCodec implements Codec {
   }
 
   /**
-   * Encodes a payload.
+   * Encodes a payload. A property of its own may be read twice, once to be checked and once to be written.
    *
    * @throws TypeError for a value that JSON cannot represent; the message names the place
    */
   encodePayload(payload: unknown): string {
-    return JSON.stringify(plainCopy(payload, 'payload', JSON_DIALECT));
+    return JSON.stringify(isJsonReady(payload, MAX_DEPTH) ? payload : plainCopy(payload, 'payload', JSON_DIALECT));
   }
 
   /**

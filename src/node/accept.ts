@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AsyncSubject, concat, from, ignoreElements, of } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { AsyncSubject, from, of } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
 import { GivenSocket } from '../peer/given-socket.js';
 import { guard } from '../peer/guard.js';
@@ -103,18 +102,10 @@ export function acceptTransport(
 ): Peer {
   const core = new PeerCore(resolved);
   if (context !== undefined) core.context = context;
-  const peer = configure(core, new Peer(core, new GivenSocket(core, agreed(transport, subprotocol(core.codec)))), options);
+  const peer = configure(core, new Peer(core, new GivenSocket(core, of(transport))), options);
   made?.(peer);
   present(peer, transport, options, request);
   return peer;
-}
-
-/** The transport; one that speaks another subprotocol is closed first, and nothing is read from it. */
-function agreed(transport: Transport, expected: string): Observable<Transport> {
-  const { protocol } = transport;
-  if (protocol === '' || protocol === expected) return of(transport);
-  transport.close(CloseCode.POLICY, `expected the subprotocol '${expected}', got '${protocol}'`);
-  return concat(transport.messages$.pipe(ignoreElements()), of(transport));
 }
 
 function present(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {

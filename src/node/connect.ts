@@ -2,7 +2,7 @@ import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { dial } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
-import type { ConnectUrl } from '../peer/dialer.js';
+import type { ConnectUrl } from '../peer/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws.js';
 import { resolveLimits } from '../wire/limits.js';

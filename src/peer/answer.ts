@@ -1,6 +1,7 @@
 import { logger } from '../logger.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { loggable } from './loggable.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
@@ -25,6 +26,7 @@ export function stopUpload(stream: StreamCore): void {
 /** Resets a stream with what its handler or its input threw. Behind the stream's end it is only logged: the answer stands. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
   if (!stream.line.sealed) stream.fail(error);
-  else if (stream.cause === null || stream.cause.how === 'ended') logger.error('rxmux: a handler failed after its stream had ended', error);
-  else logger.debug('rxmux: a handler failed behind the end of its stream', error);
+  else if (stream.cause === null || stream.cause.how === 'ended')
+    logger.error('rxmux: a handler failed after its stream had ended', loggable(error));
+  else logger.debug('rxmux: a handler failed behind the end of its stream', loggable(error));
 }

@@ -6,7 +6,7 @@ import { checkNumber } from '../wire/limits.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { Dialer } from './dialer.js';
-import type { ConnectUrl } from './dialer.js';
+import type { ConnectUrl } from './dial-plan.js';
 import type { DialContext, Hello } from './hello.js';
 import { resolveOptions } from './options.js';
 import type { PeerOptions } from './options.js';

@@ -5,7 +5,7 @@ import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
-import type { ConnectUrl } from './dialer.js';
+import type { ConnectUrl } from './dial-plan.js';
 import { settled } from './guard.js';
 import type { DialContext } from './hello.js';
 
@@ -84,11 +84,11 @@ function opening(transport: Transport, protocol: string): Observable<Transport> 
 
 function failureOf(transport: Transport, protocol: string): DialFailed | null {
   const { closed, refusedStatus, opaque } = transport;
-  if (closed !== null && refusedStatus !== HTTP_BAD_REQUEST) {
+  const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
+  if (closed === null && selected === protocol) return null;
+  if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
     return { close: closed, status: refusedStatus, error: connectError({ ...closed, willRetry: false }, refusedStatus, opaque) };
-  }
-  if (closed === null && transport.protocol === protocol) return null;
-  const error = new CodecMismatch(protocol, closed === null ? transport.protocol : '');
+  const error = new CodecMismatch(protocol, selected ?? '');
   transport.close(CloseCode.POLICY, error.message);
   // A socket that nobody reads never sees the other side's close frame.
   transport.messages$.subscribe();

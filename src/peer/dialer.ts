@@ -1,38 +1,21 @@
 import { Subscription, timer } from 'rxjs';
-import type { Observable, Observer } from 'rxjs';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
-import type { Surroundings } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
-import type { Backoff } from './backoff.js';
 import { connectError } from './connect-error.js';
 import { dialed, dialFailure } from './dial.js';
 import type { DialFailed } from './dial.js';
+import type { DialPlan } from './dial-plan.js';
 import { greeting } from './hello.js';
-import type { DialContext, Hello } from './hello.js';
+import type { DialContext } from './hello.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
-
-/** An address, or a function that gives it for each dial. */
-export type ConnectUrl = string | URL | ((context: DialContext) => string | URL | Promise<string | URL>);
-
-/** How and where to dial. */
-export interface DialPlan {
-  readonly url: ConnectUrl;
-  readonly open: (url: string, protocol: string) => Transport;
-  /** `null`: the peer ends with its first socket. */
-  readonly backoff: Backoff | null;
-  readonly hello: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
-  readonly connectTimeoutMs: number;
-  readonly helloTimeoutMs: number;
-  readonly lazy: boolean;
-  readonly surroundings: Surroundings;
-}
+import { Step } from './step.js';
 
 /**
  * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so
@@ -51,7 +34,7 @@ export class Dialer implements SocketSource {
   #helloError: AnyMuxError | null = null;
   #abort = new AbortController();
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
-  #step = new Subscription();
+  readonly #step = new Step();
   #stability = new Subscription();
   readonly #surroundings: Subscription;
   /** What follows each loss once everybody has been told of it. */
@@ -135,7 +118,7 @@ export class Dialer implements SocketSource {
     this.#report();
     if (signal.aborted) return;
     const dial = { url, open, protocol: subprotocol(this.core.codec), timeoutMs: connectTimeoutMs };
-    this.#proceed(dialed(dial, context), {
+    this.#step.proceed(dialed(dial, context), {
       next: (transport) => {
         if (signal.aborted) transport.terminate('closed before it was open');
         else this.#adopt(transport, context);
@@ -163,7 +146,7 @@ export class Dialer implements SocketSource {
     }
     session.start();
     if (context.signal.aborted) return;
-    this.#proceed(greeting(this.core, session, hello, context, helloTimeoutMs), {
+    this.#step.proceed(greeting(this.core, session, hello, context, helloTimeoutMs), {
       complete: () => {
         this.#opened(session);
       },
@@ -232,7 +215,7 @@ export class Dialer implements SocketSource {
     this.#phase = 'stopped';
     this.#surroundings.unsubscribe();
     this.#stability.unsubscribe();
-    this.#step.unsubscribe();
+    this.#step.stop();
     this.#abort.abort();
   }
 
@@ -240,24 +223,16 @@ export class Dialer implements SocketSource {
     const { surroundings } = this.plan;
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
-    this.#step.unsubscribe();
+    this.#step.stop();
     this.#report();
     // Without a network there is nothing to dial: the wake-up does it, and no attempt is spent.
     if (this.#phase !== 'waiting' || surroundings.offline) return;
-    this.#proceed(timer(delayMs), {
+    this.#step.proceed(timer(delayMs), {
       next: () => {
         if (surroundings.offline) this.#wait(0);
         else this.#dial();
       },
     });
-  }
-
-  /** Goes on with one thing instead of what went on before. */
-  #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
-    this.#step.unsubscribe();
-    const step = (this.#step = new Subscription());
-    // What is done synchronously may already have gone on to the next.
-    step.add(source.subscribe(observer));
   }
 
   #report(): void {

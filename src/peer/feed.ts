@@ -75,6 +75,14 @@ class StreamOutlet implements Outlet {
     this.core.line.whenRoom(task);
   }
 
+  get idle(): boolean {
+    return this.core.line.idle;
+  }
+
+  whenIdle(task: () => void): void {
+    this.core.line.whenIdle(task);
+  }
+
   send(value: unknown): void {
     this.#guarded(() => {
       if (value === undefined) throw new TypeError('expected a value to send, got undefined; null is a value');

@@ -1,10 +1,12 @@
-import { concat, concatMap, EMPTY, of, Subscription } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, ignoreElements, of, Subscription, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import { ConnectError } from '../wire/errors.js';
+import { CodecMismatch, isMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+import { subprotocol } from '../wire/subprotocol.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { PeerCore } from './peer-core.js';
@@ -37,8 +39,8 @@ export class GivenSocket implements SocketSource {
           this.#opened(transport);
         },
         error: (error: unknown) => {
-          const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
-          this.#failed(close, error instanceof ConnectError ? error : connectError({ ...close, willRetry: false }, null, false));
+          const close = this.#transport?.closed ?? { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
+          this.#failed(close, isMuxError(error) ? error : connectError({ ...close, willRetry: false }, null, false));
         },
       }),
     );
@@ -82,9 +84,26 @@ export class GivenSocket implements SocketSource {
 
   #whenOpen(transport: Transport): Observable<Transport> {
     this.#transport = transport;
-    if (!this.core.isClosed) return concat(transport.opened$, of(transport));
+    if (!this.core.isClosed)
+      return concat(
+        transport.opened$,
+        defer(() => this.#agreed(transport)),
+      );
     transport.terminate(NEVER_OPEN.reason);
     return EMPTY;
+  }
+
+  /** One that speaks another subprotocol is closed, and nothing is read from it. A handshake without any leaves it to the codec. */
+  #agreed(transport: Transport): Observable<Transport> {
+    const expected = subprotocol(this.core.codec);
+    const { protocol, closed } = transport;
+    if (closed !== null || protocol === '' || protocol === expected) return of(transport);
+    const mismatch = new CodecMismatch(expected, protocol);
+    transport.close(CloseCode.POLICY, mismatch.message);
+    return concat(
+      transport.messages$.pipe(ignoreElements()),
+      throwError(() => mismatch),
+    );
   }
 
   #opened(transport: Transport): void {
@@ -98,7 +117,7 @@ export class GivenSocket implements SocketSource {
     session.start();
   }
 
-  #failed(close: SocketClose, error: ConnectError): void {
+  #failed(close: SocketClose, error: AnyMuxError): void {
     if (this.core.isClosed) return;
     const reason = { ...close, willRetry: false };
     this.core.dialFailed(reason);

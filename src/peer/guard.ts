@@ -1,6 +1,7 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { logger } from '../logger.js';
+import { loggable } from './loggable.js';
 
 /**
  * Runs a callback of the user's where nothing may go wrong by it: what it throws is logged, and a promise that it returns
@@ -11,10 +12,18 @@ export function guard(what: string, callback: () => unknown): void {
     const result = callback();
     if (isThenable(result))
       result.then(undefined, (error: unknown) => {
-        logger.error(`rxmux: ${what} failed`, error);
+        report(what, error);
       });
   } catch (error) {
-    logger.error(`rxmux: ${what} failed`, error);
+    report(what, error);
+  }
+}
+
+function report(what: string, error: unknown): void {
+  try {
+    logger.error(`rxmux: ${what} failed`, loggable(error));
+  } catch {
+    // An application's own logger is its code too.
   }
 }
 

@@ -23,6 +23,10 @@ export interface Outlet {
   readonly queues: boolean;
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
+  /** Whether what is sent now leaves at once: it is time to ask for the next value. */
+  readonly idle: boolean;
+  /** Runs `task` once it is, or there is nothing to wait for any more. */
+  whenIdle(task: () => void): void;
   send(value: unknown): void;
   complete(): void;
   fail(error: unknown): void;

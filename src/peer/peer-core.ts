@@ -1,4 +1,4 @@
-import { filter, ignoreElements, map, Observable, ReplaySubject, firstValueFrom } from 'rxjs';
+import { ignoreElements, Observable } from 'rxjs';
 import { Session } from '../session/session.js';
 import type { SessionOwner } from '../session/session-options.js';
 import type { Transport } from '../transport/transport.js';
@@ -8,17 +8,17 @@ import type { Codec, Message } from '../wire/codec.js';
 import { ConnectionLostError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import { checkFragmentable, fits } from '../wire/fragment.js';
+import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Deadlines } from './deadlines.js';
-import { rejected } from './guard.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
 import { Reception } from './reception.js';
 import type { SocketSource } from './socket-source.js';
+import { StatusTeller } from './status.js';
 import type { PeerStatus } from './status.js';
 import { WaitingRoom } from './waiting.js';
 
@@ -33,8 +33,7 @@ export class PeerCore {
   readonly waiting: WaitingRoom;
   readonly reception: Reception;
   readonly #sessions = new Set<Session>();
-  readonly #status$ = new ReplaySubject<PeerStatus>(1);
-  #status: PeerStatus = { state: 'connecting', attempt: 1, last: null };
+  readonly #status = new StatusTeller();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
   /** Takes new streams. */
@@ -46,7 +45,6 @@ export class PeerCore {
     this.context = options.context;
     this.waiting = new WaitingRoom(options.limits.maxQueuedBytes);
     this.reception = new Reception(this);
-    this.#status$.next(this.#status);
   }
 
   /** Completes the construction: who the user holds, and where sockets come from. */
@@ -64,15 +62,15 @@ export class PeerCore {
   }
 
   get status(): PeerStatus {
-    return this.#status;
+    return this.#status.now;
   }
 
   get status$(): Observable<PeerStatus> {
-    return this.#status$.asObservable();
+    return this.#status.status$;
   }
 
   get isClosed(): boolean {
-    return this.#status.state === 'closed';
+    return this.#status.now.state === 'closed';
   }
 
   /** The session that takes a new stream now, or `null`. */
@@ -85,22 +83,13 @@ export class PeerCore {
   }
 
   get opened(): Promise<Peer> {
-    const decided$ = this.#status$.pipe(filter(({ state }) => state === 'open' || state === 'closed'));
-    const opened = firstValueFrom(decided$).then((status) => {
-      if (status.state === 'closed') throw status.error ?? new ConnectionLostError(status.reason);
-      return this.peer;
-    });
+    const opened = this.#status.opened.then(() => this.peer);
     opened.catch(() => undefined);
     return opened;
   }
 
   get closed(): Promise<CloseReason> {
-    return firstValueFrom(
-      this.#status$.pipe(
-        filter((status) => status.state === 'closed'),
-        map(({ reason }) => reason),
-      ),
-    );
+    return this.#status.closed;
   }
 
   get frames$(): Observable<FrameEvent> {
@@ -125,13 +114,13 @@ export class PeerCore {
   /** The session takes new streams, those that wait first. */
   ready(session: Session, reconnects: number): void {
     this.#current = session;
-    this.#set({ state: 'open', reconnects });
+    this.#status.set({ state: 'open', reconnects });
     this.waiting.board(session);
   }
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.isClosed && this.#sessions.size === 0) this.#set(status);
+    if (!this.isClosed && this.#sessions.size === 0) this.#status.set(status);
   }
 
   /** A dial has failed. */
@@ -143,20 +132,14 @@ export class PeerCore {
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
     this.#current = null;
-    this.#set({ state: 'closed', reason, error });
+    this.#status.set({ state: 'closed', reason, error });
     this.waiting.dismiss({ how: 'lost', reason }, error);
     this.reception.complete();
-    this.#status$.complete();
+    this.#status.complete();
   }
 
   ping(): Promise<number> {
-    const session = this.#current;
-    if (session === null) return rejected(new ConnectionLostError(NOT_OPEN));
-    const answered = new Promise<number>((resolve, reject) => {
-      session.connection.ping(resolve, (reason) => {
-        reject(new ConnectionLostError(reason));
-      });
-    });
+    const answered = this.#current === null ? this.#pingLater() : pinged(this.#current);
     answered.catch(() => undefined);
     return answered;
   }
@@ -166,14 +149,16 @@ export class PeerCore {
     checkNumber('drainMs', drainMs);
     if (this.isClosed) return;
     this.source.stop();
-    const status = this.#status;
-    if (status.state !== 'closed' && !(status.state === 'draining' && status.by === 'local')) this.#set({ state: 'draining', by: 'local' });
+    const status = this.#status.now;
+    if (status.state !== 'closed' && !(status.state === 'draining' && status.by === 'local'))
+      this.#status.set({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 
   /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
   checkSendable(frame: Frame, encodedPayload: Message | null, id: number | null): void {
     const { maxFrameBytes } = this.options;
+    if (isSmall(frame, encodedPayload, maxFrameBytes, this.codec)) return;
     const numbered = { ...frame, stream: id ?? this.#current?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
     if (!fits(numbered, encodedPayload, maxFrameBytes, this.codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, this.codec);
   }
@@ -195,9 +180,11 @@ export class PeerCore {
     for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
   }
 
-  #set(status: PeerStatus): void {
-    this.#status = status;
-    this.#status$.next(status);
+  /** As any call does, it waits for the connection. */
+  #pingLater(): Promise<number> {
+    if (!this.source.hopeful) return Promise.reject(new ConnectionLostError(NOT_OPEN));
+    this.source.wake();
+    return this.opened.then(() => this.ping());
   }
 
   #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
@@ -207,7 +194,7 @@ export class PeerCore {
           subscriber.next(value);
         }),
       );
-      subscriber.add(this.#status$.pipe(ignoreElements()).subscribe(subscriber));
+      subscriber.add(this.#status.status$.pipe(ignoreElements()).subscribe(subscriber));
     });
   }
 
@@ -220,7 +207,7 @@ export class PeerCore {
         this.hooks.observed(direction, frame, connection);
       },
       goneAway: () => {
-        if (this.#current === session() && this.#status.state === 'open') this.#set({ state: 'draining', by: 'remote' });
+        if (this.#current === session() && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
         this.source.goneAway(session());
       },
       ending: (close, announced) => {
@@ -234,6 +221,14 @@ export class PeerCore {
       },
     };
   }
+}
+
+function pinged({ connection }: Session): Promise<number> {
+  return new Promise((resolve, reject) => {
+    connection.ping(resolve, (reason) => {
+      reject(new ConnectionLostError(reason));
+    });
+  });
 }
 
 function present<T>(part: T | null): T {

@@ -179,7 +179,10 @@ export class Peer {
     this.#calls.open(payload, { ...options, end: true, forgotten: true });
   }
 
-  /** Measures the round trip, in ms. Rejects with a ConnectionLostError when the socket ends first. */
+  /**
+   * Measures the round trip, in ms; while connecting it waits for the connection, which is not counted. Rejects with a
+   * ConnectionLostError when the socket ends first, and as {@link opened} does when there will be none.
+   */
   ping(): Promise<number> {
     return this.#core.ping();
   }
@@ -187,6 +190,9 @@ export class Peer {
   /**
    * Ends the connection in good order: goaway, what was accepted is written out, live streams get `drainMs`, the rest is
    * reset with CANCEL, and the WebSocket closes with 1000. A second call can only shorten.
+   *
+   * Without a connection there is nothing to write to: calls that wait for one fail, and a `notify` that waits is dropped
+   * with a warning. `await peer.opened` first where it must arrive.
    *
    * @returns the same promise as {@link closed}
    */

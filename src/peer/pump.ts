@@ -105,8 +105,8 @@ function pull(source: PullSource, outlet: Outlet): () => void {
     if (stepping) return;
     stepping = true;
     while (!asked && !exhausted && !outlet.closed) {
-      if (!outlet.hasRoom) {
-        outlet.whenRoom(step);
+      if (!outlet.idle) {
+        outlet.whenIdle(step);
         break;
       }
       asked = true;

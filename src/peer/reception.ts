@@ -44,22 +44,22 @@ export class Reception {
   /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
   greetWith(handler: StreamHandler, timeoutMs: number): void {
     this.#greeter = handler;
-    if (timeoutMs > 0 && timeoutMs !== Infinity)
-      this.#patience = this.core.deadlines.add(
-        {
-          expire: () => {
-            if (!this.#welcomed) this.core.rejectHello();
-          },
-        },
-        timeoutMs,
-      );
+    const patience = {
+      expire: () => {
+        if (!this.#welcomed) this.core.rejectHello();
+      },
+    };
+    this.core.deadlines.add(patience, timeoutMs);
+    this.#patience = () => {
+      this.core.deadlines.lift(patience, timeoutMs);
+    };
   }
 
   receive(live: LiveStream, open: CompleteFrame): void {
     const headers = open.headers === null ? null : Object.freeze(open.headers);
     const stream = new StreamCore(this.core, { local: false, headers, payload: open.payload }, live);
     live.sink = stream;
-    if (open.end) stream.inbox.finish(null);
+    if (open.end) stream.finish(null);
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
     if (this.#greeter === null || this.#welcomed) this.#offer(live, stream);
     else this.#greet(this.#greeter, live, stream);
@@ -98,6 +98,8 @@ export class Reception {
   }
 
   #offer(live: LiveStream, stream: StreamCore): void {
+    // An interceptor may have closed it, which leaves nothing to answer.
+    if (stream.cause !== null) return;
     for (const subscriber of this.#subscribers)
       guard('a subscriber of streams$', () => {
         subscriber.next(stream.stream);

@@ -10,6 +10,7 @@ import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from './guard.js';
+import { loggable } from './loggable.js';
 import type { Peer } from './peer.js';
 import type { StreamCore } from './stream-core.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -47,7 +48,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   readonly #core: StreamCore;
 
   private constructor(core: StreamCore) {
-    super(read);
+    super(Stream.#read);
     this.#core = core;
   }
 
@@ -59,6 +60,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /** @internal */
   static core(stream: Stream): StreamCore {
     return stream.#core;
+  }
+
+  // One function for all streams, because a closure for each would be a good part of what an idle one weighs.
+  static #read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
+    return #core in this ? this.#core.inbox.subscribe(subscriber) : undefined;
   }
 
   /** The peer that the stream belongs to. */
@@ -221,12 +227,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 }
 
-// One function for all streams, because a closure for each would be a good part of what an idle one weighs.
-function read<T>(this: Observable<T>, subscriber: Subscriber<T>): TeardownLogic {
-  return Stream.core(this as Stream).inbox.subscribe(subscriber as Subscriber<unknown>);
-}
-
 // An error without a handler would be thrown from a timer and end the process.
 function logUnhandled(error: unknown): void {
-  logger.error('rxmux: a stream failed and its subscriber has no error handler', error);
+  logger.error('rxmux: a stream failed and its subscriber has no error handler', loggable(error));
 }

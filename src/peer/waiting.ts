@@ -1,4 +1,5 @@
-import type { Unsent as Withdrawn } from '../session/backlog.js';
+import { logger } from '../logger.js';
+import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
 import type { Session } from '../session/session.js';
@@ -8,17 +9,11 @@ import type { StreamPhase } from '../session/stream-state.js';
 import type { Message } from '../wire/codec.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import type { Frame } from '../wire/frame.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { StreamCore } from './stream-core.js';
-
-interface Unsent {
-  readonly frame: Omit<Frame, 'stream'>;
-  readonly encodedPayload: Message | null;
-}
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
 export class WaitingRoom {
@@ -52,10 +47,10 @@ export class WaitingRoom {
   }
 
   /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
-  readmit(core: StreamCore, { frames, waiters }: Withdrawn): WaitingStream {
+  readmit(core: StreamCore, { frames, waiters }: Unsent): WaitingStream {
     const stream = this.#add(new WaitingStream(this, waiters));
     stream.core = core;
-    for (const frame of frames) stream.send(frame, OutgoingFrame.encodedPayload(frame));
+    for (const frame of frames) stream.send(frame);
     return stream;
   }
 
@@ -77,7 +72,12 @@ export class WaitingRoom {
 
   /** Nothing will come that takes them: every waiting stream ends. */
   dismiss(cause: CloseCause, error: AnyMuxError | null): void {
-    for (const stream of [...this.#waiting]) stream.dismiss(cause, error);
+    const waiting = [...this.#waiting];
+    // Any other call is told by its own error.
+    const unheard = waiting.filter(({ core }) => core?.start.forgotten === true).length;
+    if (unheard > 0)
+      logger.warn(`rxmux: ${unheard} notify() never left: the peer ended before there was a connection (await peer.opened first)`);
+    for (const stream of waiting) stream.dismiss(cause, error);
   }
 
   #add(stream: WaitingStream): WaitingStream {
@@ -92,7 +92,7 @@ export class WaitingStream implements StreamLine {
   readonly unsent = true;
   readonly arrivedBytes = 0;
   core: StreamCore | null = null;
-  readonly #frames: Unsent[] = [];
+  readonly #frames: OutgoingFrame[] = [];
   readonly #waiters: (() => void)[];
   #bytes = 0;
   #ended: CloseCause | null = null;
@@ -117,6 +117,10 @@ export class WaitingStream implements StreamLine {
     return this.sealed || this.room.bytes < this.room.limit;
   }
 
+  get idle(): boolean {
+    return this.hasRoom;
+  }
+
   get overflows(): boolean {
     return this.room.bytes >= this.room.limit && this.#frames.length > 0;
   }
@@ -126,11 +130,15 @@ export class WaitingStream implements StreamLine {
     else this.#waiters.push(task);
   }
 
-  send(frame: Omit<Frame, 'stream'>, encodedPayload: Message | null): void {
+  whenIdle(task: () => void): void {
+    this.whenRoom(task);
+  }
+
+  send(frame: OutgoingFrame): void {
     if (this.#ended !== null) return;
-    if (frame.end === true) this.#sealed = true;
-    this.#frames.push({ frame, encodedPayload });
-    const bytes = sizeOf(encodedPayload);
+    if (frame.end) this.#sealed = true;
+    this.#frames.push(frame);
+    const bytes = sizeOf(OutgoingFrame.encodedPayload(frame));
     this.#bytes += bytes;
     this.room.charge(bytes);
   }
@@ -153,7 +161,7 @@ export class WaitingStream implements StreamLine {
     if (core === null) return;
     const live = session.open(core.start.forgotten);
     live.sink = core;
-    for (const { frame, encodedPayload } of this.#frames) live.send(frame, encodedPayload);
+    for (const frame of this.#frames) live.send(frame);
     if (this.#ended !== null) {
       this.#resetToo(live);
       return;

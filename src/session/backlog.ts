@@ -2,6 +2,7 @@ import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Lane } from './lane.js';
+import { runAll, Waiters } from './waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
 const LANE_ROOM_BYTES = 256 * 1024;
@@ -18,7 +19,10 @@ const NONE: readonly never[] = [];
 /** What waits on all streams: frames for their turn, and tasks for room. */
 export class Backlog {
   readonly #lanes = new Map<number, Lane>();
-  readonly #waiters = new Map<number, (() => void)[]>();
+  /** For room in a stream's queue. */
+  readonly #waiters = new Waiters();
+  /** For nothing to be queued at all. */
+  readonly #pullers = new Waiters();
   #bytes = 0;
   /** Whether all queues together have become short enough since the last look at those who wait for that. */
   #relieved = false;
@@ -72,12 +76,13 @@ export class Backlog {
   withdraw(stream: number): Unsent {
     const frames = this.#lanes.get(stream)?.takeAll() ?? NONE;
     this.drop(stream);
-    return { frames, waiters: this.#takeWaiters(stream) };
+    return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
   }
 
   /** A stream's end has been told: those who wait on it go on, and so do those who waited for what it had queued. */
   release(stream: number): void {
-    runAll(this.#takeWaiters(stream));
+    runAll(this.#waiters.take(stream));
+    runAll(this.#pullers.take(stream));
     this.relieve();
   }
 
@@ -93,26 +98,43 @@ export class Backlog {
       task();
       return;
     }
-    const waiters = this.#waiters.get(stream);
-    if (waiters === undefined) this.#waiters.set(stream, [task]);
-    else waiters.push(task);
+    this.#waiters.add(stream, task);
+  }
+
+  /** Keeps a task for {@link pullNext}. */
+  whenIdle(stream: number, task: () => void): void {
+    this.#pullers.add(stream, task);
+  }
+
+  /** Whether any stream waits for the socket to take more. */
+  get pulled(): boolean {
+    return !this.#pullers.empty;
+  }
+
+  /** Lets the stream go on that has waited longest for the socket to take more; `false` where none does. */
+  pullNext(): boolean {
+    const stream = this.#pullers.first;
+    if (stream === undefined) return false;
+    runAll(this.#pullers.take(stream));
+    return true;
   }
 
   /** Lets those go on who wait on a stream, if it has room, … */
   wake(stream: number): void {
-    if (this.#waiters.size > 0 && this.hasRoom(stream)) runAll(this.#takeWaiters(stream));
+    if (!this.#waiters.empty && this.hasRoom(stream)) runAll(this.#waiters.take(stream));
   }
 
   /** … and those who waited for all queues together, if these have become short enough. */
   relieve(): void {
     if (!this.#relieved) return;
     this.#relieved = false;
-    for (const stream of [...this.#waiters.keys()]) this.wake(stream);
+    for (const stream of this.#waiters.streams) this.wake(stream);
   }
 
   clear(): void {
     this.#lanes.clear();
     this.#waiters.clear();
+    this.#pullers.clear();
     this.#bytes = 0;
   }
 
@@ -122,16 +144,4 @@ export class Backlog {
     this.#bytes -= bytes;
     if (wasTooMuch && this.#bytes < sendHighWaterBytes) this.#relieved = true;
   }
-
-  #takeWaiters(stream: number): readonly (() => void)[] {
-    const waiters = this.#waiters.get(stream);
-    if (waiters === undefined) return NONE;
-    this.#waiters.delete(stream);
-    return waiters;
-  }
-}
-
-/** Runs tasks in their order. */
-export function runAll(tasks: readonly (() => void)[]): void {
-  for (const task of tasks) task();
 }

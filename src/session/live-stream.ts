@@ -7,7 +7,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { runAll } from './backlog.js';
+import { runAll } from './waiters.js';
 import { ENDED } from './close-cause.js';
 import type { CloseCause } from './close-cause.js';
 import { overtakes } from './scheduler.js';
@@ -56,6 +56,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     return this.closed || this.session.scheduler.backlog.hasRoom(this.id);
   }
 
+  get idle(): boolean {
+    return this.closed || this.session.scheduler.idle;
+  }
+
   get overflows(): boolean {
     return this.session.scheduler.backlog.bytes >= this.session.limits.maxUnsentBytes;
   }
@@ -96,6 +100,11 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   whenRoom(task: () => void): void {
     if (this.closed) task();
     else this.session.scheduler.backlog.whenRoom(this.id, task);
+  }
+
+  whenIdle(task: () => void): void {
+    if (this.closed) task();
+    else this.session.scheduler.whenIdle(this.id, task);
   }
 
   reset(

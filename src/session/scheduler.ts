@@ -7,16 +7,17 @@ import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/reset-code.js';
 import type { Slicer } from '../wire/slicer.js';
-import { Backlog, runAll } from './backlog.js';
+import { Backlog } from './backlog.js';
 import { encodedPartOf } from './lane.js';
 import type { Cut, Lane } from './lane.js';
+import { runAll } from './waiters.js';
 
 /** The pump stops while the socket holds this much, in bytes, … */
 export const SOCKET_FULL_BYTES = 1024 * 1024;
 /** … and goes on when it holds no more than this. */
 const SOCKET_ROOM_BYTES = 256 * 1024;
 /** What one turn of the event loop writes, in bytes: reading and timers come in between. */
-const TURN_BYTES = 512 * 1024;
+export const TURN_BYTES = 128 * 1024;
 
 /** Who is told what becomes of frames. */
 export interface Departures {
@@ -37,6 +38,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #pumping = false;
   #waiting = false;
   #stopped = false;
+  #pulling = false;
+  /** Bytes written since the turn of the event loop began in which the pump last waited for one. */
+  #turnBytes = 0;
   #whenFlushed: (() => void)[] = [];
   #cut: Cut = unstarted;
   #emit: (slice: Frame) => void = unstarted;
@@ -56,11 +60,22 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   add(frame: OutgoingFrame): void {
     if (!isControl(frame)) this.#addToLane(frame);
-    else if (this.#direct()) this.#sendDirectly(frame);
+    else if (this.#direct) this.#sendDirectly(frame);
     else {
       this.#control.push(frame);
       this.#pump();
     }
+  }
+
+  /** Whether a frame leaves at once: the socket takes more, and nothing is queued. */
+  get idle(): boolean {
+    return this.#direct;
+  }
+
+  /** Runs `task` once that is so; streams that wait take turns. */
+  whenIdle(stream: number, task: () => void): void {
+    this.backlog.whenIdle(stream, task);
+    this.#pump();
   }
 
   /** A stream has left and its end has been told: what waited for that goes on. */
@@ -97,22 +112,22 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     this.backlog.clear();
   }
 
-  get #idle(): boolean {
+  get #empty(): boolean {
     return this.#control.length === 0 && this.backlog.lanes.size === 0;
   }
 
   get #flushed(): boolean {
-    return this.#idle && !this.#pumping;
+    return this.#empty && !this.#pumping;
   }
 
   /** Whether a frame may leave without being queued: there is room, and nothing is before it. */
-  #direct(): boolean {
+  get #direct(): boolean {
     return this.#flushed && !this.#waiting && !this.#stopped && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
   }
 
   #addToLane(frame: OutgoingFrame): void {
     let slices: Slicer | null = null;
-    if (this.#direct()) {
+    if (this.#direct) {
       try {
         slices = this.#cut(frame);
       } catch (error) {
@@ -135,6 +150,8 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     } finally {
       this.#pumping = false;
     }
+    this.#turnBytes += roughBytesOf(frame);
+    if (this.#turnBytes >= TURN_BYTES) this.#awaitTurn();
     // What the hooks of that frame have sent meanwhile was queued behind it.
     this.#pump();
   }
@@ -142,19 +159,40 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   readonly #pump = (): void => {
     if (this.#pumping || this.#waiting) return;
     this.#pumping = true;
-    let budget = TURN_BYTES;
     try {
-      while (!this.#idle && !this.#waiting && !this.#stopped) {
-        if (this.transport.bufferedAmount >= SOCKET_FULL_BYTES) this.#wait((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
-        else if (budget <= 0) this.#wait((task) => this.transport.turn(task));
-        else budget -= this.#step();
+      while (!this.#empty && !this.#waiting && !this.#stopped) {
+        if (this.transport.bufferedAmount >= SOCKET_FULL_BYTES) this.#awaitRoom();
+        else if (this.#turnBytes >= TURN_BYTES) this.#awaitTurn();
+        else this.#turnBytes += this.#step();
       }
     } finally {
       this.#pumping = false;
     }
     this.backlog.relieve();
+    this.#pull();
     this.#checkFlushed();
   };
+
+  #awaitRoom(): void {
+    this.#wait((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
+  }
+
+  #awaitTurn(): void {
+    this.#turnBytes = 0;
+    this.#wait((task) => this.transport.turn(task));
+  }
+
+  #pull(): void {
+    if (this.#pulling) return;
+    this.#pulling = true;
+    try {
+      while (this.#direct && this.backlog.pullNext());
+    } finally {
+      this.#pulling = false;
+    }
+    // Nothing is queued, so nothing else waits for the socket to drain.
+    if (this.backlog.pulled && this.#flushed && !this.#waiting && !this.#stopped) this.#awaitRoom();
+  }
 
   #wait(until: (task: () => void) => void): void {
     this.#waiting = true;
@@ -214,6 +252,12 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
  */
 export function overtakes(code: ResetCode | null): boolean {
   return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
+}
+
+// Exact enough to share turns by, and text is not measured for it.
+function roughBytesOf(frame: OutgoingFrame): number {
+  const encoded = encodedPartOf(frame) ?? '';
+  return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
 }
 
 function isControl(frame: OutgoingFrame): boolean {

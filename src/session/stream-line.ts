@@ -32,6 +32,8 @@ export interface StreamLine {
   readonly unsent: boolean;
   /** Whether more can be sent without growing a queue that is already long. */
   readonly hasRoom: boolean;
+  /** Whether what is sent now leaves at once, so that it is time to ask for the next value. */
+  readonly idle: boolean;
   /** Whether so much waits on all streams that a sender which does not wait has to fail. */
   readonly overflows: boolean;
   /** Bytes of the payload that is being delivered. */
@@ -40,6 +42,8 @@ export interface StreamLine {
   send(frame: OutgoingFrame): void;
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
+  /** Runs `task` once what is sent leaves at once, or there is nothing to wait for any more. */
+  whenIdle(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload?: unknown, encodedPayload?: Message | null): void;
   /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */

@@ -4,6 +4,7 @@ import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 import { performanceTimestampProvider } from 'rxjs/internal/scheduler/performanceTimestampProvider';
 import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
+import { throughChannel } from './later-turn.js';
 
 /** Something to be done at a time of the clock. */
 interface Task {
@@ -27,6 +28,11 @@ export class MemoryClock {
   /** Ms since the clock was made. */
   get now(): number {
     return this.#now;
+  }
+
+  /** Tasks that are still to be run. */
+  get pending(): number {
+    return this.#tasks.size;
   }
 
   /**
@@ -110,17 +116,5 @@ export class MemoryClock {
 
 /** Resolves when every promise that can settle has settled, and the callbacks behind it have run: a turn later, without waiting. */
 export function promisesSettled(): Promise<void> {
-  return new Promise((resolve) => {
-    // jsdom has no channels.
-    if (typeof MessageChannel === 'undefined') {
-      setTimeout(resolve);
-      return;
-    }
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
+  return new Promise(throughChannel);
 }

@@ -1,6 +1,6 @@
 import { asapScheduler, asyncScheduler } from 'rxjs';
 import type { Message } from '../wire/codec.js';
-import type { MemoryTransport } from './memory.js';
+import type { MemoryTransport } from './memory-transport.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';

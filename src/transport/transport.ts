@@ -19,6 +19,8 @@ export interface Transport {
   readonly opaque: boolean;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly refusedStatus: number | null;
+  /** The subprotocol that the handshake was answered with, or the empty string, where the platform shows it even if it then fails the socket for it. */
+  readonly answeredProtocol?: string | null;
   /** Completes when the socket is open or has ended without opening, which {@link closed} tells apart. */
   readonly opened$: Observable<never>;
   /** The socket's messages from the first on, for one subscriber; completes when the socket has ended. */

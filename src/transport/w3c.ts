@@ -3,6 +3,7 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { truncateToBytes } from '../wire/length.js';
+import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose, Transport } from './transport.js';
@@ -168,16 +169,3 @@ export class W3cTransport implements Transport {
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
 }
-
-/** A turn of the event loop later: behind the reading that is due, unlike a microtask. */
-const laterTurn: (task: () => void) => void =
-  typeof setImmediate === 'function'
-    ? (task) => void setImmediate(task)
-    : (task) => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => {
-          port1.close();
-          task();
-        };
-        port2.postMessage(null);
-      };

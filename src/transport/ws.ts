@@ -19,6 +19,7 @@ export class WsTransport extends W3cTransport {
   /** The TCP or TLS stream below the socket; with it the messages of one turn leave in one write. */
   #stream: Duplex | null;
   #refusedStatus: number | null = null;
+  #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #corked = false;
   #tooBig = false;
@@ -31,6 +32,7 @@ export class WsTransport extends W3cTransport {
     this.#stream = stream;
     ws.once('upgrade', (response) => {
       this.#stream = response.socket;
+      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
     });
     ws.once('unexpected-response', (request, response) => {
       this.#refusedStatus = response.statusCode ?? null;
@@ -44,6 +46,10 @@ export class WsTransport extends W3cTransport {
 
   override get refusedStatus(): number | null {
     return this.#refusedStatus;
+  }
+
+  get answeredProtocol(): string | null {
+    return this.#answeredProtocol;
   }
 
   override send(message: Message): void {

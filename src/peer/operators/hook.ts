@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { Observable, Subscription, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Remove } from '../hooks.js';
 import type { Peer } from '../peer.js';
@@ -10,26 +10,31 @@ import type { Peer } from '../peer.js';
 export function hook(hang: (peer: Peer) => Remove): MonoTypeOperatorFunction<Peer> {
   return (source) =>
     new Observable((subscriber) => {
-      const removes = new Set<Remove>();
-      let over = false;
-      subscriber.add(() => {
-        if (!over) for (const remove of removes) remove();
-      });
-      return source.subscribe({
-        next(peer) {
-          const remove = hang(peer);
-          removes.add(remove);
-          void peer.closed.then(() => removes.delete(remove));
-          subscriber.next(peer);
-        },
-        error(error) {
-          over = true;
-          subscriber.error(error);
-        },
-        complete() {
-          over = true;
-          subscriber.complete();
-        },
-      });
+      const hung = new Subscription();
+      return source
+        .pipe(
+          tap({
+            next: (peer) => {
+              hung.add(untilItsEnd(peer, hang));
+            },
+            unsubscribe: () => {
+              hung.unsubscribe();
+            },
+          }),
+        )
+        .subscribe(subscriber);
     });
+}
+
+/** A hook that goes with its peer, so that nothing of a peer that has ended is kept. */
+function untilItsEnd(peer: Peer, hang: (peer: Peer) => Remove): Subscription {
+  const hung = new Subscription(hang(peer));
+  hung.add(
+    peer.status$.subscribe({
+      complete: () => {
+        hung.unsubscribe();
+      },
+    }),
+  );
+  return hung;
 }

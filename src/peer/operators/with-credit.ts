@@ -135,6 +135,14 @@ class Purse implements Outlet {
     this.#waiting.push(task);
   }
 
+  get idle(): boolean {
+    return this.hasRoom;
+  }
+
+  whenIdle(task: () => void): void {
+    this.whenRoom(task);
+  }
+
   send(item: unknown): void {
     this.#credit--;
     this.subscriber.next(item);
