@@ -141,10 +141,11 @@ export class MsgpackCodec implements Codec {
     if (typeof message === 'string') throw malformed('expected bytes, got text');
     const bytes = bytesOf(message);
     const blobs = prescan(bytes, limits);
+    marked = false;
     const value = decodeScanned(this.#decoder, bytes);
     // The decoder keeps the last message alive.
     if (bytes.length > KEPT_BYTES) this.#decoder = newDecoder();
-    return blobs === 0 ? value : withOwnBytes(value);
+    return blobs === 0 && !marked ? value : finished(value);
   }
 }
 
@@ -188,9 +189,24 @@ function newDecoder(): Decoder {
   return new Decoder({ extensionCodec: TIMESTAMPS_ONLY, mapKeyConverter: textOrInteger });
 }
 
-function textOrInteger(key: unknown): string | number {
-  if (typeof key === 'string' || (typeof key === 'number' && Number.isSafeInteger(key))) return key;
-  throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
+// An object reserves a place for every number below a key that is one: `{ 1023: null }`, 5 bytes, would take 12 KiB. So numbers
+// are decoded behind a mark, and get into an object that keeps them in a table.
+const MARK = '\0';
+let marked = false;
+
+function textOrInteger(key: unknown): string {
+  if (typeof key !== 'string' && !Number.isSafeInteger(key))
+    throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
+  const text = String(key);
+  if (text > '9:' || !/^[\0\d]/.test(text)) return text;
+  marked = true;
+  return MARK + text;
+}
+
+function emptyTable(): Record<string, unknown> {
+  const table: Record<string, unknown> = { [2 ** 32 - 2]: null };
+  delete table[2 ** 32 - 2];
+  return table;
 }
 
 function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
@@ -212,12 +228,14 @@ function checkedMapping(frame: Frame): Record<string, unknown> {
 }
 
 // The decoder gives views of the message; a receiver may keep, transfer or read them by `buffer`.
-function withOwnBytes(value: unknown): unknown {
+function finished(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.slice();
-  if (Array.isArray(value)) return value.map(withOwnBytes);
+  if (Array.isArray(value)) return value.map(finished);
   if (!isPlainObject(value)) return value;
-  for (const key of Object.keys(value)) value[key] = withOwnBytes(value[key]);
-  return value;
+  const keys = Object.keys(value);
+  const whole = marked && keys.some((key) => key.startsWith(MARK)) ? emptyTable() : value;
+  for (const key of keys) whole[whole !== value && key.startsWith(MARK) ? key.slice(MARK.length) : key] = finished(value[key]);
+  return whole;
 }
 
 function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {

@@ -4,7 +4,7 @@ import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Message } from '../wire/codec.js';
 import { ABSENT } from '../wire/frame.js';
-import type { MetadataInput } from '../wire/frame.js';
+import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -42,12 +42,8 @@ export interface InputOptions<Out = unknown> {
   readonly overflow?: Overflow | undefined;
 }
 
-/** How a stream is opened. */
-interface Opening extends OpenOptions {
-  readonly end: boolean;
-  /** Whether nothing is wanted of the stream once its open has left. */
-  readonly forgotten?: boolean;
-}
+/** What a call wants of its stream. `ask`: one payload is sent. `forget`: and nothing is wanted back. `talk`: more is sent. */
+type Intent = 'ask' | 'forget' | 'talk';
 
 /** The calls of one peer: each opens a stream and looks after its deadline and its signal. */
 export class Calls {
@@ -59,26 +55,22 @@ export class Calls {
    * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
    *   not fit a message, QueueOverflowError when too much waits for a connection
    */
-  open(value: unknown, opening: Opening): StreamCore {
+  open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
     const { core } = this;
-    const { codec } = core;
-    if (opening.timeoutMs !== undefined) checkNumber('timeoutMs', opening.timeoutMs);
+    const { signal } = options;
+    checkNumber('timeoutMs', timeoutMs);
     const payload = value === undefined ? ABSENT : value;
-    const headers = copyMetadata(opening.headers);
-    core.hooks.opening(headers, value);
-    const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-    const frame = new OutgoingFrame(
-      { type: 'open', payload, headers: freezeMetadata(headers, codec), end: opening.end, trailers: null },
-      encoded,
-    );
+    const headers = this.#headers(value, options);
+    const encoded = payload === ABSENT ? null : core.codec.encodePayload(payload);
+    const frame = new OutgoingFrame({ type: 'open', payload, headers, end: intent !== 'talk', trailers: null }, encoded);
     core.checkSendable(frame, encoded, null);
-    const start = { local: true, headers: frame.headers, payload, forgotten: opening.forgotten ?? false };
-    const stream = opening.signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
-    if (opening.timeoutMs !== undefined) stream.limit(opening.timeoutMs);
-    if (opening.signal !== undefined) stream.cancelWith(opening.signal);
+    const start = { local: true, headers, payload, forgotten: intent === 'forget' };
+    const stream = signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
+    stream.limit(timeoutMs);
+    if (signal !== undefined) stream.cancelWith(signal);
     stream.line.send(frame);
     try {
-      opening.onOpen?.(stream.stream);
+      options.onOpen?.(stream.stream);
     } catch (error) {
       // The caller gets the error, so nobody holds the stream.
       stream.unsubscribed();
@@ -124,7 +116,7 @@ export class Calls {
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
     const received$ = new Observable((subscriber) => {
-      const stream = this.open(value, { ...options, end: input === undefined });
+      const stream = this.open(value, input === undefined ? 'ask' : 'talk', options);
       if (input === undefined) return stream.stream.subscribe(subscriber);
       return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
@@ -132,7 +124,15 @@ export class Calls {
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
-    return this.open(value, { ...options, end: true, timeoutMs: options.timeoutMs ?? this.core.options.requestTimeoutMs });
+    return this.open(value, 'ask', options, options.timeoutMs ?? this.core.options.requestTimeoutMs);
+  }
+
+  #headers(value: unknown, { headers }: OpenOptions): Readonly<Metadata> | null {
+    const { hooks, codec } = this.core;
+    if (headers === undefined && hooks.open.empty) return null;
+    const copy = copyMetadata(headers);
+    hooks.opening(copy, value);
+    return freezeMetadata(copy, codec);
   }
 
   #place(start: StreamStart, encoded: Message | null): StreamCore {

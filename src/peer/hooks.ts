@@ -52,8 +52,8 @@ export class HookList<F> {
   }
 
   /** A hook added or removed meanwhile counts from the next time on. */
-  *[Symbol.iterator](): Generator<F> {
-    for (const { hook } of this.#entries) yield hook;
+  [Symbol.iterator](): Iterator<F> {
+    return this.#entries.map(({ hook }) => hook).values();
   }
 }
 

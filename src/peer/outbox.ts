@@ -105,6 +105,7 @@ export class Outbox {
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.#begun && headers === undefined) return null;
     const { core, start, stream } = this.stream;
+    if (headers === undefined && core.hooks.replyHeaders.empty) return null;
     const copy = copyMetadata(headers);
     if (!this.#begun) {
       if (!core.hooks.replyHeaders.empty) core.hooks.replying(copy, stream);

@@ -161,7 +161,7 @@ export class Peer {
     payload?: unknown,
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
-    return this.#calls.open(payload, { ...(options as OpenOptions), end: options.end ?? false }).stream as Stream<In, Out>;
+    return this.#calls.open(payload, options.end === true ? 'ask' : 'talk', options as OpenOptions).stream as Stream<In, Out>;
   }
 
   /**
@@ -176,7 +176,7 @@ export class Peer {
 
   /** Sends one payload and forgets it: whatever comes back is dropped. Throws as {@link open} does. */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
-    this.#calls.open(payload, { ...options, end: true, forgotten: true });
+    this.#calls.open(payload, 'forget', options);
   }
 
   /**

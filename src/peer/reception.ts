@@ -91,9 +91,9 @@ export class Reception {
       this.core.rejectHello();
       return;
     }
-    this.#run(greeter, live, stream, (failure) => {
+    run(greeter, live, stream, (failed) => {
       this.#patience();
-      if (failure !== null || !this.#welcomed) this.core.rejectHello();
+      if (failed || !this.#welcomed) this.core.rejectHello();
     });
   }
 
@@ -106,29 +106,40 @@ export class Reception {
       });
     if (stream.isTaken || stream.cause !== null) return;
     if (this.#handler === null) live.reset('library', ResetCode.REFUSED, 'nobody answers streams here');
-    else this.#run(this.#handler, live, stream, () => undefined);
+    else run(this.#handler, live, stream);
   }
+}
 
-  #run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settled: (failure: { readonly error: unknown } | null) => void): void {
-    const done = (): void => {
-      live.settle();
-      endAnswer(stream);
-      settled(null);
-    };
-    const failed = (error: unknown): void => {
-      live.settle();
-      failAnswer(stream, error);
-      stopUpload(stream);
-      settled({ error });
-    };
-    live.run();
-    try {
-      const { payload } = stream.start;
-      const result = handler(payload === ABSENT ? null : payload, stream.stream);
-      if (isThenable(result)) result.then(done, failed);
-      else done();
-    } catch (error) {
-      failed(error);
-    }
+/** Has a handler answer a stream. */
+function run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settled?: (failed: boolean) => void): void {
+  live.run();
+  try {
+    const { payload } = stream.start;
+    const result = handler(payload === ABSENT ? null : payload, stream.stream);
+    if (!isThenable(result)) done(live, stream, settled);
+    else
+      result.then(
+        () => {
+          done(live, stream, settled);
+        },
+        (error: unknown) => {
+          failed(error, live, stream, settled);
+        },
+      );
+  } catch (error) {
+    failed(error, live, stream, settled);
   }
+}
+
+function done(live: LiveStream, stream: StreamCore, settled?: (failed: boolean) => void): void {
+  live.settle();
+  endAnswer(stream);
+  settled?.(false);
+}
+
+function failed(error: unknown, live: LiveStream, stream: StreamCore, settled?: (failed: boolean) => void): void {
+  live.settle();
+  failAnswer(stream, error);
+  stopUpload(stream);
+  settled?.(true);
 }

@@ -18,6 +18,7 @@ import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
+const GOOD_END: End = { error: null };
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
 /** What a call or a handler opened a stream with. */
@@ -145,7 +146,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   /** Nothing follows; `error` is `null` where the stream simply ended. */
   finish(error: unknown): void {
     if (this.end !== null) return;
-    this.end = { error };
+    this.end = error === null ? GOOD_END : { error };
     if (this.#inbox !== null) this.#inbox.finish(this.end);
     else if (this.reader !== null) finish(this.reader, this.end);
   }
