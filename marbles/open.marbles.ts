@@ -212,6 +212,27 @@ describe('open$ with input', () => {
   );
 
   it(
+    'errors with what onOpen throws, cancels, and leaves the input alone',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const input$ = cold('--a');
+      const answer$ = cold('--a');
+      const answerSubs = ' (^!)';
+      const expected = '   #';
+      const onWire = '     (or)';
+      const thrown = new Error('not that one');
+      const onOpen = (): never => {
+        throw thrown;
+      };
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.open$('x', { input: input$, onOpen })).toBe(expected, undefined, thrown);
+      expectSubscriptions(input$.subscriptions).toBe([]);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
     'pulls the values of an iterable',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();

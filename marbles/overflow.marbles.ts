@@ -31,6 +31,33 @@ const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: 8 });
 describe('an input that pushes more than the remote reads', () => {
   it.each<Row>([
     {
+      does: 'waits with an input that says nothing',
+      overflow: 'latest',
+      input: '    -----------           ',
+      inputSubs: '^                     ',
+      remote: '   s------------r        ',
+      expected: ' --------------        ',
+      received: ' --------------        ',
+    },
+    {
+      does: 'ends with an input that is empty',
+      overflow: 'latest',
+      input: '    ---|                  ',
+      inputSubs: '^--!                  ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------|        ',
+    },
+    {
+      does: 'sends one value that there is room for',
+      overflow: 'latest',
+      input: '    -a-|                  ',
+      inputSubs: '^--!                  ',
+      remote: '   s------------r        ',
+      expected: ' -------------|        ',
+      received: ' -------------(a|)     ',
+    },
+    {
       does: 'queues everything when nothing is said',
       overflow: undefined,
       input: '    -a-b-c-d-e-|          ',

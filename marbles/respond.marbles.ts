@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { catchError, map, mergeMap, of, take, takeUntil } from 'rxjs';
+import { catchError, defer, EMPTY, map, merge, mergeMap, of, take, takeUntil } from 'rxjs';
 import { ResetCode, ResetError, respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
@@ -13,6 +13,15 @@ interface Row {
   readonly expected: string;
   readonly unsub?: string;
   readonly error?: unknown;
+}
+
+/** What `respond` does with a source of streams; each call is one. */
+interface Streams {
+  readonly does: string;
+  readonly calls: string;
+  readonly subs: string;
+  readonly answered: string[];
+  readonly expected: string;
 }
 
 const REMOTE = expect.objectContaining({ code: 'REMOTE', reason: 'error', retriable: false });
@@ -196,6 +205,52 @@ describe('respond', () => {
       expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
       expectSubscriptions(input$.subscriptions).toBe(inputSubs);
       expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it.each<Streams>([
+    {
+      does: 'waits with its source',
+      calls: '   ---------',
+      subs: '    ^--------',
+      answered: [],
+      expected: '---------',
+    },
+    {
+      does: 'completes with a source without a stream',
+      calls: '   ---|',
+      subs: '    ^--!',
+      answered: [],
+      expected: '---|',
+    },
+    {
+      does: 'completes behind its source and the last answer',
+      calls: '   x-x|',
+      subs: '    ^--!',
+      answered: ['^---!', '--^---!'],
+      expected: '------|',
+    },
+    {
+      does: 'passes an error of its source on, and resets what is being answered',
+      calls: '   x--#',
+      subs: '    ^--!',
+      answered: ['^--!'],
+      expected: '---#',
+    },
+  ])(
+    '$does',
+    marbles<[Streams]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, answered, expected }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold('--a-|');
+      const calls$ = cold(calls);
+      const asking$ = defer(() => {
+        dialer.notify('x');
+        return EMPTY;
+      });
+      const asked$ = calls$.pipe(mergeMap(() => merge(acceptor.streams$.pipe(take(1)), asking$)));
+      expectObservable(asked$.pipe(respond(() => answer$))).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectSubscriptions(answer$.subscriptions).toBe(answered);
     }),
   );
 

@@ -212,7 +212,7 @@ describe('retryWhenSafe', () => {
 
   it(
     'waits a random time up to 500, 1 000 and 2 000 ms, three times, when nothing is said',
-    marbles(({ cold, flush }) => {
+    marbles(({ cold, expectSubscriptions, flush }) => {
       const source$ = cold('#', undefined, refused);
       let failed: unknown;
       source$.pipe(retryWhenSafe()).subscribe({ error: (error: unknown) => (failed = error) });
@@ -221,6 +221,8 @@ describe('retryWhenSafe', () => {
       const starts = source$.subscriptions.map(({ subscribedFrame }) => subscribedFrame);
       const waits = starts.slice(1).map((start, nth) => start - (starts[nth] ?? 0));
       expect(waits).toHaveLength(3);
+      // Each attempt is let go of before the next.
+      expectSubscriptions(source$.subscriptions).toBe(starts.map((start) => `${start}ms (^!)`));
       for (const [nth, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(500 * 2 ** nth);
     }),
   );

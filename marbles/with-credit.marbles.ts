@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, EMPTY, finalize, map, retry, Subject, take, tap } from 'rxjs';
+import { defer, EMPTY, finalize, map, mergeMap, retry, Subject, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { respond, withCredit } from '../src/index.js';
 import type { Overflow } from '../src/index.js';
@@ -131,6 +131,21 @@ describe('withCredit, the consumer', () => {
       };
       expectObservable(withCredit(4).grant(() => items$, work)).toBe(expected, undefined, thrown);
       expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'errors with what open throws',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('--x|');
+      const subs = '       ^-!';
+      const expected = '   --#';
+      const thrown = new Error('not now');
+      const open = (): never => {
+        throw thrown;
+      };
+      expectObservable(calls$.pipe(mergeMap(() => withCredit(4).grant(open)))).toBe(expected, undefined, thrown);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
     }),
   );
 

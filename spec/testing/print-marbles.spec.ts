@@ -114,7 +114,7 @@ describe('printMarbles', () => {
     const drawn = new Promise<string>((resolve) => dialer.frames$.pipe(printMarbles()).subscribe(resolve));
     await dialer.request('x');
     await dialer.close();
-    const rows = (await drawn).split('\n').map((row) => [row.slice(0, 13), row.slice(13).replace(/[^a-z]/g, '')]);
+    const rows = (await drawn).split('\n').map((row) => [row.slice(0, 13), row.slice(13).replace(/[0-9.]+m?s|[^a-z]/g, '')]);
     expect(rows).toEqual([
       ['stream 1 tx  ', 'o'],
       ['stream 1 rx  ', 'e'],

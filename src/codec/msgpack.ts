@@ -192,20 +192,23 @@ function newDecoder(): Decoder {
 // An object reserves a place for every number below a key that is one: `{ 1023: null }`, 5 bytes, would take 12 KiB. So numbers
 // are decoded behind a mark, and get into an object that keeps them in a table.
 const MARK = '\0';
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
+const HIGHEST_INDEX = 2 ** 32 - 2;
 let marked = false;
 
 function textOrInteger(key: unknown): string {
   if (typeof key !== 'string' && !Number.isSafeInteger(key))
     throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
   const text = String(key);
-  if (text > '9:' || !/^[\0\d]/.test(text)) return text;
+  const first = text.charCodeAt(0);
+  if (!(first >= DIGIT_0 && first <= DIGIT_9) && first !== 0) return text;
   marked = true;
   return MARK + text;
 }
 
 function emptyTable(): Record<string, unknown> {
-  const table: Record<string, unknown> = { [2 ** 32 - 2]: null };
-  delete table[2 ** 32 - 2];
+  const table = { [HIGHEST_INDEX]: null };
+  Reflect.deleteProperty(table, HIGHEST_INDEX);
   return table;
 }
 

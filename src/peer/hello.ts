@@ -28,8 +28,8 @@ export interface DialContext {
 export interface Hello {
   readonly payload?: unknown;
   readonly headers?: MetadataInput | undefined;
-  /** Gets the server's reply. */
-  readonly onReply?: ((reply: unknown, stream: Stream) => void) | undefined;
+  /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
+  readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
 }
 
 /**

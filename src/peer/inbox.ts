@@ -76,7 +76,9 @@ export class Inbox<T> {
     if (this.#unread !== null) return;
     const { reader } = this.stream;
     if (reader !== null) finish(reader, end);
-    if (this.#subject !== null) finish(this.#subject, end);
+    // One that nobody observes is not told: who comes later is told by the stream's end.
+    if (this.#subject?.observed === true) finish(this.#subject, end);
+    this.#subject = null;
   }
 
   subscribe(subscriber: Subscriber<T>): TeardownLogic {

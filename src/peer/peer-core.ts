@@ -13,6 +13,7 @@ import type { Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Deadlines } from './deadlines.js';
+import { logFrame } from './frame-line.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
@@ -204,6 +205,7 @@ export class PeerCore {
         this.reception.receive(live, open);
       },
       observed: (direction, frame) => {
+        logFrame(direction, frame, connection);
         this.hooks.observed(direction, frame, connection);
       },
       goneAway: () => {

@@ -59,7 +59,7 @@ export class Reception {
     const headers = open.headers === null ? null : Object.freeze(open.headers);
     const stream = new StreamCore(this.core, { local: false, headers, payload: open.payload }, live);
     live.sink = stream;
-    if (open.end) stream.finish(null);
+    if (open.end) stream.finish();
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
     if (this.#greeter === null || this.#welcomed) this.#offer(live, stream);
     else this.#greet(this.#greeter, live, stream);

@@ -18,6 +18,15 @@ import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
+// Most errors are seen by nobody, and one with its stack costs more than the rest of a stream's end.
+class Failure implements End {
+  constructor(private readonly stream: StreamCore) {}
+
+  get error(): unknown {
+    return this.stream.error;
+  }
+}
+
 const GOOD_END: End = { error: null };
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
@@ -98,7 +107,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
 
   /** The error that ended the stream; `null` while it is live, and where it simply ended. */
   get error(): unknown {
-    return this.#error ?? (this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
+    return (this.#error ??= this.cause === null ? null : this.#errorOf(this.cause));
   }
 
   /** Whether somebody has begun to use a stream that the remote opened. */
@@ -140,13 +149,17 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.#deliver(frame.payload);
     // An end that closes the stream is told with its cause.
-    if (frame.end && this.phase !== 'closed') this.finish(null);
+    if (frame.end && this.phase !== 'closed') this.finish();
   }
 
-  /** Nothing follows; `error` is `null` where the stream simply ended. */
-  finish(error: unknown): void {
+  /** The remote has ended: nothing follows. */
+  finish(): void {
+    this.#finish(GOOD_END);
+  }
+
+  #finish(end: End): void {
     if (this.end !== null) return;
-    this.end = error === null ? GOOD_END : { error };
+    this.end = end;
     if (this.#inbox !== null) this.#inbox.finish(this.end);
     else if (this.reader !== null) finish(this.reader, this.end);
   }
@@ -154,11 +167,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   gone(cause: CloseCause, error?: unknown): void {
     this.cause = cause;
     this.#error ??= error;
-    if (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.CANCEL)
-      this.#error ??= new CancelledError(cause.reason, { streamId: this.line.id });
     this.core.deadlines.lift(this, this.#timeoutMs);
     this.#release?.();
-    this.finish(this.error);
+    this.#finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new Failure(this));
     this.#extras?.gone(cause);
   }
 
@@ -206,10 +217,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     if (code === ResetCode.REFUSED && this.begun)
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     const streamId = this.line.id;
-    this.#error =
-      code === ResetCode.CANCEL
-        ? new CancelledError(reason === '' ? 'cancelled' : reason, { streamId })
-        : new ResetError(code, reason, payload ?? null, { streamId });
+    if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
     this.taken();
     this.line.reset('user', code, reason, payload ?? null, this.core.resetPayload(payload, streamId));
   }
@@ -222,7 +230,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   }
 
   unsubscribed(): void {
-    this.cancel('unsubscribed', new CancelledError('unsubscribed', { streamId: this.line.id }));
+    this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
   }
 
   expire(timeoutMs: number): void {
@@ -237,6 +245,13 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.begun);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
+  }
+
+  #errorOf(cause: CloseCause): StreamError | null {
+    const { id, unsent } = this.line;
+    if (cause.how === 'reset' && cause.by !== 'remote' && cause.code === ResetCode.CANCEL)
+      return new CancelledError(cause.reason === '' ? 'cancelled' : cause.reason, { streamId: id });
+    return causeError(cause, id, unsent);
   }
 
   #deliver(payload: unknown): void {

@@ -3,7 +3,7 @@ const SLACK = 1024;
 
 /** A queue whose `shift` does not move the rest. */
 export class Fifo<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #head = 0;
 
   get length(): number {
@@ -21,6 +21,8 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
+    // What was taken may be big.
+    this.#items[this.#head] = undefined;
     this.#head++;
     if (this.#head === this.#items.length) {
       this.#items.length = 0;

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { WebSocket, WebSocketServer } from 'ws';
+import { accept, handleUpgrade, serve } from '../../src/node.js';
+import type { AcceptOptions } from '../../src/node.js';
+import { portOf } from '../support/socket-handshake.js';
+import { until, watchResources } from '../support/socket-leaks.js';
+
+let leaks: ReturnType<typeof watchResources>;
+let http: Server;
+
+beforeEach(async () => {
+  leaks = watchResources();
+  http = createServer();
+  http.listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+});
+
+afterEach(async () => {
+  http.closeAllConnections();
+  await new Promise((resolve) => http.close(resolve));
+  expect(await leaks()).toEqual({});
+});
+
+/** The ways to a peer on a server. Each gives what ends it. */
+const DOORS: readonly (readonly [name: string, open: (options: AcceptOptions) => () => unknown])[] = [
+  [
+    'serve',
+    (options) => {
+      const server = serve({ ...options, server: http });
+      return () => server.close();
+    },
+  ],
+  [
+    'handleUpgrade',
+    (options) => {
+      http.on('upgrade', (request, socket, head) => handleUpgrade(request, socket, head, options));
+      return () => undefined;
+    },
+  ],
+  [
+    'accept',
+    (options) => {
+      const sockets = new WebSocketServer({ server: http }).on('connection', (socket) => accept(socket, options));
+      return () => {
+        sockets.close();
+      };
+    },
+  ],
+];
+
+describe.each(DOORS)('a dialer that does not wait for the answer to its hello, at %s', (_name, open) => {
+  it('has its other streams refused, and the handler sees none of them until onHello has replied', async () => {
+    const seen: string[] = [];
+    let welcome = (): void => undefined;
+    const end = open({
+      keepalive: false,
+      onHello: async (token, stream) => {
+        seen.push(`hello ${String(token)}`);
+        await new Promise<void>((resolve) => (welcome = resolve));
+        await stream.reply('welcome');
+      },
+      handler: (payload, stream) => {
+        seen.push(`stream ${String(payload)}`);
+        return stream.reply(payload);
+      },
+    });
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http)}`, ['mux.v1.json']);
+    const frames: Record<string, unknown>[] = [];
+    dialer.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
+    await new Promise((resolve) => dialer.once('open', resolve));
+    const ask = (stream: number, payload: string): void => dialer.send(JSON.stringify({ type: 'open', stream, payload, end: true }));
+
+    // All in one turn: nothing of it waits for anything of the server's.
+    ask(1, 'token');
+    for (const early of [3, 5, 7]) ask(early, 'early');
+    await until('three answers', () => frames.length === 3);
+    expect(frames.map(({ type, stream, code }) => [type, stream, code])).toEqual([3, 5, 7].map((early) => ['reset', early, 7]));
+    expect(seen).toEqual(['hello token']);
+
+    welcome();
+    await until('the welcome', () => frames.length === 4);
+    expect(frames.at(-1)).toEqual({ type: 'data', stream: 1, end: true, payload: 'welcome' });
+    ask(9, 'late');
+    await until('the answer', () => frames.length === 5);
+    expect(frames.at(-1)).toEqual({ type: 'data', stream: 9, end: true, payload: 'late' });
+    expect(seen).toEqual(['hello token', 'stream late']);
+    dialer.terminate();
+    await end();
+  });
+
+  it('is closed with 1008 when onHello rejects, and the handler has seen nothing', async () => {
+    const seen: unknown[] = [];
+    const end = open({
+      keepalive: false,
+      errorSerializer: () => ({ message: 'not you' }),
+      onHello: () => Promise.reject(new Error('no such token in table users')),
+      handler: (payload) => seen.push(payload),
+    });
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http)}`, ['mux.v1.json']);
+    const messages: string[] = [];
+    dialer.on('message', (data: Buffer) => messages.push(data.toString()));
+    const closed = new Promise<readonly [number, string]>((resolve) =>
+      dialer.once('close', (code, reason) => {
+        resolve([code, reason.toString()]);
+      }),
+    );
+    await new Promise((resolve) => dialer.once('open', resolve));
+    for (const stream of [1, 3]) dialer.send(JSON.stringify({ type: 'open', stream, payload: 'token', end: true }));
+    const [code, reason] = await closed;
+    expect(code).toBe(1008);
+    expect(seen).toEqual([]);
+    // Neither a payload nor a reason tells what the serializer keeps to itself.
+    expect([...messages, reason].join()).not.toContain('table users');
+    const rejected = { type: 'reset', stream: 1, code: 16, payload: { message: 'not you' }, reason: 'not you' };
+    expect(messages.map((message) => JSON.parse(message) as unknown)).toContainEqual(rejected);
+    await end();
+  });
+});

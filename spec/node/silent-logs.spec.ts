@@ -1,0 +1,219 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { WebSocket } from 'ws';
+import { logger } from '../../src/index.js';
+import type { Peer, StreamHandler } from '../../src/index.js';
+import { connect } from '../../src/node.js';
+import { CODECS } from '../support/peer-frames.js';
+import { settled } from '../support/peer-outcome.js';
+import { handshake, portOf } from '../support/socket-handshake.js';
+import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { testServer } from '../support/socket-servers.js';
+import type { TestServer } from '../support/socket-servers.js';
+
+/** Stands in everything that an application sends, and nowhere else. */
+const SECRET = 'canary';
+const METHODS = ['debug', 'info', 'warn', 'error'] as const;
+const payload = { deep: [{ text: SECRET }], [SECRET]: 1 };
+const big = { text: SECRET.repeat(50_000) };
+
+let leaks: ReturnType<typeof watchResources>;
+let server: TestServer;
+let logged: unknown[][];
+
+beforeEach(() => {
+  leaks = watchResources();
+  logged = [];
+  logger.level = 'debug';
+  for (const method of METHODS) jest.spyOn(console, method).mockImplementation((...args) => void logged.push(args));
+});
+
+afterEach(async () => {
+  logger.level = 'warn';
+  jest.restoreAllMocks();
+  await server.dispose();
+  expect(await leaks()).toEqual({});
+});
+
+/** Something of each was logged, and nothing of it, through and through, is the application's. */
+async function expectSilence(lines: readonly string[]): Promise<void> {
+  const told = (): string => logged.map(([message]) => String(message)).join('\n');
+  await until(`the lines ${lines.join(', ')}`, () => lines.every((line) => told().includes(line)), 2_000).catch(() => undefined);
+  for (const line of lines) expect(told()).toContain(line);
+  const everything = inspect(logged, { depth: Infinity, showHidden: true, maxArrayLength: Infinity, maxStringLength: Infinity });
+  expect(everything).not.toContain(SECRET);
+}
+
+/** A server whose handler does what the header `does` says, and whose errors tell the caller the payload. */
+const serving = async (does: Readonly<Record<string, StreamHandler>>, codec = CODECS[0]?.[1]): Promise<TestServer> =>
+  testServer({
+    codec,
+    errorSerializer: () => payload,
+    limits: { maxPayloadBytes: 1_000_000 },
+    handler: (asked, stream) => does[String(stream.headers['does'])]?.(asked, stream),
+  });
+
+describe.each(CODECS)('at the level debug, the log of both sides under %s never tells what an application sends', (_name, codec) => {
+  const fails: StreamHandler = () => {
+    throw new RangeError('no such row');
+  };
+
+  it.each<
+    readonly [
+      what: string,
+      handler: StreamHandler,
+      call: (peer: Peer, headers: Record<string, string>) => unknown,
+      lines: readonly string[],
+    ]
+  >([
+    [
+      'in an exchange with everything',
+      async (_asked, stream) => {
+        stream.sendHeaders({ token: SECRET });
+        for await (const value of stream) await stream.send(value);
+        await stream.end({ trailers: { sum: SECRET } });
+      },
+      async (peer, headers) => {
+        const stream = peer.open(payload, { headers });
+        await stream.sendAll([payload, big, payload]);
+        for await (const value of stream) expect(JSON.stringify(value)).toContain(SECRET);
+      },
+      [],
+    ],
+    [
+      'when a call fails, and its subscriber takes no errors',
+      fails,
+      (peer, headers) => peer.open(payload, { headers, end: true }).subscribe(),
+      ['its subscriber has no error handler'],
+    ],
+    [
+      'when a stream is reset, and its subscriber takes no errors',
+      (_asked, stream) => {
+        stream.reset(300, 'quota used up', payload);
+      },
+      (peer, headers) => peer.open(payload, { headers, end: true }).subscribe(),
+      ['its subscriber has no error handler'],
+    ],
+    [
+      'when a subscriber throws what it was told',
+      fails,
+      (peer, headers) =>
+        peer.open(payload, { headers, end: true }).subscribe({
+          error: (error: unknown) => {
+            throw error;
+          },
+        }),
+      ['a subscriber of a stream failed'],
+    ],
+    [
+      'when a handler fails behind its answer with what another side has told it',
+      async (asked, stream) => {
+        await stream.reply(payload);
+        await stream.peer.request(asked);
+      },
+      (peer, headers) => {
+        peer.onStream(fails);
+        return peer.request(payload, { headers });
+      },
+      ['a handler failed after its stream had ended'],
+    ],
+    [
+      'when a payload cannot be represented',
+      (_asked, stream) => stream.reply({ ...payload, call: () => SECRET, id: Symbol(SECRET) }),
+      (peer, headers) => settled(peer.request(payload, { headers })),
+      [],
+    ],
+    [
+      'when a payload is too large',
+      (_asked, stream) => stream.reply(payload),
+      (peer, headers) => settled(peer.request({ text: SECRET.repeat(500_000) }, { headers })),
+      [],
+    ],
+    [
+      'when a value comes behind the end',
+      async (_asked, stream) => {
+        await stream.reply(payload);
+        await settled(stream.send(payload));
+      },
+      (peer, headers) => peer.request(payload, { headers }),
+      ['a value was sent after the end'],
+    ],
+    [
+      'when the socket is lost',
+      () => new Promise(() => undefined),
+      async (peer, headers) => {
+        peer.open(payload, { headers }).subscribe();
+        await until('the stream', () => server.peers.length === 1);
+        server.http.closeAllConnections();
+      },
+      [],
+    ],
+  ])('%s', async (_what, handler, call, lines) => {
+    server = await serving({ it: handler }, codec);
+    const peer = connect(`ws://127.0.0.1:${portOf(server.http)}`, { codec, keepalive: false, errorSerializer: () => payload });
+    await call(peer, { does: 'it', token: SECRET });
+    await expectSilence(lines);
+    await peer.close();
+    await expectSilence(lines);
+  });
+});
+
+describe('at the level debug, the log of a server never tells', () => {
+  const open = { type: 'open', stream: 1, payload, headers: { does: 'hold', token: SECRET } };
+
+  it.each<readonly [what: string, messages: readonly unknown[], lines: readonly string[]]>([
+    ['a frame of an unknown type', [{ type: 'hint', stream: 1, payload }], ['unknown type']],
+    ['data of a stream that was never opened', [{ type: 'data', stream: 9, payload }], ['never opened']],
+    ['a reset of a stream that was never opened', [{ type: 'reset', stream: 9, code: 8, payload }], ['never opened']],
+    [
+      'headers that come too late',
+      [open, { type: 'data', stream: 1, payload }, { type: 'data', stream: 1, payload, headers: { late: SECRET } }],
+      ['later frame'],
+    ],
+    ['trailers without an end', [open, { type: 'data', stream: 1, payload, trailers: { late: SECRET } }], ['trailers without an end']],
+    [
+      'data behind the end',
+      [
+        { ...open, end: true },
+        { type: 'data', stream: 1, payload },
+      ],
+      [],
+    ],
+    [
+      'fragments that do not decode',
+      [open, { type: 'data', stream: 1, fragment: `{"${SECRET}`, more: true }, { type: 'data', stream: 1, fragment: SECRET }],
+      [],
+    ],
+    ['an envelope with a field of the wrong type', [{ ...open, headers: SECRET }], []],
+    ['what is no JSON', [`${SECRET} {`], []],
+    ['what is no frame', [[SECRET]], []],
+  ])('%s', async (_what, messages, lines) => {
+    server = await serving({
+      hold: (_asked, stream) => firstValueFrom(stream, { defaultValue: null }).then(() => new Promise(() => undefined)),
+    });
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(server.http)}`, ['mux.v1.json']);
+    await new Promise((resolve) => dialer.once('open', resolve));
+    for (const message of messages) dialer.send(typeof message === 'string' ? message : JSON.stringify(message));
+    const ponged = new Promise((resolve) => dialer.once('close', resolve).on('message', resolve));
+    dialer.send(JSON.stringify({ type: 'ping' }));
+    await ponged;
+    await expectSilence(lines);
+    dialer.terminate();
+  });
+
+  it('what a request was let in or refused by', async () => {
+    server = await testServer({
+      verify: ({ headers }) => {
+        if (headers.authorization === undefined) return 401;
+        throw new Error('no database');
+      },
+    });
+    const secret = { path: `/?token=${SECRET}`, headers: { Cookie: SECRET } };
+    expect((await handshake(server.http, secret)).status).toBe(401);
+    expect((await handshake(server.http, { ...secret, headers: { Authorization: SECRET } })).status).toBe(500);
+    expect((await handshake(server.http, { ...secret, headers: { ...secret.headers, Origin: 'https://evil.example' } })).status).toBe(403);
+    await turn();
+    await expectSilence(['could not be judged', 'refused a page']);
+  });
+});

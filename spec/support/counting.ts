@@ -1,0 +1,96 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import { Observable } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { HookList } from '../../src/peer/hooks.js';
+import { PeerCore } from '../../src/peer/peer-core.js';
+import { MemorySocket } from '../../src/transport/memory-socket.js';
+import type { PeerTime } from './peer-time.js';
+
+/** What is held at one instant, on both sides: by the library, by rxjs, and by the test itself. */
+export interface Held {
+  /** Subscriptions of anything to anything that are not closed. */
+  readonly subscriptions: number;
+  /** Callbacks in hook lists: hooks, subscribers of `streams$`, and those that wait for the end of a stream. */
+  readonly hooks: number;
+  /** Timers of rxjs, and turns that are still to come. */
+  readonly timers: number;
+  /** Listeners of sockets, and of the signals that were {@link Counting.watch watched}. */
+  readonly listeners: number;
+  /** Live streams of all sessions, and the places that they take. */
+  readonly streams: number;
+  /** Opens that wait for a connection, in bytes. */
+  readonly waiting: number;
+}
+
+/** Nothing at all. */
+export const NOTHING: Held = { subscriptions: 0, hooks: 0, timers: 0, listeners: 0, streams: 0, waiting: 0 };
+
+/** Counts what is made from the beginning of a test on. */
+export interface Counting {
+  readonly held: () => Held;
+  /** Counts the listeners of a signal too. */
+  readonly watch: (signal: AbortSignal) => void;
+}
+
+/**
+ * Counts for each test of a file. rxjs does not tell who is subscribed to what, so for the time of a test its one door,
+ * `Observable.subscribe`, is watched, and so are those of hook lists, peers and sockets.
+ */
+export function counting(time: PeerTime): Counting {
+  const subscriptions = new Set<Subscription>();
+  const lists = new Set<HookList<unknown>>();
+  const cores = new Set<PeerCore>();
+  const sockets = new Map<MemorySocket, number>();
+  const signals = new Set<AbortSignal>();
+  const listen = (socket: MemorySocket, more: number): void => void sockets.set(socket, (sockets.get(socket) ?? 0) + more);
+
+  beforeEach(() => {
+    watchCalls(Observable.prototype, 'subscribe', (_, made) => subscriptions.add(made as Subscription));
+    watchCalls(HookList.prototype, 'add', (list) => lists.add(list as HookList<unknown>));
+    watchCalls(PeerCore.prototype, 'belongTo', (core) => cores.add(core as PeerCore));
+    watchCalls(MemorySocket.prototype, 'addEventListener', (socket) => {
+      listen(socket as MemorySocket, 1);
+    });
+    watchCalls(MemorySocket.prototype, 'removeEventListener', (socket) => {
+      listen(socket as MemorySocket, -1);
+    });
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    for (const seen of [subscriptions, lists, cores, sockets, signals]) seen.clear();
+  });
+
+  const sessions = () => [...cores].flatMap((core) => [...core.sessions]);
+  return {
+    held: () => ({
+      subscriptions: count(subscriptions, ({ closed }) => (closed ? 0 : 1)),
+      hooks: count(lists, (list) => [...list].length),
+      timers: time.pending,
+      listeners: count(sockets.values(), Number) + count(signals, (signal) => getEventListeners(signal, 'abort').length),
+      streams: count(sessions(), ({ streams }) => streams.size + streams.occupied),
+      waiting: count(cores, ({ waiting }) => waiting.bytes),
+    }),
+    watch(signal) {
+      signals.add(signal);
+    },
+  };
+}
+
+function count<T>(things: Iterable<T>, weigh: (thing: T) => number): number {
+  let sum = 0;
+  for (const thing of things) sum += weigh(thing);
+  return sum;
+}
+
+/** Tells of each call of a method, and leaves it as it is. */
+function watchCalls(prototype: object, name: string, called: (self: unknown, result: unknown) => void): void {
+  const methods = prototype as Record<string, (...args: unknown[]) => unknown>;
+  const original = methods[name];
+  if (original === undefined) throw new Error(`expected a method '${name}'`);
+  jest.spyOn(methods, name).mockImplementation(function (this: unknown, ...args) {
+    const result: unknown = Reflect.apply(original, this, args);
+    called(this, result);
+    return result;
+  });
+}

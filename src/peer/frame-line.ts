@@ -1,0 +1,20 @@
+import { logger } from '../logger.js';
+import type { Frame, FrameDirection } from '../wire/frame.js';
+
+/** Logs one line for a frame, at `debug`: what it is and where it goes, and nothing of what the application put into it. */
+export function logFrame(direction: FrameDirection, frame: Frame, connection: number): void {
+  if (logger.isEnabledFor('debug')) logger.debug(`rxmux: connection ${connection} ${direction} ${frameLine(frame)}`);
+}
+
+function frameLine({ type, stream, fragment, more, end, code, last_stream }: Frame): string {
+  const parts = [
+    JSON.stringify(type),
+    stream == null ? '' : `stream ${stream}`,
+    fragment == null ? '' : 'fragment',
+    more === true ? 'more' : '',
+    end === true ? 'end' : '',
+    code == null ? '' : `code ${code}`,
+    last_stream == null ? '' : `last_stream ${last_stream}`,
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
