@@ -7,11 +7,13 @@ import tseslint from 'typescript-eslint';
 const NODE_GLOBALS = ['Buffer', 'URL', 'clearTimeout', 'console', 'fetch', 'process', 'setTimeout'];
 
 // What the benchmarks compare with is only there once `npm run bench` has installed it.
-const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url)) ? [] : ['bench/adapters/peers/'];
+const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
+  ? []
+  : ['bench/adapters/peers/', 'bench/report/plot.ts', 'bench/micro.ts'];
 
 export default defineConfig(
   // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.
-  globalIgnores(['**/dist/', 'coverage/', 'spec/package/consumers/', ...UNINSTALLED]),
+  globalIgnores(['**/dist/', 'coverage/', 'reports/', 'spec/package/consumers/', ...UNINSTALLED]),
   { linterOptions: { noInlineConfig: true } },
   eslint.configs.recommended,
   {

@@ -29,12 +29,12 @@ describe('frame lines', () => {
     logger.level = 'debug';
     await talk();
     expect(lines.filter((line) => line.includes(' tx '))).toEqual([
-      'rxmux: connection 1 tx "open" stream 1 end',
-      'rxmux: connection 1 tx "data" stream 1 end',
-      'rxmux: connection 1 tx "open" stream 3 fragment more',
-      'rxmux: connection 1 tx "open" stream 3 fragment end',
-      'rxmux: connection 1 tx "data" stream 3 end',
-      'rxmux: connection 1 tx "goaway" code 0 last_stream 0',
+      'rxmux: connection 1 tx open stream 1 end',
+      'rxmux: connection 1 tx data stream 1 end',
+      'rxmux: connection 1 tx open stream 3 fragment more',
+      'rxmux: connection 1 tx open stream 3 fragment end',
+      'rxmux: connection 1 tx data stream 3 end',
+      'rxmux: connection 1 tx goaway code 0 last_stream 0',
     ]);
     expect(lines.filter((line) => line.includes(' rx '))).toHaveLength(6);
   });

@@ -1,4 +1,5 @@
 import { logger } from '../logger.js';
+import { V1_FRAME_TYPES } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 
 /** Logs one line for a frame, at `debug`: what it is and where it goes, and nothing of what the application put into it. */
@@ -8,7 +9,8 @@ export function logFrame(direction: FrameDirection, frame: Frame, connection: nu
 
 function frameLine({ type, stream, fragment, more, end, code, last_stream }: Frame): string {
   const parts = [
-    JSON.stringify(type),
+    // Any other text is the remote's own.
+    V1_FRAME_TYPES.has(type) ? type : 'of an unknown type',
     stream == null ? '' : `stream ${stream}`,
     fragment == null ? '' : 'fragment',
     more === true ? 'more' : '',

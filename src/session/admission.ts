@@ -50,22 +50,24 @@ export class Admission {
       throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    const refusal = this.#refusal(id);
+    const excess = this.#excess(id);
+    const refusal = excess ?? session.flood.refusal;
     if (refusal === null) {
       session.streams.add(new LiveStream(session, id, false));
       return frame;
     }
     session.answers.reset(id, ResetCode.REFUSED, refusal);
-    session.flood.junk(`an open of stream ${id}: ${refusal}`);
+    // A side that resets faster than handlers settle is slowed, not cut.
+    if (excess !== null) session.flood.junk(`an open of stream ${id}: ${excess}`);
     return null;
   }
 
-  /** Why the remote may not open `id` now, or `null`. */
-  #refusal(id: number): string | null {
-    const { connection, streams, limits, flood } = this.session;
+  /** Why there is no place for the remote's `id`, or `null`. */
+  #excess(id: number): string | null {
+    const { connection, streams, limits } = this.session;
     if (connection.goaway.refuses(id)) return 'this side is going away';
     if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
-    return flood.refusal;
+    return null;
   }
 
   #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { firstValueFrom } from 'rxjs';
+import { isMuxError, retryWhenSafe } from '../../src/index.js';
+import type { CloseReason, Keepalive, Peer, Reconnect } from '../../src/index.js';
+import { connect } from '../../src/node.js';
+
+export interface ClientOptions {
+  readonly port: number;
+  readonly count: number;
+  readonly reconnect: boolean | Reconnect;
+  readonly keepalive?: Keepalive | undefined;
+}
+
+/** A loss that a client was told of, on the clock that all processes share. */
+export interface Loss extends CloseReason {
+  readonly at: number;
+  /** Which of the clients: 0, 1, … */
+  readonly client: number;
+}
+
+/** How the calls of a load have gone. */
+export interface Calls {
+  readonly answered: readonly string[];
+  /** Ids of the calls that failed, with the code of the error. */
+  readonly failed: readonly (readonly [id: string, code: string])[];
+  /** Calls whose answer was another than it should be. */
+  readonly wrong: number;
+  readonly waitsMs: readonly number[];
+}
+
+type Call = (peer: Peer, id: string) => Promise<boolean>;
+
+let peers: Peer[] = [];
+const losses: Loss[] = [];
+
+/** The role of a child that dials. */
+export const CLIENT_ANSWERS = {
+  dial: async ({ port, count, ...options }: ClientOptions): Promise<void> => {
+    peers = Array.from({ length: count }, () => connect(`ws://127.0.0.1:${port}`, options));
+    for (const [client, peer] of peers.entries()) peer.onClose((reason) => losses.push({ ...reason, client, at: Date.now() }));
+    await Promise.all(peers.map((peer) => peer.opened));
+  },
+  losses: (): Loss[] => losses.splice(0),
+  /** One request of each, all at once. */
+  echo: ({ ms }: { readonly ms: number }): Promise<Calls> => calls((peer, id) => echo(peer, id, ms), 0),
+  /** Requests, one behind the other, for a time. */
+  echoFor: ({ ms, safe }: { readonly ms: number; readonly safe: boolean }): Promise<Calls> =>
+    calls(safe ? echoSafely : (peer, id) => echo(peer, id, 0), ms),
+  uploadFor: ({ ms, bytes, pieces }: { readonly ms: number; readonly bytes: number; readonly pieces: number }): Promise<Calls> =>
+    calls((peer, id) => upload(peer, id, bytes, pieces), ms),
+  /** Streams from the server that are read as they come; where the way is slow, they come slowly. */
+  read: (job: object): void => {
+    for (const peer of peers) peer.open$(job).subscribe({ error: () => undefined });
+  },
+  close: async (): Promise<void> => {
+    await Promise.all(peers.map((peer) => peer.close()));
+  },
+};
+
+async function echo(peer: Peer, id: string, ms: number): Promise<boolean> {
+  return (await peer.request({ op: 'echo', id, ms })) === id;
+}
+
+async function echoSafely(peer: Peer, id: string): Promise<boolean> {
+  const answer$ = peer.request$({ op: 'echo', id, ms: Math.random() * 20 }).pipe(retryWhenSafe({ count: 50, delay: 20 }));
+  return (await firstValueFrom(answer$)) === id;
+}
+
+async function upload(peer: Peer, id: string, bytes: number, pieces: number): Promise<boolean> {
+  const stream = peer.open<number, string>({ op: 'upload', id }, { timeoutMs: 20_000 });
+  const answer = firstValueFrom(stream);
+  const sent = stream.sendAll(Array.from({ length: pieces }, () => 'u'.repeat(bytes / pieces)));
+  const [answered] = await Promise.all([answer, sent]);
+  return answered === bytes;
+}
+
+/** Lets each client call again and again until `ms` have passed, at least once. */
+async function calls(call: Call, ms: number): Promise<Calls> {
+  const result = { answered: [] as string[], failed: [] as [string, string][], wrong: 0, waitsMs: [] as number[] };
+  const ends = performance.now() + ms;
+  const loops = peers.map(async (peer) => {
+    do {
+      const id = randomUUID();
+      const begun = performance.now();
+      try {
+        if (await call(peer, id)) result.answered.push(id);
+        else result.wrong++;
+        result.waitsMs.push(performance.now() - begun);
+      } catch (error) {
+        result.failed.push([id, isMuxError(error) ? error.code : String(error)]);
+      }
+      // A turn in between, also where a call fails at once.
+      await pause(5);
+    } while (performance.now() < ends);
+  });
+  await Promise.all(loops);
+  return result;
+}

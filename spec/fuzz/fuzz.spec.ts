@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { describe, expect, it, jest } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
+import { seedsOf } from './corpus.js';
+import { Fuzzer } from './fuzzer.js';
+import { growthsOf, riseOf, MOST_RISE } from './growth.js';
+import { SUBJECTS } from './subjects.js';
+import { TARGETS } from './targets.js';
+import type { TargetName } from './targets.js';
+
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
+const BATCHES = 2;
+// A busy machine takes its time over what is a second of work.
+jest.setTimeout(60_000);
+
+type Name = keyof typeof SUBJECTS;
+
+const rows = (Object.keys(SUBJECTS) as Name[]).flatMap((name) =>
+  (Object.keys(TARGETS) as TargetName[]).map((target): [name: Name, target: TargetName] => [name, target]),
+);
+
+function fuzzed(name: Name, target: TargetName, codec: Codec = SUBJECTS[name].codec, batches = BATCHES): Fuzzer {
+  const seeds = seedsOf(SUBJECTS[name].codec, join(__dirname, '..'), SEED)[target];
+  const fuzzer = new Fuzzer({ codec, tokens: SUBJECTS[name].tokens, target: TARGETS[target], seeds, seed: SEED });
+  for (let batch = 0; batch < batches; batch++) fuzzer.step();
+  return fuzzer;
+}
+
+describe(`mutated input (FUZZ_SEED=${SEED})`, () => {
+  it.each(rows)('leads to a frame or a ProtocolError and nothing else: %s %s', (name, target) => {
+    const { finds, executions } = fuzzed(name, target);
+    expect(finds).toEqual([]);
+    expect(executions).toBeGreaterThan(1_000);
+  });
+});
+
+describe('the fuzzer', () => {
+  class OtherError extends JsonCodec {
+    override decode(message: Message): CompleteFrame {
+      const frame = super.decode(message);
+      if (frame.last_stream !== null && frame.last_stream > 1_000 && frame.last_stream < 2 ** 52) throw new RangeError('planted');
+      return frame;
+    }
+  }
+  class QuotingError extends JsonCodec {
+    override decodePayload(data: Message): unknown {
+      if (String(data).startsWith('[[[')) throw new ProtocolError(`expected less than ${String(data).repeat(200)}`);
+      return super.decodePayload(data);
+    }
+  }
+  class NoFrame extends JsonCodec {
+    override decode(message: Message): CompleteFrame {
+      const frame = super.decode(message);
+      return frame.nonce === '' ? { ...frame, stream: -1 } : frame;
+    }
+  }
+  class LostTrailers extends JsonCodec {
+    override encode(frame: Frame): string {
+      return super.encode({ ...frame, trailers: frame.end === true ? (frame.trailers ?? null) : null });
+    }
+  }
+  class TrimmedFragments extends JsonCodec {
+    override decode(message: Message): CompleteFrame {
+      const frame = super.decode(message);
+      return typeof frame.fragment === 'string' ? { ...frame, fragment: frame.fragment.trim() } : frame;
+    }
+  }
+
+  it.each<[fault: string, target: TargetName, codec: Codec, verdict: string]>([
+    ['an error of another class at some last_stream', 'decode', new OtherError(), 'expected a ProtocolError, got RangeError: planted'],
+    ['an error that quotes what it was given', 'decodePayload', new QuotingError(), 'expected a short message, got'],
+    ['something else than a frame', 'decode', new NoFrame(), 'expected a frame, got'],
+    ['a field that is lost when it is sent on', 'decode', new LostTrailers(), 'to come back, got'],
+    ['white space that is lost where a payload was cut', 'reassemble', new TrimmedFragments(), 'to come back, got'],
+  ])('finds %s', (_fault, target, codec, verdict) => {
+    expect(fuzzed('json', target, codec).finds.map((find) => find.verdict)).toContainEqual(expect.stringContaining(verdict));
+  });
+
+  it('finds by mutation what no seed shows, and leaves of the input what shows it', () => {
+    expect(fuzzed('json', 'decode', new OtherError(), 0).finds).toEqual([]);
+    const [find] = fuzzed('json', 'decode', new OtherError()).finds;
+    expect(String(find?.input[0])).toMatch(/^\{"type":"\w?",.{0,12}"last_stream":\d{4,16}.{0,12}\}$/);
+  });
+
+  it('makes the same run of the same seed', () => {
+    const [one, other] = [fuzzed('json', 'decode', new NoFrame()), fuzzed('json', 'decode', new NoFrame())];
+    expect(one.finds).toEqual(other.finds);
+    expect(one.executions).toBe(other.executions);
+  });
+
+  it('finds time that is not linear', () => {
+    const scratch = new Uint8Array(2 ** 19);
+    class Rereading extends JsonCodec {
+      override decodePayload(data: Message): unknown {
+        if (typeof data === 'string') for (let at = 0; at < data.length; at += 32) scratch.fill(1, 0, data.length);
+        return super.decodePayload(data);
+      }
+    }
+    const decoding = { codec: new Rereading(), target: 'decodePayload' } as const;
+    const [grow] = growthsOf(Buffer.from('"a"'), decoding);
+    expect(grow === undefined ? NaN : riseOf(grow, decoding)).toBeGreaterThan(MOST_RISE);
+  });
+});

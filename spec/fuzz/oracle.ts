@@ -1,0 +1,73 @@
+import { inspect } from 'node:util';
+import type { Codec, Message } from '../../src/wire/codec.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { framesEqual } from '../../src/wire/frames-equal.js';
+import { fromMapping, toMapping } from '../../src/wire/mapping.js';
+import { isPlainObject } from '../../src/wire/plain-object.js';
+
+/** What is wrong, in a line; `null` where nothing is. */
+export type Verdict = string | null;
+
+/** A message of an error that quotes what it was given would be longer. */
+const LONGEST_ERROR = 400;
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+export function outcomeOf<T>(call: () => T): Outcome<T> {
+  try {
+    return { value: call() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Only a frame or a ProtocolError comes out of `decode`, and the frame can be sent on as it is. */
+export function judgeDecode(codec: Codec, message: Message): Verdict {
+  const outcome = outcomeOf(() => codec.decode(message));
+  if ('error' in outcome) return judgeRefusal(outcome.error);
+  const frame = outcome.value;
+  const complete = outcomeOf(() => fromMapping(toMapping(frame)));
+  if ('error' in complete || !framesEqual(complete.value, frame)) return `expected a frame, got ${shown(frame)}`;
+  return judgeRoundTrip(frame, codec, () => codec.decode(codec.encode(frame)));
+}
+
+/** Any value or a ProtocolError comes out of `decodePayload`, and the value can be sent on as it is. */
+export function judgeDecodePayload(codec: Codec, data: Message): Verdict {
+  const outcome = outcomeOf(() => codec.decodePayload(data));
+  if ('error' in outcome) return judgeRefusal(outcome.error);
+  const payload = outcome.value;
+  if (payload === undefined || payload === ABSENT) return `expected a payload, got ${shown(payload)}`;
+  return judgeRoundTrip({ type: 'data', payload }, codec, () => ({
+    type: 'data',
+    payload: codec.decodePayload(codec.encodePayload(payload)),
+  }));
+}
+
+export function judgeRefusal(error: unknown): Verdict {
+  if (!(error instanceof ProtocolError)) return `expected a ProtocolError, got ${shown(error)}`;
+  return error.message.length <= LONGEST_ERROR ? null : `expected a short message, got ${error.message.length} characters`;
+}
+
+/** The encoder may refuse what the decoder takes (a number beyond its range, say); what it takes must come back. */
+export function judgeRoundTrip(frame: Frame, codec: Codec, roundTrip: () => Frame): Verdict {
+  const outcome = outcomeOf(roundTrip);
+  if ('error' in outcome) return outcome.error instanceof TypeError ? null : `expected it to be sent on, got ${shown(outcome.error)}`;
+  if (framesEqual(outcome.value, frame) || (codec.binary && holdsUncarriedText(toMapping(frame)))) return null;
+  return `expected ${shown(toMapping(frame))} to come back, got ${shown(toMapping(outcome.value))}`;
+}
+
+// Bytes that are not UTF-8 arrive as some text, perhaps with half a surrogate pair, and a byte order mark may be dropped: that
+// is the msgpack library's way. Sent on, such a text is another one.
+const UNCARRIED = /[\ufeff\p{Surrogate}]/u;
+
+function holdsUncarriedText(value: unknown): boolean {
+  if (typeof value === 'string') return UNCARRIED.test(value);
+  if (Array.isArray(value)) return value.some(holdsUncarriedText);
+  return isPlainObject(value) && Object.entries(value).some((entry) => entry.some(holdsUncarriedText));
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: 4, breakLength: Infinity, maxArrayLength: 10, maxStringLength: 80 }).slice(0, 600);
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  firstValueFrom,
+  forkJoin,
+  interval,
+  lastValueFrom,
+  map,
+  mergeMap,
+  range,
+  share,
+  Subject,
+  switchMap,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import { DEFAULT_LIMITS, retryWhenSafe } from '../../src/index.js';
+import type { StreamHandler } from '../../src/index.js';
+import { machineTime } from '../support/honest-machine.js';
+import { HonestWorld } from '../support/honest-world.js';
+import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
+
+jest.setTimeout(180_000);
+const time = machineTime();
+const logs = collectLogs();
+
+const MANY_TIMES = { count: 50, delay: 500 };
+const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
+
+/** A handler that ticks until it is cancelled, and answers everything else with itself. */
+const ticking: StreamHandler = (payload, stream) => (payload === 'ticks' ? stream.sendAll(interval(1_000)) : stream.reply(payload));
+
+describe('a page that drops more subscriptions at once than there are tokens for resets', () => {
+  it('is slowed, not cut: what it asks next is refused for a while, and succeeds when it is retried where that is safe', async () => {
+    const world = new HonestWorld(time);
+    const peer = world.dial(world.serve({ onStream: ticking }), AFAR);
+    const subscribed = async (count: number): Promise<Subject<void>> => {
+      const [left$, begun] = [new Subject<void>(), new Set<number>()];
+      const all$ = range(count).pipe(
+        mergeMap((nth) =>
+          peer.open$('ticks').pipe(
+            retryWhenSafe(MANY_TIMES),
+            map(() => nth),
+          ),
+        ),
+      );
+      all$.pipe(takeUntil(left$)).subscribe((nth) => begun.add(nth));
+      await time.advance(2_000);
+      expect(begun.size).toBe(Math.min(count, DEFAULT_LIMITS.maxStreams));
+      return left$;
+    };
+    // A page that is drawn anew drops what it had, so that there are fewer tokens left than it has subscriptions.
+    const { burst } = DEFAULT_LIMITS.resets;
+    (await subscribed(burst / 2)).next();
+    (await subscribed(burst + 1)).next();
+    const hasty = settled(peer.request('hasty'));
+    const patient = Promise.all(
+      Array.from({ length: 100 }, (_, nth) => firstValueFrom(peer.request$(nth).pipe(retryWhenSafe(MANY_TIMES)))),
+    );
+    await time.advance(3_000);
+    expect(await hasty).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+    expect(await patient).toEqual(Array.from({ length: 100 }, (_, nth) => nth));
+    expect(logs).toEqual({ warnings: [], errors: [] });
+    await world.expectHonest({ punishments: { 'acceptor reset REFUSED': expect.any(Number) } });
+  });
+});
+
+describe('people who type ten letters a second into a search box, behind a proxy with one connection', () => {
+  const LETTER_MS = 100;
+
+  // Each row goes on for longer than any bucket of the limits lasts that so many opens, or resets, a second take from.
+  it.each<readonly [typists: number, what: string, seconds: number, searchMs: number, punishments: Record<string, unknown>]>([
+    [200, 'finds before the next letter is there', 8, 20, {}],
+    [200, 'takes longer than a letter, so that each one cancels it at work', 8, 150, { 'acceptor reset REFUSED': expect.any(Number) }],
+  ])(
+    'all %d get the answer to their last letter over a connection that lives, where the search %s',
+    async (typists, _what, seconds, searchMs, punishments) => {
+      const letters = (seconds * 1_000) / LETTER_MS;
+      const world = new HonestWorld(time);
+      const search: StreamHandler = async (term, stream) => {
+        await firstValueFrom(timer(searchMs).pipe(takeUntil(stream.closed)), { defaultValue: null });
+        await stream.reply(term);
+      };
+      const behind = world.dial(world.serve({ onStream: search }), AFAR);
+      const proxy = world.serve({ onStream: (term, stream) => stream.sendAll(behind.open$(term)) });
+      const keys$ = interval(LETTER_MS).pipe(take(letters), share());
+      const typed = Array.from({ length: typists }, (_, nth) => {
+        const peer = world.dial(proxy);
+        return keys$.pipe(switchMap((letter) => peer.request$<string>(`${nth}: ${letter}`).pipe(retryWhenSafe(MANY_TIMES))));
+      });
+      const last = lastValueFrom(forkJoin(typed));
+      await time.advance((seconds + 30) * 1_000);
+      expect(await last).toEqual(Array.from({ length: typists }, (_, nth) => `${nth}: ${letters - 1}`));
+      await world.expectHonest({ punishments });
+    },
+  );
+});
+
+describe('take(1) on a stream of which tens of thousands of frames are in flight', () => {
+  const IN_FLIGHT = 50_000;
+
+  it('costs nothing: the rest is dropped, and the connection goes on', async () => {
+    const world = new HonestWorld(time);
+    const burst: StreamHandler = (payload, stream) => (payload === 'burst' ? stream.sendAll(range(IN_FLIGHT + 1)) : stream.reply(payload));
+    const peer = world.dial(world.serve({ onStream: burst }), { up: { latencyMs: 500 }, down: { latencyMs: 500 } });
+    const [sent, received] = [framesOf(peer), framesOf(peer, 'rx')];
+    let before = -1;
+    const first = firstValueFrom(peer.open$('burst').pipe(map((value) => ({ value, late: (before = received.length) }))));
+    await time.advance(3_000);
+    expect(await first).toMatchObject({ value: 0 });
+    expect(sent.map(({ type }) => type)).toEqual(['open', 'reset']);
+    expect(received.length - before).toBeGreaterThanOrEqual(IN_FLIGHT);
+    const next = peer.request('next');
+    await time.advance(3_000);
+    expect(await next).toBe('next');
+    await world.expectHonest();
+  });
+});

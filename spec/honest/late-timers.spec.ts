@@ -1,0 +1,116 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, from, interval, map, take, toArray } from 'rxjs';
+import { reopenOnReconnect } from '../../src/index.js';
+import type { Peer, StreamHandler } from '../../src/index.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { Machine, machineTime } from '../support/honest-machine.js';
+import { HonestWorld } from '../support/honest-world.js';
+import type { DialOptions } from '../support/honest-world.js';
+import { collectLogs } from '../support/peer-logs.js';
+
+jest.setTimeout(60_000);
+const time = machineTime();
+const logs = collectLogs();
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+/** When a quiet connection is asked for a sign of life, and the answer is still on its way. */
+const ASKING_MS = DEFAULT_KEEPALIVE.idleMs + 20;
+const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
+
+/** Counts from where it is told to, a number a second; answers everything else with itself. */
+const counting: StreamHandler = (payload, stream) =>
+  typeof payload === 'object'
+    ? stream.sendAll(interval(SECOND).pipe(map((n) => Number((payload as { since: number }).since) + n)))
+    : stream.reply(payload);
+
+/** A row of numbers that goes on over sockets. */
+const counted = (peer: Peer, count: number): Promise<number[]> =>
+  firstValueFrom(
+    reopenOnReconnect(peer, { initial: 0, open: (since) => from(peer.open$<number>({ since })), cursor: (value) => value + 1 }).pipe(
+      take(count),
+      toArray(),
+    ),
+  );
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
+
+describe('a laptop that is asleep for eight hours', () => {
+  it('goes on where it was when whoever it talks to was asleep with it', async () => {
+    const world = new HonestWorld(time);
+    const laptop = new Machine();
+    const peer = world.dial(world.serve({ onStream: counting, machine: laptop }), { ...AFAR, machine: laptop });
+    const numbers = laptop.run(() => counted(peer, 100));
+    await time.advance(30 * SECOND);
+    world.sleep(laptop, 8 * HOUR);
+    await time.advance(8 * HOUR);
+    await time.advance(2 * MINUTE);
+    expect(await numbers).toEqual(upTo(100));
+    expect(logs).toEqual({ warnings: [], errors: [] });
+    await world.expectHonest();
+  });
+
+  it.each<readonly [when: string, awakeMs: number, who: string, isServerAsleep: boolean]>([
+    ['while its ping is on the way', ASKING_MS, 'the laptop', false],
+    ['while both pings are on the way', ASKING_MS, 'both sides', true],
+    ['between two pings', ASKING_MS / 2, 'the laptop', false],
+    ['between two pings', ASKING_MS / 2, 'both sides', true],
+  ])(
+    'keeps a quiet connection that it falls asleep over %s, %d ms from its beginning; asleep: %s',
+    async (_when, awakeMs, _who, isServerAsleep) => {
+      const world = new HonestWorld(time);
+      const laptop = new Machine();
+      const server = isServerAsleep ? { machine: laptop } : { keepalive: false as const };
+      const peer = world.dial(world.serve({ onStream: counting, ...server }), { ...AFAR, machine: laptop });
+      await time.advance(awakeMs);
+      world.sleep(laptop, 8 * HOUR);
+      await time.advance(8 * HOUR);
+      await time.advance(MINUTE);
+      const answer = laptop.run(() => peer.request('still there?'));
+      await time.advance(MINUTE);
+      expect(await answer).toBe('still there?');
+      await world.expectHonest();
+    },
+  );
+
+  it('dials again where the server has rightly given it up meanwhile, and misses nothing', async () => {
+    const world = new HonestWorld(time);
+    const laptop = new Machine();
+    const peer = world.dial(world.serve({ onStream: counting }), { ...AFAR, machine: laptop, reconnect: true });
+    const numbers = laptop.run(() => counted(peer, 100));
+    await time.advance(30 * SECOND);
+    world.sleep(laptop, 8 * HOUR);
+    await time.advance(8 * HOUR);
+    await time.advance(3 * MINUTE);
+    expect(await numbers).toEqual(upTo(100));
+    await world.expectHonest({ closes: { 1006: 2 } });
+  });
+});
+
+describe('a page in the background whose timers fire once a minute', () => {
+  it.each<readonly [what: string, dialer: DialOptions]>([
+    ['with a server far away', AFAR],
+    ['over a slow line', { up: { latencyMs: 400, bytesPerSecond: 4_000 }, down: { latencyMs: 400, bytesPerSecond: 4_000 } }],
+  ])('keeps its connection, and its stream goes on, %s', async (_what, dialer) => {
+    const world = new HonestWorld(time);
+    const page = new Machine();
+    const peer = world.dial(world.serve({ onStream: counting }), { ...dialer, machine: page });
+    const numbers = page.run(() => counted(peer, (2 * HOUR) / SECOND));
+    await time.advance(5 * MINUTE + 7 * SECOND);
+    page.throttle(MINUTE);
+    await time.advance(2 * HOUR);
+    expect(await numbers).toEqual(upTo((2 * HOUR) / SECOND));
+    expect(logs).toEqual({ warnings: [], errors: [] });
+    await world.expectHonest();
+  });
+
+  it('keeps a connection on which nothing happens', async () => {
+    const world = new HonestWorld(time);
+    const page = new Machine();
+    const peer = world.dial(world.serve({ onStream: counting }), { ...AFAR, machine: page });
+    page.throttle(MINUTE);
+    await time.advance(8 * HOUR);
+    const answer = page.run(() => peer.request('hello'));
+    await time.advance(SECOND);
+    expect(await answer).toBe('hello');
+    await world.expectHonest();
+  });
+});

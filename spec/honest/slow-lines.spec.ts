@@ -1,0 +1,92 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, map, timer } from 'rxjs';
+import { DEFAULT_LIMITS } from '../../src/index.js';
+import type { StreamHandler } from '../../src/index.js';
+import { machineTime } from '../support/honest-machine.js';
+import { HonestWorld } from '../support/honest-world.js';
+import type { DialOptions } from '../support/honest-world.js';
+import { collectLogs } from '../support/peer-logs.js';
+
+jest.setTimeout(60_000);
+const time = machineTime();
+const logs = collectLogs();
+
+const KIB = 1_024;
+const BYTES_PER_SECOND = 128 * KIB;
+/** 0.5 Mbit/s. */
+const UPLINK: DialOptions = { up: { bytesPerSecond: 62_500, latencyMs: 40 }, down: { latencyMs: 40 } };
+
+/** Items of some size whose place is told by what they hold. */
+const item = (nth: number, bytes: number): string => `${nth} `.padEnd(bytes, 'x');
+const placeOf = (value: string): number => Number(value.slice(0, value.indexOf(' ')));
+
+describe('a stream as fast as it can be sent', () => {
+  const [COUNT, SIZE] = [400, 32 * KIB];
+  const fast: StreamHandler = (_payload, stream) => stream.sendAll(Array.from({ length: COUNT }, (_, nth) => item(nth, SIZE)));
+  const seconds = (COUNT * SIZE) / BYTES_PER_SECOND;
+
+  it('reaches a side whose line takes 128 KiB a second whole and in order', async () => {
+    const world = new HonestWorld(time);
+    const peer = world.dial(world.serve({ onStream: fast }), { down: { bytesPerSecond: BYTES_PER_SECOND, latencyMs: 40 } });
+    const places: number[] = [];
+    const done = lastValueFrom(peer.open$<string>('fast').pipe(map((value) => places.push(placeOf(value)))));
+    await time.advance(2 * seconds * 1_000);
+    expect(await done).toBe(COUNT);
+    expect(places).toEqual(places.map((_, nth) => nth));
+    expect(logs).toEqual({ warnings: [], errors: [] });
+    await world.expectHonest();
+  });
+
+  it('reaches a program that reads 128 KiB a second whole and in order', async () => {
+    const world = new HonestWorld(time);
+    const peer = world.dial(world.serve({ onStream: fast }), { down: { latencyMs: 40 } });
+    const places: number[] = [];
+    const read = async (): Promise<void> => {
+      for await (const value of peer.open<string>('fast', { end: true })) {
+        places.push(placeOf(value));
+        await firstValueFrom(timer((SIZE / BYTES_PER_SECOND) * 1_000));
+      }
+    };
+    const done = read();
+    await time.advance(2 * seconds * 1_000);
+    await done;
+    expect(places).toEqual(Array.from({ length: COUNT }, (_, nth) => nth));
+    await world.expectHonest();
+  });
+});
+
+describe('over a line of half a megabit a second', () => {
+  const collect: StreamHandler = async (_payload, stream) => {
+    const sizes: number[] = [];
+    for await (const value of stream) sizes.push(String(value).length);
+    await stream.reply(sizes);
+  };
+
+  it.each<readonly [what: string, sizes: readonly number[]]>([
+    ['one payload, nearly as large as is allowed,', [DEFAULT_LIMITS.maxPayloadBytes - KIB]],
+    ['a row of payloads', Array.from({ length: 60 }, (_, nth) => (nth + 1) * 8 * KIB)],
+  ])('%s arrives, however long it takes', async (_what, sizes) => {
+    const world = new HonestWorld(time);
+    const peer = world.dial(world.serve({ onStream: collect }), UPLINK);
+    const upload = peer.open<number[], string>('upload');
+    const answer = firstValueFrom(upload);
+    void upload.sendAll(sizes.map((size) => item(0, size)));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    await time.advance((bytes / 62_500) * 1_000 * 1.2 + 10_000);
+    expect(await answer).toEqual(sizes);
+    await world.expectHonest();
+  });
+
+  it('100 uploads at once, each in fragments between those of the others, all arrive', async () => {
+    const world = new HonestWorld(time);
+    const [uploads, bytes] = [100, 150 * KIB];
+    const peer = world.dial(
+      world.serve({ onStream: (payload, stream) => stream.reply([placeOf(String(payload)), String(payload).length]) }),
+      UPLINK,
+    );
+    const answers = Promise.all(Array.from({ length: uploads }, (_, nth) => peer.request(item(nth, bytes), { timeoutMs: 0 })));
+    await time.advance(((uploads * bytes) / 62_500) * 1_000 * 1.2);
+    expect(await answers).toEqual(Array.from({ length: uploads }, (_, nth) => [nth, bytes]));
+    await world.expectHonest();
+  });
+});

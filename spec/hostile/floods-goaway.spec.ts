@@ -1,0 +1,104 @@
+import { ResetCode } from '../../src/index.js';
+import { describeHostile, TOO_MUCH } from '../support/hostile-case.js';
+import type { HostileCase, Step } from '../support/hostile-case.js';
+import { opens, quietly, times } from '../support/hostile-floods.js';
+import type { HostilePeer } from '../support/hostile-peer.js';
+import { progressOf } from '../support/peer-outcome.js';
+
+const { INTERNAL_ERROR, NO_ERROR, REFUSED } = ResetCode;
+
+/** What was sent so far is not looked at. */
+const forget = (remote: HostilePeer): void => {
+  remote.news();
+};
+
+const openFour: Step = (remote) => {
+  for (const payload of ['a', 'b', 'c', 'd']) remote.open(payload);
+  remote.news();
+};
+
+const GOAWAYS: readonly HostileCase[] = [
+  {
+    name: 'a later one cuts lower, never higher again; whoever is above fails once, as refused',
+    send: [
+      openFour,
+      { type: 'goaway', code: NO_ERROR, last_stream: 8 },
+      { type: 'goaway', code: NO_ERROR, last_stream: 4 },
+      { type: 'goaway', code: NO_ERROR, last_stream: 10 },
+      { type: 'data', stream: 4, payload: 'goes on' },
+    ],
+    expect: 'lives',
+    gotBack: [['goes on'], ['REFUSED'], ['REFUSED'], ['REFUSED']],
+  },
+  {
+    name: 'without last_stream it refuses nothing',
+    send: [openFour, { type: 'goaway' }, { type: 'data', stream: 10, payload: 'goes on' }],
+    expect: 'lives',
+    gotBack: [[], [], [], ['goes on']],
+  },
+  {
+    name: 'with the id of one of its own streams it cuts below that',
+    role: 'acceptor',
+    send: [openFour, { type: 'goaway', code: NO_ERROR, last_stream: 7 }],
+    expect: 'lives',
+    gotBack: [[], [], ['REFUSED'], ['REFUSED']],
+  },
+  {
+    name: '10 000 of them do what one does',
+    send: () => {
+      const states: string[] = [];
+      return [
+        openFour,
+        ({ peer }) => {
+          peer.status$.subscribe(({ state }) => states.push(state));
+        },
+        ...times(10_000, () => ({ type: 'goaway', code: NO_ERROR, last_stream: 4 })),
+        () => {
+          if (states.join() !== 'open,draining') throw new Error(`expected one change of the status, got ${states.join()}`);
+        },
+      ];
+    },
+    expect: 'lives',
+    gotBack: [[], ['REFUSED'], ['REFUSED'], ['REFUSED']],
+  },
+  {
+    name: 'behind it nothing is opened, and a call fails as refused with nothing sent',
+    send: () => {
+      let progress: { readonly error: unknown } = { error: null };
+      return [
+        { type: 'goaway', code: NO_ERROR, last_stream: 2 },
+        ({ peer }) => {
+          progress = progressOf(peer.request('late'));
+        },
+        0,
+        () => {
+          if (!String(progress.error).includes('refused')) throw new Error(`expected a refusal, got ${String(progress.error)}`);
+        },
+      ];
+    },
+    expect: 'lives',
+  },
+  {
+    name: 'with an error, the peer gives its sender a second and closes, however often it is repeated',
+    send: [
+      { type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 },
+      600,
+      { type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 },
+      399,
+      ({ socket }) => {
+        if (socket.closes.length > 0) throw new Error('expected the socket to be open for a second');
+      },
+      1,
+    ],
+    expect: { goaway: null, close: 1000 },
+  },
+  {
+    name: 'of the peer itself: opens above it are refused, and junk when there are too many',
+    options: { limits: { junk: { burst: 10, perSecond: 0 } } },
+    send: [({ peer }) => void peer.close({ drainMs: 1_000 }), forget, ...opens(11)],
+    expect: TOO_MUCH,
+    resets: times(11, (n) => [3 + 2 * n, REFUSED] as const),
+  },
+];
+
+describeHostile('a goaway', quietly(GOAWAYS));

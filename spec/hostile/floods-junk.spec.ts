@@ -1,0 +1,233 @@
+import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
+import { describeHostile, TOO_MUCH } from '../support/hostile-case.js';
+import type { HostileCase, Step } from '../support/hostile-case.js';
+import { idOf, inTurns, opens, quietly, times } from '../support/hostile-floods.js';
+import { INNOCENT, SECRET } from '../support/hostile-peer.js';
+import { progressOf } from '../support/peer-outcome.js';
+import type { Envelope } from '../support/peer-frames.js';
+
+const { CANCEL, PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
+
+/** Ids that nobody has opened: the remote's, and the peer's. */
+const NEVER = 90_001;
+const NEVER_MINE = 90_002;
+
+const JUNK: readonly (readonly [what: string, junk: (n: number) => Envelope])[] = [
+  ['pongs that nobody asked for', (n) => ({ type: 'pong', nonce: `${SECRET}${n}` })],
+  ['pongs without a nonce', () => ({ type: 'pong' })],
+  ['resets of streams that were never opened', (n) => ({ type: 'reset', stream: NEVER + 2 * n, code: CANCEL, payload: SECRET })],
+  ['resets of streams that the peer has never opened', () => ({ type: 'reset', stream: NEVER_MINE, code: CANCEL })],
+  ['resets without a stream', () => ({ type: 'reset', code: CANCEL })],
+  ['resets of stream 0', () => ({ type: 'reset', stream: 0, code: CANCEL })],
+  ['data without a stream', () => ({ type: 'data', payload: SECRET })],
+  ['data with nothing in it', () => ({ type: 'data', stream: 1 })],
+];
+
+const junk = (count: number, frame: (n: number) => Envelope): Step[] => inTurns(times(count, frame));
+
+/** The defaults are shown with the first of a kind, and with the others that they are counted in the same bucket. */
+const junkCases = JUNK.flatMap(([what, frame], nth): HostileCase[] => {
+  const burst = nth === 0 ? DEFAULT_LIMITS.junk.burst : 400;
+  const options = { limits: { junk: { burst, perSecond: 330 } } };
+  return [
+    { name: `${burst} ${what} are put up with`, options, send: junk(burst, frame), expect: 'lives' },
+    { name: `${burst + 1} ${what} are not`, options, send: junk(burst + 1, frame), expect: TOO_MUCH },
+    {
+      name: `330 more ${what} each second are, and no more`,
+      options: { limits: { junk: { burst: 400, perSecond: DEFAULT_LIMITS.junk.perSecond } } },
+      send: [...junk(400, frame), 1_000, ...junk(330, frame), 1_000, ...junk(331, frame)],
+      expect: TOO_MUCH,
+    },
+  ];
+});
+
+const PONGS: readonly HostileCase[] = [
+  {
+    name: 'a pong with another nonce answers no ping, and the right one does, once',
+    options: { limits: { junk: { burst: 11, perSecond: 0 } } },
+    send: () => {
+      let progress = { settled: false };
+      return [
+        (remote) => {
+          progress = progressOf(remote.peer.ping());
+        },
+        ...times(10, (n) => ({ type: 'pong', nonce: String(n) })),
+        0,
+        (remote) => {
+          if (progress.settled) throw new Error('expected the ping to wait for its own pong');
+          const [ping] = remote.news();
+          remote.send({ type: 'pong', nonce: ping?.['nonce'] }, { type: 'pong', nonce: ping?.['nonce'] });
+        },
+        0,
+        () => {
+          if (!progress.settled) throw new Error('expected the ping to be answered');
+        },
+      ];
+    },
+    expect: 'lives',
+  },
+];
+
+/** How often each is sent to a peer that puts up with no junk at all. */
+const MANY = 300;
+const NO_JUNK = { junk: { burst: 0, perSecond: 0 } };
+const UNKNOWN = ['window_update', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '', 'x'.repeat(1_000)];
+
+const free = (frame: (n: number) => Envelope): Step[] => inTurns(times(MANY, frame));
+const whole: Envelope = { payload: 'p', end: true };
+
+const FREE: readonly HostileCase[] = [
+  {
+    name: 'frames of types that nobody knows',
+    send: free((n) => ({ type: UNKNOWN[n % UNKNOWN.length], stream: n % 5, payload: SECRET, headers: { [SECRET]: 1 }, nonce: SECRET })),
+    expect: 'lives',
+  },
+  {
+    name: 'data of a stream that has ended',
+    options: { onStream: () => undefined },
+    send: [...opens(1, whole), 0, ...free(() => ({ type: 'data', stream: 3, payload: 'late' }))],
+    expect: 'lives',
+    sends: [{ type: 'data', stream: 3, end: true }],
+    got: [['p', 'end']],
+  },
+  {
+    name: 'data of a stream that the peer has reset',
+    options: { onStream: (_, stream) => stream.reset(300, 'enough') },
+    send: [...opens(1), ...free(() => ({ type: 'data', stream: 3, payload: 'late' }))],
+    expect: 'lives',
+    resets: [[3, 300]],
+    handlerCalls: 1,
+  },
+  {
+    name: 'data of a stream that it has reset itself',
+    send: [
+      ...opens(1),
+      { type: 'reset', stream: 3, code: CANCEL },
+      ...free(() => ({ type: 'data', stream: 3, payload: 'late', end: true })),
+    ],
+    expect: 'lives',
+    got: [['p', 'RESET']],
+  },
+  {
+    name: 'resets of a stream that is closed',
+    send: [...opens(1), ...free(() => ({ type: 'reset', stream: 3, code: CANCEL }))],
+    expect: 'lives',
+    got: [['p', 'RESET']],
+  },
+  {
+    name: 'data and resets of ids that were skipped',
+    send: [
+      { type: 'open', stream: idOf(MANY), payload: 'p' },
+      ...free((n) => ({ type: n % 2 === 0 ? 'data' : 'reset', stream: idOf(n), payload: 'skipped' })),
+    ],
+    expect: 'lives',
+    handlerCalls: 1,
+  },
+  {
+    name: 'late slices of an open',
+    send: ({ binary }) => [
+      ...opens(1),
+      { type: 'reset', stream: 3, code: CANCEL },
+      ...free(() => ({ type: 'open', stream: 3, fragment: binary ? Uint8Array.of(0x90) : '[', more: true })),
+    ],
+    expect: 'lives',
+    got: [['p', 'RESET']],
+  },
+  {
+    name: 'headers on later frames, which change nothing',
+    send: [
+      { type: 'open', stream: 3, payload: 'p', headers: { mine: 1 } },
+      ...free(() => ({ type: 'data', stream: 3, headers: { [SECRET]: 1 } })),
+      ({ calls: [call] }) => {
+        if (JSON.stringify(call?.stream.headers) !== '{"mine":1}') throw new Error('expected the headers of the open');
+      },
+    ],
+    expect: 'lives',
+    handlerCalls: 1,
+  },
+  {
+    name: 'trailers without an end',
+    send: [...opens(1), ...times(50, () => ({ type: 'data', stream: 3, payload: 1, trailers: { [SECRET]: 1 } }))],
+    expect: 'lives',
+    got: [['p', ...times(50, () => 1)]],
+  },
+  {
+    name: 'keys that nobody knows',
+    send: [...opens(1), ...times(50, (n) => ({ type: 'data', stream: 3, payload: n, [SECRET]: SECRET, constructor: 1 }))],
+    expect: 'lives',
+    got: [['p', ...times(50, (n) => n)]],
+  },
+];
+
+const bad = (binary: boolean): unknown => (binary ? Uint8Array.of(0xc1) : '{');
+const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
+
+/** What the remote does so that the peer has to reset a stream. */
+const PROVOCATIONS: readonly (readonly [
+  what: string,
+  code: ResetCode,
+  frames: (id: number, binary: boolean) => Envelope[],
+  reaches: boolean,
+])[] = [
+  ['data behind the end', STREAM_CLOSED, () => [whole, { payload: 'more' }], true],
+  ['a second end', STREAM_CLOSED, () => [whole, { end: true }], true],
+  ['more beside a payload', PROTOCOL_ERROR, () => [{}, { payload: 1, more: true }], true],
+  ['more on its own', PROTOCOL_ERROR, () => [{}, { more: true }], true],
+  ['an end beside more', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true, end: true }], true],
+  ['an open that goes on behind its end', PROTOCOL_ERROR, (_, binary) => [{}, { type: 'open', fragment: some(binary), more: true }], true],
+  ['a payload between fragments', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true }, { payload: 1 }], true],
+  ['data before the open is whole', PROTOCOL_ERROR, (_, binary) => [{ fragment: some(binary), more: true }, { payload: 1 }], false],
+  ['a fragment that does not decode', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: bad(binary) }], true],
+  ['an open that does not decode', PROTOCOL_ERROR, (_, binary) => [{ fragment: bad(binary) }], false],
+];
+
+const provoked = (count: number, from: number, frames: (n: number) => readonly Envelope[]): Step[] =>
+  inTurns(times(count, (n) => frames(from + n)).flat());
+
+const provocationCases = PROVOCATIONS.flatMap(([what, code, frames, reaches], nth): HostileCase[] => {
+  const on = (binary: boolean) => (n: number) =>
+    frames(idOf(n), binary).map((frame, nth) => ({ type: nth === 0 ? 'open' : 'data', stream: idOf(n), ...frame }));
+  const common = (count: number) => ({
+    resets: times(count, (n) => [idOf(n), code] as const),
+    handlerCalls: reaches ? count : 0,
+  });
+  const burst = nth === 0 ? DEFAULT_LIMITS.provokedResets.burst : 50;
+  const options = { limits: { provokedResets: { burst, perSecond: 1 } } };
+  return [
+    {
+      name: `${burst} times ${what} is put up with`,
+      options,
+      send: ({ binary }) => provoked(burst, 0, on(binary)),
+      expect: 'lives',
+      ...common(burst),
+    },
+    {
+      name: `${burst + 1} times ${what} is not`,
+      options,
+      send: ({ binary }) => provoked(burst + 1, 0, on(binary)),
+      expect: TOO_MUCH,
+      ...common(burst + 1),
+    },
+    {
+      name: `${what} once a second more is, and no more`,
+      options: { limits: { provokedResets: { burst: 20, perSecond: DEFAULT_LIMITS.provokedResets.perSecond } } },
+      send: ({ binary }) => [...provoked(20, 0, on(binary)), 3_000, ...provoked(4, 20, on(binary))],
+      expect: TOO_MUCH,
+      ...common(24),
+    },
+  ];
+});
+
+const NEVER_OPENED: readonly HostileCase[] = [1_024, 1_025].map((count) => ({
+  name: `${count} times data of a stream that was never opened is ${count === 1_024 ? '' : 'not '}put up with, and answered each time`,
+  send: inTurns(times(count, (n) => ({ type: 'data', stream: NEVER + 2 * n, payload: INNOCENT }))),
+  expect: count === 1_024 ? 'lives' : TOO_MUCH,
+  resets: times(count, (n) => [NEVER + 2 * n, PROTOCOL_ERROR] as const),
+}));
+
+describeHostile('a flood of junk', quietly([...junkCases, ...PONGS]));
+describeHostile(
+  'what costs nothing, however often it comes:',
+  quietly(FREE.map((each) => ({ ...each, options: { ...each.options, limits: NO_JUNK } }))),
+);
+describeHostile('a remote that makes the peer reset its streams', quietly([...provocationCases, ...NEVER_OPENED]));

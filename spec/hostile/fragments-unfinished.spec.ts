@@ -1,0 +1,121 @@
+import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
+import type { Codec } from '../../src/index.js';
+import { describeHostile } from '../support/hostile-case.js';
+import type { Step } from '../support/hostile-case.js';
+import { times } from '../support/hostile-floods.js';
+import { bytes, cut, slices } from '../support/hostile-messages.js';
+import { SECRET } from '../support/hostile-peer.js';
+import { data, framed, holds, holdsNothing, limited, NONE, open, reset } from '../support/hostile-steps.js';
+import type { Envelope } from '../support/peer-frames.js';
+
+const { DEADLINE_EXCEEDED, ENHANCE_YOUR_CALM, REFUSED } = ResetCode;
+const { maxHeldBytes, reassemblyTimeoutMs, maxStreams } = DEFAULT_LIMITS;
+
+const MIB = 1024 * 1024;
+const PIECE = 512 * 1024;
+
+/** Fragments of 512 KiB, none of them a last one, on streams one behind the other. */
+const unfinished = ({ binary }: Codec, count: number, perStream: number): Envelope[] => {
+  const fragment = binary ? new ArrayBuffer(PIECE) : 'x'.repeat(PIECE);
+  return times(count, (nth) => open(3 + 2 * Math.floor(nth / perStream), { ...NONE, fragment, more: true }));
+};
+
+describeHostile('payloads that are never finished', [
+  {
+    name: `hold ${maxHeldBytes / MIB} MiB at most: the stream that asks for more is reset, and no other`,
+    role: 'acceptor',
+    send: (codec) => [...unfinished(codec, maxHeldBytes / PIECE + 2, maxHeldBytes / PIECE / 8), holds(maxHeldBytes - PIECE)],
+    expect: 'lives',
+    resets: [[19, ENHANCE_YOUR_CALM]],
+  },
+  {
+    name: 'are reset one by one when nothing is left to hold them in',
+    ...limited({ maxHeldBytes: 64 * 10 }),
+    send: (codec) => [
+      ...times(15, (nth) => open(3 + 2 * nth, { ...NONE, fragment: codec.binary ? bytes(0x91) : '[', more: true })),
+      holds(64 * 10),
+    ],
+    expect: 'lives',
+    resets: times(5, (nth) => [3 + 2 * (10 + nth), ENHANCE_YOUR_CALM] as const),
+  },
+  {
+    name: `on ${maxStreams - 1} streams are given ${reassemblyTimeoutMs} ms, and then nothing of them is left`,
+    send: (codec) => [...loris(codec), reassemblyTimeoutMs - 1, holds(64 * (maxStreams - 1)), 1, holdsNothing],
+    expect: 'lives',
+    resets: times(maxStreams - 1, (nth) => [3 + 2 * nth, DEADLINE_EXCEEDED] as const),
+  },
+  {
+    name: 'have as long as anything else comes in',
+    send: (codec) => [
+      ...loris(codec).slice(0, 10),
+      ...times(10, () => [reassemblyTimeoutMs - 1, { type: 'later' }, holds(640)] as const).flat(),
+      reassemblyTimeoutMs,
+      holdsNothing,
+    ],
+    expect: 'lives',
+    resets: times(10, (nth) => [3 + 2 * nth, DEADLINE_EXCEEDED] as const),
+  },
+  {
+    name: 'go on for as long as a fragment comes now and then, and are joined in the end',
+    send: (codec) =>
+      framed(slices(codec, 'slowly but surely', 10), (fields) => open(3, fields)).flatMap((frame) => [frame, reassemblyTimeoutMs - 1]),
+    expect: 'lives',
+    got: [['slowly but surely']],
+  },
+  {
+    name: 'take a stream’s place, which is refused to others, and give it back',
+    ...limited({ maxStreams: 3 }),
+    send: (codec) => [...loris(codec).slice(0, 3), reassemblyTimeoutMs, holdsNothing, open(9)],
+    expect: 'lives',
+    resets: [
+      [7, ResetCode.REFUSED],
+      [3, DEADLINE_EXCEEDED],
+      [5, DEADLINE_EXCEEDED],
+    ],
+    got: [[SECRET]],
+  },
+]);
+
+/** One fragment on each of as many streams as there is room for. */
+function loris(codec: Codec): Envelope[] {
+  const [fragment] = cut(codec.encodePayload('never'), 2);
+  return times(maxStreams - 1, (nth) => open(3 + 2 * nth, { ...NONE, fragment, more: true }));
+}
+
+const closes: Step = (remote) => {
+  void remote.peer.close({ drainMs: 60_000 });
+};
+
+describeHostile('an open that is not whole when this side goes away', [
+  {
+    name: 'is refused above last_stream, and its late slices are dropped',
+    send: (codec) => {
+      const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
+      return [first ?? '', 0, closes, 0, holdsNothing, last ?? ''];
+    },
+    expect: 'leaves',
+    sends: [{ type: 'goaway', code: 0, last_stream: 1 }],
+    resets: [[3, REFUSED]],
+  },
+  {
+    name: 'goes on below last_stream, and its handler is called',
+    send: (codec) => {
+      const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
+      return [first ?? '', open(5, { payload: 'whole' }), 0, closes, 0, open(7), last ?? '', data(3, { payload: 'more' }), holdsNothing];
+    },
+    expect: 'leaves',
+    sends: [{ type: 'goaway', code: 0, last_stream: 5 }],
+    resets: [[7, REFUSED]],
+    got: [['whole'], [SECRET, 'more']],
+  },
+  {
+    name: 'may be reset by the remote below last_stream',
+    send: (codec) => {
+      const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
+      return [first ?? '', open(5, { payload: 'whole' }), 0, closes, reset(3), holdsNothing, last ?? ''];
+    },
+    expect: 'leaves',
+    sends: [{ type: 'goaway', code: 0, last_stream: 5 }],
+    got: [['whole']],
+  },
+]);

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Stream } from '../../src/index.js';
+import { fusedCodecs } from '../support/hostile-codec.js';
+import type { Fuse } from '../support/hostile-codec.js';
+import { GOOD, HostilePeer } from '../support/hostile-peer.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+collectLogs();
+
+const BIG = 'x'.repeat(70_000);
+const headers = { h: 1 };
+
+/** One call, over and over: on new streams of the peer, or on one of the remote's. */
+interface Call {
+  readonly name: string;
+  readonly call: (remote: HostilePeer, stream: Stream) => unknown;
+}
+
+const CALLS: readonly Call[] = [
+  { name: 'open', call: (remote) => remote.open('p') },
+  { name: 'open with headers', call: ({ peer }) => void peer.open('p', { headers }).subscribe({ error: () => undefined }) },
+  { name: 'open of a payload in fragments', call: (remote) => remote.open(BIG) },
+  { name: 'notify', call: ({ peer }) => peer.notify('p', { headers }) },
+  { name: 'request', call: ({ peer }) => void peer.request('p').catch(() => undefined) },
+  { name: 'send', call: (_, stream) => stream.send('p') },
+  { name: 'send of a payload in fragments', call: (_, stream) => stream.send(BIG) },
+  { name: 'reply', call: (_, stream) => stream.reply('p', { trailers: headers }) },
+  { name: 'end', call: (_, stream) => stream.end({ trailers: headers }) },
+  { name: 'reset', call: (_, stream) => stream.reset(300, 'why', { p: 1 }) },
+  { name: 'reset with a payload in fragments', call: (_, stream) => stream.reset(300, 'why', BIG) },
+];
+
+const NTH = Array.from({ length: 20 }, (_, n) => n + 1);
+
+/** Makes the call until the codec has broken; each time the remote has opened a stream for it. */
+async function callUntilBroken(remote: HostilePeer, { call }: Call, fuse: Fuse): Promise<void> {
+  for (let made = 0; made < 25 && !fuse.burnt; made++) {
+    remote.send({ type: 'open', stream: remote.highest + 2, payload: 'p' });
+    const stream = remote.calls.at(-1)?.stream;
+    if (stream === undefined) throw new Error('expected the handler to be called');
+    try {
+      await call(remote, stream);
+    } catch {
+      // The caller gets what the codec throws.
+    }
+    await time.advance(50);
+  }
+  expect(fuse.burnt).toBe(true);
+}
+
+/** The highest of the peer's ids that the remote has seen opened, and how many it has seen. */
+function opensOf(remote: HostilePeer): { readonly highest: number; readonly count: number } {
+  const ids = new Set(
+    remote
+      .news()
+      .filter(({ type }) => type === 'open')
+      .map(({ stream }) => Number(stream)),
+  );
+  return { highest: Math.max(2, ...ids), count: ids.size };
+}
+
+describe.each(CALLS)('a codec that throws in $name', (each) => {
+  describe.each(fusedCodecs(['encodePayload']))('%s, where a payload is encoded', (_codec, codec, fuse) => {
+    it.each(NTH)('at its call %i spends no id, leaves no stream half open, and ends nothing else', async (nth) => {
+      const remote = new HostilePeer(codec, 'acceptor');
+      await time.advance();
+      fuse.set(nth);
+      await callUntilBroken(remote, each, fuse);
+      fuse.set();
+      const { highest, count } = opensOf(remote);
+      expect(highest).toBe(2 + 2 * count);
+      await goesOn(remote, highest + 2);
+    });
+  });
+
+  describe.each(fusedCodecs(['encode', 'encodeWith']))('%s, where a frame is written', (_codec, codec, fuse) => {
+    it.each(NTH)('at its call %i ends that stream and nothing else', async (nth) => {
+      const remote = new HostilePeer(codec, 'acceptor');
+      await time.advance();
+      fuse.set(nth);
+      await callUntilBroken(remote, each, fuse);
+      fuse.set();
+      opensOf(remote);
+      await goesOn(remote, null);
+    });
+  });
+});
+
+/** A request of the peer goes out, with this id where it is known, and is answered; the innocent streams are untouched; in the end nothing is left. */
+async function goesOn(remote: HostilePeer, id: number | null): Promise<void> {
+  const answer = settled(remote.peer.request(GOOD));
+  await time.advance();
+  const [open] = remote.news();
+  expect(open).toEqual({ type: 'open', stream: id ?? expect.any(Number), end: true, payload: GOOD });
+  remote.send({ type: 'data', stream: open?.['stream'], end: true, payload: GOOD });
+  remote.send({ type: 'data', stream: 1, payload: 'still' }, { type: 'data', stream: 2, payload: 'still' });
+  await time.advance();
+  expect(await answer).toEqual({ value: GOOD });
+  expect(remote.innocents.map(({ values, ends }) => [values, ends])).toEqual([
+    [['still'], []],
+    [['still'], []],
+  ]);
+  void remote.peer.close();
+  await time.advance();
+  expect(remote.socket.closes).toEqual([[1000, '']]);
+  remote.endSocket();
+  await time.advance();
+  expect([...remote.calls, ...remote.opened].filter(({ ends }) => ends.length !== 1)).toEqual([]);
+  expect([remote.kept, time.isOver()]).toEqual([{}, true]);
+}

@@ -1,0 +1,199 @@
+import { format, inspect } from 'node:util';
+import { describe, expect, it, jest } from '@jest/globals';
+import { ResetCode } from '../../src/index.js';
+import type { Peer, ReplyHeadersInterceptor } from '../../src/index.js';
+import { logger } from '../../src/logger.js';
+import { describeHostile } from '../support/hostile-case.js';
+import type { HostileCase, Step } from '../support/hostile-case.js';
+import { bomb, THROWN } from '../support/hostile-values.js';
+import { settled } from '../support/peer-outcome.js';
+
+const { APPLICATION_ERROR } = ResetCode;
+
+type Code = () => undefined;
+type Make = () => unknown;
+
+/** Everything that comes and goes on one stream: the remote opens it, and sends twice. */
+const exchange: readonly Step[] = [
+  { type: 'open', stream: 3, payload: 'p', headers: { h: 1 } },
+  { type: 'data', stream: 3, payload: 'one' },
+  { type: 'data', stream: 3, payload: 'two', end: true },
+  0,
+];
+
+const answer = { type: 'data', stream: 3, payload: 'answer', end: true };
+
+/** Hooks of which a failure is logged, and harms nobody. */
+const LOGGED: readonly (readonly [hook: string, hang: (peer: Peer, code: Code) => unknown])[] = [
+  ['an incoming-headers interceptor', (peer, code) => peer.interceptIncomingHeaders(code)],
+  ['a frame observer', (peer, code) => peer.onFrame(code)],
+  ['a frame observer of what comes in', (peer, code) => peer.onFrame((direction) => (direction === 'rx' ? code() : undefined))],
+  ['a frame observer of what goes out', (peer, code) => peer.onFrame((direction) => (direction === 'tx' ? code() : undefined))],
+  ['a close handler', (peer, code) => peer.onClose(code)],
+  ['every hook at once', (peer, code) => [peer.interceptIncomingHeaders(code), peer.onFrame(code), peer.onClose(code)]],
+];
+
+/** From here on the application's logger throws at whatever the default level lets through. */
+const breakLogger: Step = () => {
+  for (const level of ['warn', 'error'] as const) jest.mocked(logger[level]).mockImplementation(bomb);
+};
+
+const fails =
+  (make: Make): Code =>
+  () => {
+    throw make();
+  };
+const rejects =
+  (make: Make): Code =>
+  () =>
+    Promise.reject(make()) as never;
+
+/** A few that differ in how they are logged. */
+const SOME = THROWN.filter(
+  ([what, , text]) => text === 'unknown error' || ['undefined', 'an Error', 'a thenable that throws'].includes(what),
+);
+
+/** What a call throws at its caller, in a box; `null` when it throws nothing. */
+function thrownBy(call: () => unknown): { readonly thrown: unknown } | null {
+  try {
+    call();
+  } catch (thrown) {
+    return { thrown };
+  }
+  return null;
+}
+
+const logged = (how: string, before: readonly Step[], code: (make: Make) => Code): HostileCase[] =>
+  LOGGED.flatMap(([hook, hang]) =>
+    SOME.map(([what, make], n) => ({
+      name: `${hook} ${how} ${what}`,
+      role: n % 2 === 0 ? 'acceptor' : 'dialer',
+      options: { onStream: (_, stream) => stream.reply('answer') },
+      fails: true,
+      send: () => {
+        const others = { frames: 0, headers: 0, closes: 0 };
+        return [
+          ...before,
+          ({ peer }) => {
+            hang(peer, code(make));
+            peer.onFrame(() => others.frames++);
+            peer.interceptIncomingHeaders(() => {
+              others.headers++;
+            });
+          },
+          ...exchange,
+          () => {
+            expect(others).toEqual({ frames: 4, headers: 1, closes: 0 });
+          },
+        ];
+      },
+      expect: 'lives',
+      sends: [answer],
+      got: [['p', 'one', 'two', 'end']],
+    })),
+  );
+
+describeHostile('the peer goes on, and other hooks are called, when', [
+  ...logged('throws', [], fails),
+  ...logged('returns a promise that rejects with', [], rejects),
+]);
+
+describeHostile('the peer goes on also with a logger that throws, when', [
+  ...logged('throws', [breakLogger], fails),
+  ...logged('returns a promise that rejects with', [breakLogger], rejects),
+]);
+
+/** Runs on streams that were opened with this payload: the innocent ones are left alone. */
+const onlyFor =
+  (payload: unknown, code: Code): ReplyHeadersInterceptor =>
+  (_, stream) =>
+    stream.payload === payload ? code() : undefined;
+
+/** Hooks of which a failure is the caller's. */
+const callers = SOME.flatMap(([what, make]): HostileCase[] => [
+  {
+    name: `an open interceptor throws ${what}: the call fails with it, nothing is sent, and no id is spent`,
+    send: [
+      async ({ peer }) => {
+        const later: string[] = [];
+        const remove = peer.interceptOpen(fails(make));
+        const removeOther = peer.interceptOpen(() => {
+          later.push('called');
+        });
+        expect(await settled(peer.request('q'))).toHaveProperty('error');
+        for (const call of [() => peer.open('q'), () => peer.notify('q')]) expect(thrownBy(call)).not.toBeNull();
+        expect(later).toEqual([]);
+        remove();
+        removeOther();
+        peer.notify('good');
+      },
+    ],
+    expect: 'lives',
+    sends: [{ type: 'open', stream: 4, end: true, payload: 'good' }],
+  },
+  {
+    name: `a reply-headers interceptor throws ${what}: the handler fails with it, and its stream is reset`,
+    options: { onStream: (_, stream) => stream.reply('answer'), errorSerializer: () => null },
+    send: [({ peer }) => void peer.interceptReplyHeaders(onlyFor('p', fails(make))), { type: 'open', stream: 3, payload: 'p' }, 0],
+    expect: 'lives',
+    resets: [[3, APPLICATION_ERROR]],
+    handlerCalls: 1,
+  },
+  {
+    name: `onOpen throws ${what}: the call fails with it, and the stream that it opened is cancelled`,
+    send: [
+      ({ peer }) => {
+        expect(thrownBy(() => peer.open('q', { onOpen: fails(make) }))).not.toBeNull();
+      },
+    ],
+    expect: 'lives',
+    sends: [{ type: 'open', stream: 4, payload: 'q' }],
+    resets: [[4, ResetCode.CANCEL]],
+  },
+]);
+
+describeHostile('when', callers);
+
+describeHostile('a rejection that nobody waits for is swallowed, and the call fails with a TypeError, when', [
+  {
+    name: 'an open interceptor returns a promise',
+    send: [
+      ({ peer }) => {
+        const remove = peer.interceptOpen(rejects(() => new Error('later')));
+        expect(() => peer.open('q')).toThrow(TypeError);
+        remove();
+      },
+    ],
+    expect: 'lives',
+  },
+  {
+    name: 'a reply-headers interceptor returns a promise',
+    options: { onStream: (_, stream) => stream.reply('answer') },
+    send: [
+      ({ peer }) =>
+        void peer.interceptReplyHeaders(
+          onlyFor(
+            'p',
+            rejects(() => new Error('later')),
+          ),
+        ),
+      { type: 'open', stream: 3, payload: 'p' },
+      0,
+    ],
+    expect: 'lives',
+    resets: [[3, APPLICATION_ERROR]],
+    handlerCalls: 1,
+  },
+]);
+
+describe('the logger', () => {
+  it('writes its message alone where the console cannot show the value behind it', () => {
+    const lines: string[] = [];
+    const spy = jest.spyOn(console, 'error').mockImplementation((...args) => {
+      lines.push(format(...args));
+    });
+    logger.error('failed', new Error('shown'), { [inspect.custom]: bomb });
+    spy.mockRestore();
+    expect(lines).toEqual(['failed']);
+  });
+});

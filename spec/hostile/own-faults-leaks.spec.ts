@@ -1,0 +1,199 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { merge, NEVER, take } from 'rxjs';
+import type { StreamHandler } from '../../src/index.js';
+import { JsonCodec } from '../../src/codec/json.js';
+import { HostilePeer } from '../support/hostile-peer.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const COUNT = 10_000;
+/** As many as are under way at once. */
+const AT_ONCE = 100;
+
+const ignore = { error: () => undefined };
+
+/** Something that is begun so many times and left to itself. */
+interface Abandoned {
+  readonly what: string;
+  readonly onStream?: StreamHandler;
+  /** Begins it on the peer, whose next stream has this id. */
+  readonly begin: (remote: HostilePeer, id: number) => unknown;
+  /** What the remote does about it a turn later. */
+  readonly answer?: (remote: HostilePeer, id: number) => void;
+  /** How often an input is told that nobody wants more of it. Default never. */
+  readonly returns?: number;
+}
+
+const sendsTwo = (remote: HostilePeer, id: number): void => {
+  remote.send({ type: 'data', stream: id, payload: 'one' }, { type: 'data', stream: id, payload: 'two' });
+};
+const ends = (remote: HostilePeer, id: number): void => {
+  remote.send({ type: 'data', stream: id, payload: 'one', end: true });
+};
+const resets = (remote: HostilePeer, id: number): void => {
+  remote.send({ type: 'reset', stream: id, code: 300 });
+};
+/** The remote opens a stream, and sends on it; its ids are one below those of the peer's. */
+const uploads = (remote: HostilePeer, id: number): void => {
+  remote.send({ type: 'open', stream: id - 1, payload: 'p' });
+  sendsTwo(remote, id - 1);
+};
+
+/** How often a {@link silent} iterable was told that nobody wants more of it. */
+let returned = 0;
+const silent: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({
+    next: () => new Promise(() => undefined),
+    return: () => {
+      returned++;
+      return Promise.resolve({ done: true, value: undefined });
+    },
+  }),
+};
+
+const shared = new AbortController();
+
+const ABANDONED: readonly Abandoned[] = [
+  {
+    what: 'a loop that breaks',
+    begin: async ({ peer }) => {
+      for await (const value of peer.open('p')) if (value === 'one') break;
+    },
+    answer: sendsTwo,
+  },
+  {
+    what: 'a loop that throws',
+    begin: async ({ peer }) => {
+      try {
+        for await (const value of peer.open('p')) throw new Error(String(value));
+      } catch {
+        // It is what was meant to happen.
+      }
+    },
+    answer: sendsTwo,
+  },
+  { what: 'an iterator that is returned before it has begun', begin: ({ peer }) => peer.open('p')[Symbol.asyncIterator]().return?.() },
+  {
+    what: 'an iterator of which only the end is never read',
+    begin: ({ peer }) => peer.open('p', { end: true })[Symbol.asyncIterator]().next(),
+    answer: ends,
+  },
+  {
+    what: 'a subscription that is dropped at once',
+    begin: ({ peer }) => peer.open$('p').subscribe(ignore).unsubscribe(),
+    answer: sendsTwo,
+  },
+  { what: 'a subscription that takes one value', begin: ({ peer }) => peer.open$('p').pipe(take(1)).subscribe(ignore), answer: sendsTwo },
+  { what: 'a request that nobody waits for', begin: ({ peer }) => void peer.request('p'), answer: ends },
+  { what: 'a request that is unsubscribed', begin: ({ peer }) => peer.request$('p').subscribe(ignore).unsubscribe(), answer: ends },
+  {
+    what: 'a request whose stream was looked at from all sides',
+    begin: ({ peer }) =>
+      peer.request('p', {
+        onOpen: (stream) => {
+          void stream.closed;
+          stream.replyHeaders$.subscribe();
+          stream.signal.addEventListener('abort', () => undefined);
+        },
+      }),
+    answer: ends,
+  },
+  { what: 'a stream that nobody reads, and that ends', begin: ({ peer }) => peer.open('p', { end: true }), answer: ends },
+  { what: 'a stream that nobody reads, and that is reset', begin: ({ peer }) => peer.open('p'), answer: resets },
+  { what: 'a notification', begin: ({ peer }) => peer.notify('p'), answer: sendsTwo },
+  {
+    what: 'a value whose promise nobody waits for, on a stream that is reset',
+    begin: ({ peer }) => {
+      const stream = peer.open('p');
+      void stream.closed.then(() => {
+        void stream.send('late');
+      });
+    },
+    answer: resets,
+  },
+  {
+    what: 'a call with a signal that never aborts',
+    begin: ({ peer }) => void peer.request('p', { signal: shared.signal, timeoutMs: 1_000 }),
+    answer: ends,
+  },
+  {
+    what: 'an input that never ends, of a call that is dropped',
+    begin: ({ peer }) => peer.open$('p', { input: NEVER }).subscribe(ignore).unsubscribe(),
+  },
+  {
+    what: 'an async iterable that never answers, of a call that the remote resets,',
+    begin: ({ peer }) => peer.open$('p', { input: silent }).subscribe(ignore),
+    answer: resets,
+    returns: COUNT,
+  },
+  {
+    what: 'a subscription to the peer',
+    begin: ({ peer }) => merge(peer.frames$, peer.closes$, peer.status$, peer.streams$).subscribe().unsubscribe(),
+  },
+  {
+    what: 'a hook that is removed',
+    begin: ({ peer }) => {
+      const fail = (): never => {
+        throw new Error('expected to be removed');
+      };
+      for (const remove of [peer.onFrame(fail), peer.onClose(fail), peer.interceptOpen(fail), peer.interceptIncomingHeaders(fail)])
+        remove();
+    },
+  },
+  {
+    what: 'a handler that breaks out of its loop',
+    onStream: async (_, stream) => {
+      for await (const value of stream) if (value === 'one') break;
+    },
+    begin: uploads,
+  },
+  { what: 'a handler that reads nothing', onStream: () => undefined, begin: uploads },
+  {
+    what: 'a handler that stops reading',
+    onStream: (_, stream) => {
+      stream.subscribe(ignore).unsubscribe();
+    },
+    begin: uploads,
+  },
+  {
+    what: 'a handler that forgets its promises',
+    onStream: (_, stream) => {
+      void stream.send('answer');
+      stream.reset(300, 'enough');
+      void stream.send('late');
+      void stream.reply('later');
+      void stream.end();
+    },
+    begin: uploads,
+  },
+];
+
+describe(`${COUNT} times`, () => {
+  it.each(ABANDONED)(
+    '$what leaves nothing behind',
+    async ({ begin, answer, onStream, returns = 0 }) => {
+      returned = 0;
+      const remote = new HostilePeer(new JsonCodec(), 'acceptor', { onStream, reads: false });
+      await time.advance();
+      const before = remote.kept;
+      for (let n = 0; n < COUNT; n += AT_ONCE) {
+        const ids = Array.from({ length: AT_ONCE }, (_, index) => 4 + 2 * (n + index));
+        for (const id of ids) void begin(remote, id);
+        await time.advance();
+        for (const id of ids) answer?.(remote, id);
+        await time.advance(20);
+      }
+      expect(remote.kept).toEqual(before);
+      expect([getEventListeners(shared.signal, 'abort'), returned]).toEqual([[], returns]);
+      void remote.peer.close();
+      remote.endSocket();
+      await time.advance();
+      expect([remote.kept, time.isOver(), logs.errors]).toEqual([{}, true, []]);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,117 @@
+import { expect } from '@jest/globals';
+import { describeHostile } from '../support/hostile-case.js';
+import type { HostileCase, Step } from '../support/hostile-case.js';
+import type { HostilePeer } from '../support/hostile-peer.js';
+
+const MIB = 1024 * 1024;
+
+const holdsMuch: Step = ({ socket }) => {
+  socket.bufferedAmount = 2 * MIB;
+};
+
+const sendsMore: Step = ({ innocents: [theirs] }) => {
+  void theirs?.stream.send('x'.repeat(MIB)).catch(() => undefined);
+};
+
+const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void, code: number])[] = [
+  ['closes without an error', ({ socket }) => socket.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'), 1006],
+  ['closes in good order, unasked', ({ socket }) => socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED'), 1000],
+  ['closes without saying how', ({ socket }) => socket.emit('close', {}, 'CLOSED'), 1006],
+  [
+    'closes twice',
+    ({ socket }) => {
+      socket.emit('close', { code: 1001 }, 'CLOSED');
+      socket.emit('close', { code: 1011 }, 'CLOSED');
+    },
+    1001,
+  ],
+  ['fails without a close', ({ socket }) => socket.emit('error', { message: 'reset' }, 'CLOSED'), 1006],
+  [
+    'fails, then closes',
+    ({ socket }) => {
+      socket.emit('error', { message: 'reset' }, 'CLOSED');
+      socket.emit('close', { code: 1006 }, 'CLOSED');
+    },
+    1006,
+  ],
+  [
+    'closes, then fails',
+    ({ socket }) => {
+      socket.emit('close', { code: 1006 }, 'CLOSED');
+      socket.emit('error', { message: 'reset' }, 'CLOSED');
+    },
+    1006,
+  ],
+  [
+    'fails many times, then closes',
+    ({ socket }) => {
+      for (let n = 0; n < 100; n++) socket.emit('error', { message: 'odd' });
+      socket.emit('close', { code: 1006 }, 'CLOSED');
+    },
+    1006,
+  ],
+];
+
+const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
+
+/** What was going on. */
+const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => readonly Step[], calls: number])[] = [
+  ['at rest', () => [], 0],
+  ['in the middle of an open in fragments', (binary) => [{ type: 'open', stream: 3, fragment: some(binary), more: true }], 0],
+  [
+    'in the middle of a payload in fragments',
+    (binary) => [
+      { type: 'open', stream: 3 },
+      { type: 'data', stream: 3, fragment: some(binary), more: true },
+    ],
+    1,
+  ],
+  [
+    'with payloads that nobody has read',
+    () => [
+      { type: 'open', stream: 3 },
+      { type: 'data', stream: 3, payload: 'x' },
+    ],
+    1,
+  ],
+  ['with a transfer that waits to be sent', () => [holdsMuch, sendsMore], 0],
+  [
+    'with calls under way',
+    () => [
+      ({ peer }) => {
+        for (const call of [peer.request('q'), peer.ping()]) void call.catch(() => undefined);
+      },
+    ],
+    0,
+  ],
+  ['while it drains', () => [({ peer }) => void peer.close({ drainMs: 10_000 })], 0],
+];
+
+const ends = ENDS.flatMap(([how, end, code]) =>
+  MIDDLES.map(([when, before, handlerCalls]): HostileCase => ({
+    name: `${how} ${when}`,
+    send: ({ binary }) => {
+      const closes: number[] = [];
+      return [
+        ({ peer }) => {
+          peer.onClose((reason) => closes.push(reason.code));
+        },
+        ...before(binary),
+        end,
+        0,
+        (remote) => {
+          expect([closes, remote.peer.status.state]).toEqual([[code], 'closed']);
+          const sent = remote.socket.sent.length;
+          remote.send({ type: 'open', stream: 9, payload: 'late' }, { type: 'data', stream: 1, payload: 'late' });
+          remote.peer.notify('late');
+          expect(remote.socket.sent).toHaveLength(sent);
+          remote.news();
+        },
+      ];
+    },
+    expect: 'lost',
+    handlerCalls,
+  })),
+);
+
+describeHostile('every stream fails once and nothing is left when the socket', ends);

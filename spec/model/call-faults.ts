@@ -1,0 +1,121 @@
+import { jest } from '@jest/globals';
+import { Calls } from '../../src/peer/calls.js';
+import { Deadlines } from '../../src/peer/deadlines.js';
+import type { PeerCore } from '../../src/peer/peer-core.js';
+import { StreamCore } from '../../src/peer/stream-core.js';
+import { Backlog } from '../../src/session/backlog.js';
+import type { Lane } from '../../src/session/lane.js';
+import { GoAway } from '../../src/session/goaway.js';
+import { LiveStream } from '../../src/session/live-stream.js';
+import type { Session } from '../../src/session/session.js';
+import * as fragments from '../../src/wire/fragment.js';
+import { isMuxError } from '../../src/wire/errors.js';
+import { HeldBytes } from '../../src/wire/held-bytes.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { plant } from './plant.js';
+import type { Fault } from './plant.js';
+
+/** What may go wrong with calls, and with a connection as a whole. */
+export const CALL_FAULTS: readonly Fault[] = [
+  {
+    fault: 'one reset kills every stream',
+    shows: 'resets have a reason',
+    sow: () => {
+      plant(LiveStream.prototype, 'reset', (live, reset: LiveStream['reset'], ...how: Parameters<LiveStream['reset']>) => {
+        reset(...how);
+        const session = Reflect.get(live, 'session') as Session;
+        for (const other of session.streams.all()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
+      });
+    },
+  },
+  {
+    fault: 'a failed open burns an id',
+    shows: 'ids',
+    sow: () => {
+      plant(Calls.prototype, 'open', (calls, open: Calls['open'], ...call: Parameters<Calls['open']>) => {
+        try {
+          return open(...call);
+        } catch (error) {
+          const session = (Reflect.get(calls, 'core') as PeerCore).current;
+          session?.left(session.open());
+          throw error;
+        }
+      });
+    },
+  },
+  {
+    fault: 'no limit of bytes holds',
+    shows: 'bytes within the limit',
+    sow: () => {
+      plant(HeldBytes.prototype, 'take', (held, _: HeldBytes['take'], bytes: number) => {
+        held.give(-bytes);
+        return true;
+      });
+    },
+  },
+  {
+    fault: 'nothing is counted',
+    shows: 'bytes within the limit',
+    sow: () => {
+      plant(HeldBytes.prototype, 'take', () => true);
+      plant(HeldBytes.prototype, 'give', () => undefined);
+      plant(LiveStream.prototype, 'keep', () => true);
+    },
+  },
+  {
+    fault: 'the timer of a call is kept behind its end',
+    shows: 'no timer left',
+    sow: () => {
+      plant(Deadlines.prototype, 'lift', () => undefined);
+    },
+  },
+  {
+    fault: 'a call is made again although its handler ran',
+    shows: 'at most once',
+    sow: () => {
+      const described = Object.getOwnPropertyDescriptor(StreamCore.prototype, 'error');
+      jest.spyOn(StreamCore.prototype, 'error', 'get').mockImplementation(function (this: StreamCore): unknown {
+        const error: unknown = described?.get?.call(this);
+        return isMuxError(error) ? Object.assign(error, { retriable: true }) : error;
+      });
+    },
+  },
+  {
+    fault: 'a stream is served until it has nothing left',
+    shows: 'fairness',
+    sow: () => {
+      plant(Backlog.prototype, 'taken', (backlog, taken: Backlog['taken'], stream: number, lane: Lane, bytes: number) => {
+        const others = [...backlog.lanes].filter(([id]) => id !== stream);
+        taken(stream, lane, bytes);
+        if (lane.empty) return;
+        // Behind it again.
+        const lanes = backlog.lanes as Map<number, Lane>;
+        for (const [id, other] of others) {
+          lanes.delete(id);
+          lanes.set(id, other);
+        }
+      });
+    },
+  },
+  {
+    fault: 'a goaway disowns streams whose handlers ran',
+    shows: 'goaway',
+    sow: () => {
+      plant(GoAway.prototype, 'announce', () => 0);
+    },
+  },
+  {
+    fault: 'frames are not cut',
+    shows: 'messages within the cap',
+    sow: () => {
+      jest.spyOn(fragments, 'slicesOf').mockReturnValue(null);
+    },
+  },
+  {
+    fault: 'a listener stays on the signal of a call',
+    shows: 'no listener left',
+    sow: () => {
+      jest.spyOn(AbortSignal.prototype, 'removeEventListener').mockImplementation(() => undefined);
+    },
+  },
+];

@@ -1,0 +1,176 @@
+import type { CloseCause } from '../../src/session/close-cause.js';
+import { Stream } from '../../src/peer/stream.js';
+import type { StreamCore } from '../../src/peer/stream-core.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Metadata } from '../../src/wire/frame.js';
+import type { Half } from './model.js';
+import { isPrefix, show } from './model.js';
+import type { StreamModel } from './model.js';
+import { demand } from './violation.js';
+import type { Findings } from './violation.js';
+
+/** Who reads a stream: nobody yet, a subscriber, a loop, the library for a request; or whoever did has left. */
+type Reader = 'none' | 'subscriber' | 'loop' | 'request' | 'left';
+
+/** What a handler can be told to do with the stream that it holds. */
+export interface Work {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a stream needs to know of its side. */
+export interface Home {
+  readonly findings: Findings;
+  /** Whether the side's codec was made to fail. */
+  readonly broke: boolean;
+  /** Bytes of a payload as it travels. */
+  weigh(payload: unknown): number;
+  gone(held: Held): void;
+}
+
+/** One side of one stream in the hands of a user, who writes down what it gets. */
+export class Held implements Half {
+  readonly ends: CloseCause[] = [];
+  /** What a reader was given, and how its reading ended. */
+  readonly read: unknown[] = [];
+  readonly closings: unknown[] = [];
+  reader: Reader = 'none';
+  /** How often a loop has asked for a value. */
+  pulled = 0;
+  /** Whether its user, or a handler that fails, has given a reason to reset it. */
+  acted = false;
+  abort: AbortController | null = null;
+  /** Whether it may be ended by a time-out. */
+  timed = false;
+  /** Set while a handler works on the stream. */
+  work: Work | null = null;
+  /** The call that the handler works for, of those that may be made again. */
+  call: number | null = null;
+  /** The remote's headers, as they were first seen. */
+  #seenHeaders: string | null = null;
+  #unread = 0;
+  #leave: () => void = () => undefined;
+  #iterator: AsyncIterator<unknown> | null = null;
+
+  constructor(
+    readonly stream: Stream,
+    readonly name: string,
+    readonly model: StreamModel,
+    private readonly home: Home,
+  ) {
+    const core = Stream.core(stream);
+    if (core.cause !== null) this.ends.push(core.cause);
+    this.#watch(core);
+  }
+
+  get broke(): boolean {
+    return this.home.broke;
+  }
+
+  get id(): number {
+    return this.stream.id ?? 0;
+  }
+
+  /** How the stream ended; `null` while it is live. */
+  get cause(): CloseCause | null {
+    return this.ends[0] ?? null;
+  }
+
+  get sealed(): boolean {
+    return Stream.core(this.stream).line.sealed;
+  }
+
+  /** Bytes that the stream has to keep at least, because nobody has come to read them. */
+  get unread(): number {
+    return this.reader === 'none' && this.cause === null ? this.#unread : 0;
+  }
+
+  subscribe(): void {
+    this.reader = 'subscriber';
+    const subscription = this.stream.subscribe({
+      next: (value) => {
+        this.home.findings.note(this.closings.length === 0, 'no value behind the end', () => `${this.name}: a reader got ${show(value)}`);
+        this.read.push(value);
+      },
+      error: (error: unknown) => this.closings.push(error),
+      complete: () => this.closings.push(null),
+    });
+    this.#leave = () => {
+      subscription.unsubscribe();
+    };
+  }
+
+  iterate(): void {
+    this.reader = 'loop';
+    const iterator = this.stream[Symbol.asyncIterator]();
+    this.#iterator = iterator;
+    this.#leave = () => void iterator.return?.();
+  }
+
+  /** A loop asks for its next value; the promise settles when there is one. */
+  pull(): Promise<void> | null {
+    if (this.#iterator === null || this.reader !== 'loop' || this.closings.length > 0) return null;
+    this.pulled++;
+    return this.#iterator.next().then(
+      (result) => {
+        if (result.done === true) this.closings.push(null);
+        else this.read.push(result.value);
+      },
+      (error: unknown) => {
+        this.closings.push(error);
+      },
+    );
+  }
+
+  /** The reader unsubscribes, or breaks out of its loop. */
+  leave(): void {
+    this.reader = 'left';
+    this.#leave();
+  }
+
+  /** Checks what has been seen of the stream so far, and where it is. */
+  check(): void {
+    const { model, name, stream } = this;
+    demand(this.ends.length <= 1, 'a stream ends once', () => `${name} ended with ${show(this.ends)}`);
+    const expected = this.cause === null || this.cause.how === 'ended' ? model.phase : 'closed';
+    demand(stream.phase === expected, 'phases', () => `${name} is ${stream.phase}, by its frames ${expected}`);
+    this.#checkHeaders();
+  }
+
+  /** Checks what the reader got, once nothing comes any more. */
+  checkReading(): void {
+    demand(this.ends.length === 1, 'a stream ends once', () => `${this.name} ended with ${show(this.ends)}`);
+    if (this.reader === 'none' || this.reader === 'request') return;
+    const { arrived } = this.model;
+    demand(isPrefix(this.read, arrived), 'payloads in order', () => `${this.name}: its reader got ${show(this.read)} of ${show(arrived)}`);
+    if (this.reader === 'left') return;
+    const ended = this.cause?.how === 'ended';
+    demand(this.closings.length > 0, 'a stream ends once', () => `${this.name}: its reader was not told`);
+    if (!ended) return;
+    demand(this.read.length === arrived.length, 'payloads complete', () => `${this.name}: read ${show(this.read)} of ${show(arrived)}`);
+  }
+
+  #watch(core: StreamCore): void {
+    const receive = core.receive.bind(core);
+    core.receive = (frame) => {
+      this.home.findings.note(this.ends.length === 0, 'no value behind the end', () => `${this.name} got ${show(frame)}`);
+      if (frame.payload !== ABSENT) this.model.arrived.push(frame.payload);
+      receive(frame);
+      if (frame.payload !== ABSENT && this.reader === 'none' && core.phase !== 'closed') this.#unread += this.home.weigh(frame.payload);
+    };
+    const gone = core.gone.bind(core);
+    core.gone = (cause, error) => {
+      this.ends.push(cause);
+      gone(cause, error);
+      this.home.gone(this);
+    };
+  }
+
+  #checkHeaders(): void {
+    const headers: Readonly<Metadata> | null = this.stream.local ? this.stream.replyHeaders : this.stream.headers;
+    if (headers === null) return;
+    const seen = JSON.stringify(headers);
+    this.#seenHeaders ??= seen;
+    demand(this.#seenHeaders === seen, 'headers once', () => `${this.name} had ${String(this.#seenHeaders)}, and now ${seen}`);
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { newTally } from './run.js';
+import { playSeeds, REPLAYS, SEED } from './seeded.js';
+
+const COMMANDS = Number(process.env['MODEL_COMMANDS'] ?? 10_000);
+
+/** Ways to end that random scripts must have come to, or they have shown nothing. */
+const OUTCOMES = [
+  'ended',
+  'lost',
+  'user reset 8',
+  'remote reset 8',
+  'remote reset 16',
+  'remote reset 7',
+  'library reset 0',
+  'library reset 7',
+  'library reset 3',
+  'library reset 6',
+  'library reset 11',
+  'library reset 17',
+  'remote reset 300',
+];
+
+describe('two peers under a random script', () => {
+  it('keep every invariant', async () => {
+    const tally = newTally();
+    await playSeeds(SEED, COMMANDS, tally);
+    if (REPLAYS) return;
+    for (const outcome of OUTCOMES) expect([outcome, (tally.outcomes.get(outcome) ?? 0) > 0]).toEqual([outcome, true]);
+  }, 120_000);
+});

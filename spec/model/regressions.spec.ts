@@ -1,0 +1,30 @@
+import { describe, it } from '@jest/globals';
+import type { Command, Config } from './commands.js';
+import { run } from './run.js';
+
+/** A script that once failed, as it was shrunk. */
+interface Regression {
+  readonly showed: string;
+  readonly config: Config;
+  readonly commands: readonly Command[];
+}
+
+const REGRESSIONS: readonly Regression[] = [
+  {
+    showed: 'that a loop which begins to read a stream that is over counts its values as held, for as long as the connection lasts',
+    config: { codec: 'json', cap: 128, tight: false, keepalive: false, mood: 'calm' },
+    commands: [
+      { act: 'open', side: 1, pick: 0, n: 0, size: 0 },
+      { act: 'sendAll', side: 1, pick: 0, n: 1, size: 0 },
+      { act: 'deliver', side: 0, pick: 0, n: 1, size: 0 },
+      { act: 'read', side: 0, pick: 0, n: 15, size: 0 },
+      { act: 'settle', side: 0, pick: 0, n: 0, size: 0 },
+    ],
+  },
+];
+
+describe('a script that once showed', () => {
+  it.each(REGRESSIONS)('$showed, keeps every invariant', async ({ config, commands }) => {
+    await run(config, commands);
+  });
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { config, script } from './commands.js';
+import { run } from './run.js';
+import type { Tally } from './run.js';
+import { Violation } from './violation.js';
+
+/** Commands in one script at most. */
+const SCRIPT_LENGTH = 160;
+/** Scripts that are drawn from one seed. */
+const BATCH = 50;
+
+/** The seed of every run, the same each time unless the environment names another. */
+export const SEED = Number(process.env['MODEL_SEED'] ?? 1);
+
+/** Where in the runs of a seed to begin, as a failure prints it; none begins with the first. */
+const PATH = process.env['MODEL_PATH'];
+
+/** Whether one failure is played again, and nothing else. */
+export const REPLAYS = PATH !== undefined;
+
+const setups = fc.tuple(config, script(SCRIPT_LENGTH));
+
+/**
+ * Plays scripts with seeds from `seed` on, until `tally` counts `most` commands or `going` no longer holds. A failure
+ * is shrunk and printed with its seed, its path and its commands.
+ */
+export async function playSeeds(seed: number, most: number, tally: Tally, going: () => boolean = () => true): Promise<void> {
+  for (let next = seed; tally.commands < most && going(); next++) {
+    const played = await fc.check(
+      fc.asyncProperty(setups, ([setup, commands]) => run(setup, commands, tally)),
+      { seed: next, numRuns: BATCH, ...(PATH === undefined ? {} : { path: PATH }) },
+    );
+    if (played.failed) {
+      const replay = `MODEL_SEED=${played.seed} MODEL_PATH=${played.counterexamplePath ?? ''} npx jest spec/model/model.spec.ts`;
+      throw new Error(`${fc.defaultReportMessage(played) ?? ''}\nTo play it again: ${replay}`, { cause: played.errorInstance });
+    }
+    if (REPLAYS) return;
+  }
+}
+
+/** What the first script that fails shows; `null` when none of so many does. */
+export async function firstViolation(scripts: number): Promise<Violation | null> {
+  for (const [setup, commands] of fc.sample(setups, { seed: SEED, numRuns: scripts })) {
+    try {
+      await run(setup, commands);
+    } catch (error) {
+      if (error instanceof Violation) return error;
+      throw error;
+    }
+  }
+  return null;
+}

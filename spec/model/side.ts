@@ -1,0 +1,248 @@
+import { GivenSocket } from '../../src/peer/given-socket.js';
+import { resolveOptions } from '../../src/peer/options.js';
+import { PeerCore } from '../../src/peer/peer-core.js';
+import { Peer } from '../../src/peer/peer.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { SOCKET_FULL_BYTES } from '../../src/session/scheduler.js';
+import type { Session } from '../../src/session/session.js';
+import { RefusedError } from '../../src/wire/errors.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
+import { encodedLength } from '../../src/wire/length.js';
+import type { Limits } from '../../src/wire/limits.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { of } from 'rxjs';
+import { breakable } from '../support/model-codec.js';
+import type { Config } from './commands.js';
+import { orderOf } from './orders.js';
+import { TIGHT } from './tight-limits.js';
+import { Held } from './held.js';
+import type { Home } from './held.js';
+import { StreamModel, Turns } from './model.js';
+import type { End, Pipe } from './pipe.js';
+import type { World } from './world.js';
+
+/** How something is sent. */
+interface Sending {
+  readonly headers?: Metadata;
+  readonly trailers?: Metadata;
+  readonly end: boolean;
+}
+
+/** One peer, and everything that its user has done and seen. */
+export class Side implements Home {
+  readonly peer: Peer;
+  readonly session: Session;
+  readonly limits: Limits;
+  readonly held: Held[] = [];
+  readonly byId = new Map<number, Held>();
+  /** Those whose end has not been checked yet. */
+  readonly active = new Set<Held>();
+  readonly aborts: AbortController[] = [];
+  broke = false;
+  /** Whether the next open interceptor throws. */
+  breaksOpen = false;
+  /** Whether the next reply-headers interceptor throws. */
+  breaksReply = false;
+  readonly #broken;
+  /** What never fails. */
+  readonly #codec;
+  readonly #models = new Map<number, StreamModel>();
+  readonly #turns: Turns;
+  #nextId: number;
+  #dispatched = 0;
+  #announced = Infinity;
+
+  constructor(
+    private readonly world: World,
+    readonly end: End,
+    config: Config,
+    private readonly socket: Pipe['sockets'][0],
+  ) {
+    this.#turns = new Turns(world.findings);
+    this.#nextId = end + 1;
+    this.#broken = breakable(config.codec);
+    this.#codec = breakable(config.codec).codec;
+    const { cap, tight, keepalive } = config;
+    const core = new PeerCore(
+      resolveOptions(
+        {
+          codec: this.#broken.codec,
+          maxFrameBytes: cap,
+          limits: tight ? { ...TIGHT, pauseBytes: end === 0 ? 300 : Infinity } : {},
+          keepalive: keepalive ? {} : false,
+        },
+        end === 0,
+      ),
+    );
+    this.limits = core.options.limits;
+    this.peer = new Peer(core, new GivenSocket(core, of(socket)));
+    this.peer.onFrame((direction, frame) => {
+      this.#observe(direction, frame);
+    });
+    this.peer.interceptOpen(() => {
+      if (!this.breaksOpen) return;
+      this.breaksOpen = false;
+      throw new TypeError('the interceptor is broken');
+    });
+    this.peer.interceptReplyHeaders(() => {
+      if (!this.breaksReply) return;
+      this.breaksReply = false;
+      this.broke = true;
+      throw new TypeError('the interceptor is broken');
+    });
+    this.peer.onStream((payload, stream) => this.#handle(payload, stream));
+    world.awaits(this.peer.serve(), `the end of side ${end}`);
+    const [session] = core.sessions;
+    if (session === undefined) throw new Error('expected a session');
+    this.session = session;
+  }
+
+  get findings(): World['findings'] {
+    return this.world.findings;
+  }
+
+  get live(): readonly Held[] {
+    return this.held.filter(({ cause }) => cause === null);
+  }
+
+  /** Makes the codec fail once. */
+  break(at: 'payload' | 'envelope' | null): void {
+    this.broke ||= at !== null;
+    this.#broken.next = at;
+  }
+
+  weigh(payload: unknown): number {
+    return encodedLength(this.#codec.encodePayload(payload));
+  }
+
+  /** A frame that no honest peer sent comes in. */
+  inject(frame: Frame): void {
+    this.world.hostile = true;
+    this.socket.receive(this.#codec.encode(frame));
+  }
+
+  gone({ id }: Held): void {
+    this.#turns.gone(id);
+  }
+
+  /** Makes a call that opens a stream, which it gives to `opened`. What the call throws is what was broken on purpose. */
+  opens(headers: Metadata | null, call: (opened: (stream: Stream) => Held) => void): void {
+    const expected = this.#nextId;
+    this.#turns.accepted(expected);
+    let isOpen = false;
+    try {
+      call((stream) => {
+        isOpen = true;
+        return this.#opened(stream, headers);
+      });
+    } catch (error) {
+      this.findings.note(isBroken(error), 'no internal error', () => `a call threw ${String(error)}`);
+    }
+    if (!isOpen || this.byId.get(expected)?.cause !== null) this.#turns.gone(expected);
+  }
+
+  /** Opens a stream that gives nothing back. */
+  notifies(payload: unknown): void {
+    try {
+      this.peer.notify(payload);
+      this.#nextId = this.session.streams.nextId;
+    } catch (error) {
+      this.findings.note(isBroken(error), 'no internal error', () => `notify threw ${String(error)}`);
+    }
+  }
+
+  /** Sends on a stream as its user. */
+  send(held: Held, value: unknown, { end, headers, trailers }: Sending): void {
+    const { stream, model, sealed } = held;
+    if (!sealed) this.#turns.accepted(held.id);
+    // They stay set when the call fails, and go with the end that is sent after all.
+    if (!sealed && trailers !== undefined) model.trailers = trailers;
+    try {
+      const options = { ...(headers === undefined ? {} : { headers }), ...(trailers === undefined ? {} : { trailers }) };
+      const sent = end ? stream.reply(value === ABSENT ? undefined : value, options) : stream.send(value, options);
+      // Whoever does not look at the promise must not be punished for it.
+      if (held.id % 3 !== 0) this.world.awaits(sent, `a value sent on ${held.name}`);
+    } catch (error) {
+      if (!sealed) this.#turns.revoked(held.id);
+      this.findings.note(isBroken(error), 'no internal error', () => `send on ${held.name} threw ${String(error)}`);
+      return;
+    }
+    if (sealed) return;
+    if (value !== ABSENT) model.accepted.push(value);
+    if (headers !== undefined && !stream.local && !model.answered) model.headers = headers;
+    model.answered = true;
+  }
+
+  #opened(stream: Stream, headers: Metadata | null): Held {
+    const id = stream.id;
+    if (id !== null) {
+      this.findings.note(id === this.#nextId, 'ids', () => `side ${this.end} opened ${id}, expected ${this.#nextId}`);
+      this.#nextId = id + 2;
+    }
+    const model = id === null ? new StreamModel(true) : this.#modelOf(id);
+    model.headers = headers;
+    return this.#hold(stream, model);
+  }
+
+  #hold(stream: Stream, model: StreamModel): Held {
+    const held = new Held(stream, `stream ${String(stream.id)} of side ${this.end}`, model, this);
+    this.held.push(held);
+    this.active.add(held);
+    if (stream.id !== null) this.byId.set(stream.id, held);
+    return held;
+  }
+
+  #modelOf(id: number): StreamModel {
+    const known = this.#models.get(id);
+    if (known !== undefined) return known;
+    const model = new StreamModel(id % 2 === 1 - this.end);
+    this.#models.set(id, model);
+    return model;
+  }
+
+  #handle(payload: unknown, stream: Stream): unknown {
+    const id = stream.id ?? 0;
+    this.#dispatched = Math.max(this.#dispatched, id);
+    this.findings.note(id <= this.#announced, 'goaway', () => `stream ${id} ran a handler behind a goaway of ${this.#announced}`);
+    const held = this.#hold(stream, this.#modelOf(id));
+    const order = orderOf(payload);
+    const plan = order?.plan ?? 'hold';
+    held.acted = plan === 'throw' || plan === 'refuse';
+    if (order !== null && plan === 'refuse' && this.world.refusesFirst(order.call)) throw new RefusedError('busy');
+    if (order !== null) this.world.ran(order);
+    held.call = order?.call ?? null;
+    if (plan === 'throw') throw new Error('the handler fails');
+    if (plan === 'echo') this.send(held, order?.text, { end: true, headers: { echo: id }, trailers: { of: id } });
+    if (plan === 'return' || plan === 'echo') return undefined;
+    return new Promise<void>((resolve, reject) => {
+      held.work = { resolve, reject };
+    });
+  }
+
+  #observe(direction: FrameDirection, frame: Frame): void {
+    const { type, stream, code } = frame;
+    if (stream != null) this.#modelOf(stream).observe(direction, frame);
+    if (direction === 'rx') return;
+    if (stream != null && (type === 'open' || type === 'data')) this.#turns.sent(stream, frame.more === true);
+    const isFull = this.socket.bufferedAmount >= SOCKET_FULL_BYTES;
+    this.findings.note(!isFull || type === 'goaway', 'bytes within the limit', () => `a ${type} was written to a full socket`);
+    if (type === 'goaway') this.#announce(frame.last_stream ?? Infinity);
+    const blames =
+      frame.reason?.includes('(maxFragments)') !== true && (code === ResetCode.PROTOCOL_ERROR || code === ResetCode.STREAM_CLOSED);
+    this.findings.note(
+      !blames || this.world.hostile,
+      'honest sides are not blamed',
+      () => `${type} of ${String(stream)}: ${frame.reason ?? ''}`,
+    );
+  }
+
+  #announce(last: number): void {
+    this.#announced = last;
+    this.findings.note(this.#dispatched <= last, 'goaway', () => `stream ${this.#dispatched} had run, the goaway says ${last}`);
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof TypeError && error.message.endsWith('is broken');
+}

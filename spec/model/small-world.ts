@@ -1,0 +1,180 @@
+import { JsonCodec } from '../../src/codec/json.js';
+import { Session } from '../../src/session/session.js';
+import type { LiveStream } from '../../src/session/live-stream.js';
+import { resolveLimits } from '../../src/wire/limits.js';
+import { OutgoingFrame } from '../../src/wire/outgoing.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Holder } from '../support/session-rig.js';
+import { isPrefix, show } from './model.js';
+import { ENDS, otherEnd, Pipe } from './pipe.js';
+import type { End } from './pipe.js';
+import { demand } from './violation.js';
+
+/** What one side does on one stream, in order: a value, a value with the end, or a reset. */
+export type Program = readonly ('value' | 'end' | 'cancel' | 'fail')[];
+
+/** The programs of the opener and the answerer of each stream; each side opens one. */
+export type Programs = readonly [opener: Program, answerer: Program];
+
+/** What can happen next. */
+export type Choice = `send ${End} ${number}` | `deliver ${End}` | `cut ${'clean' | 'lost'} ${End}`;
+
+export const CUTS: readonly Choice[] = ['cut lost 0', 'cut clean 0', 'cut clean 1'];
+
+const CODEC = new JsonCodec();
+const LIMITS = resolveLimits();
+const IDS = [1, 2] as const;
+
+const opens = (end: End, id: number): boolean => id === end + 1;
+
+interface Part {
+  holder: Holder | null;
+  /** How far its program has come. */
+  step: number;
+  readonly sent: string[];
+}
+
+/** Two sessions, two streams, and what either side is still to do. Nothing in it is left to chance or to time. */
+export class SmallWorld {
+  readonly #pipe = new Pipe('mux.v1.json');
+  readonly #sessions: readonly Session[];
+  readonly #parts = ENDS.map(() => new Map<number, Part>(IDS.map((id) => [id, { holder: null, step: 0, sent: [] }])));
+  #cut = false;
+
+  constructor(private readonly programs: Programs) {
+    this.#sessions = ENDS.map((end) => this.#sessionOf(end));
+    for (const session of this.#sessions) session.start();
+  }
+
+  /** What can happen now, but for a cut. */
+  get choices(): readonly Choice[] {
+    const choices: Choice[] = [];
+    for (const end of ENDS) {
+      for (const [id, part] of this.#part(end)) if (this.#canSend(end, id, part)) choices.push(`send ${end} ${id}`);
+      if (this.#pipe.undelivered(end).length > 0) choices.push(`deliver ${end}`);
+    }
+    return choices;
+  }
+
+  /** All that matters of where the world is: two worlds of one key have one future. */
+  get key(): string {
+    const sides = ENDS.map((end) => {
+      const parts = [...this.#part(end).values()].map(({ holder, step }) => [
+        step,
+        holder?.live.phase,
+        holder?.payloads.length,
+        holder?.ends.map((cause) => (cause.how === 'reset' ? [cause.by, cause.code] : cause.how)),
+      ]);
+      return [parts, this.#pipe.undelivered(end)];
+    });
+    return JSON.stringify(sides);
+  }
+
+  do(choice: Choice): void {
+    const [act, a, b] = choice.split(' ');
+    const end: End = (act === 'cut' ? b : a) === '0' ? 0 : 1;
+    if (act === 'send') this.#send(end, Number(b));
+    else if (act === 'deliver') this.#pipe.deliver(end);
+    else {
+      this.#cut = true;
+      this.#pipe.cut(end, a === 'clean');
+      for (const reader of ENDS) while (this.#pipe.deliver(reader));
+    }
+  }
+
+  /** What holds always, and what holds where nothing can happen any more. */
+  check(): void {
+    const over = this.#cut || this.choices.length === 0;
+    for (const end of ENDS) {
+      for (const [id, { holder }] of this.#part(end)) {
+        if (holder === null) continue;
+        const { ends, open, payloads } = holder;
+        const there = this.#part(otherEnd(end)).get(id);
+        const got = [...(open === null ? [] : [open.payload]), ...payloads];
+        const name = `stream ${id} of side ${end}`;
+        demand(ends.length <= 1, 'a stream ends once', () => `${name}: ${show(ends)}`);
+        demand(isPrefix(got, there?.sent ?? []), 'payloads in order', () => `${name} got ${show(got)} of ${show(there?.sent)}`);
+        if (!over) continue;
+        demand(ends.length === 1, 'a stream ends once', () => `${name} never ended`);
+        const whole = ends[0]?.how === 'ended' && there?.holder?.ends[0]?.how === 'ended';
+        demand(!whole || got.length === there.sent.length, 'payloads complete', () => `${name} got ${show(got)} of ${show(there?.sent)}`);
+      }
+      if (over) this.#checkEmpty(end);
+    }
+  }
+
+  #checkEmpty(end: End): void {
+    const session = this.#sessions[end];
+    if (session === undefined) return;
+    for (const { holder } of this.#part(end).values()) holder?.live.settle();
+    const { streams, intake, scheduler } = session;
+    const kept = [streams.size, streams.occupied, intake.held.used, scheduler.backlog.bytes, scheduler.backlog.lanes.size];
+    demand(
+      kept.every((each) => each === 0),
+      'nothing held',
+      () => `side ${end} keeps ${kept.join()}`,
+    );
+    demand(!this.#cut || !this.#pipe.sockets[end].read, 'no listener left', () => `side ${end} still reads`);
+  }
+
+  #canSend(end: End, id: number, { holder, step }: Part): boolean {
+    const program = this.#program(end, id);
+    if (step >= program.length || this.#pipe.sockets[end].closed !== null) return false;
+    return holder === null
+      ? opens(end, id)
+      : !holder.live.sealed || (program[step] !== 'value' && program[step] !== 'end' && holder.live.phase !== 'closed');
+  }
+
+  #send(end: End, id: number): void {
+    const part = this.#part(end).get(id);
+    const session = this.#sessions[end];
+    if (part === undefined || session === undefined) return;
+    const act = this.#program(end, id)[part.step] ?? 'end';
+    const type = part.holder === null ? 'open' : 'data';
+    part.holder ??= hold(session.open(), null);
+    const { live } = part.holder;
+    const payload = `${end}${id}${part.step++}`;
+    if (act === 'cancel') live.reset('user', ResetCode.CANCEL, '');
+    else if (act === 'fail') live.reset('user', ResetCode.APPLICATION_ERROR, '');
+    else {
+      part.sent.push(payload);
+      live.send(new OutgoingFrame({ type, payload, end: act === 'end' }, CODEC.encodePayload(payload)));
+    }
+  }
+
+  #part(end: End): Map<number, Part> {
+    return this.#parts[end] ?? new Map<number, Part>();
+  }
+
+  #program(end: End, id: number): Program {
+    return this.programs[opens(end, id) ? 0 : 1];
+  }
+
+  #sessionOf(end: End): Session {
+    return new Session({
+      codec: CODEC,
+      isDialer: end === 0,
+      keepalive: null,
+      maxFrameBytes: 65_536,
+      transport: this.#pipe.sockets[end],
+      limits: LIMITS,
+      owner: {
+        opened: (live, open) => {
+          const part = this.#part(end).get(live.id);
+          if (part !== undefined) part.holder = hold(live, open);
+          live.run();
+        },
+        observed: () => undefined,
+        goneAway: () => undefined,
+        ending: (close) => ({ ...close, willRetry: false }),
+        ended: () => undefined,
+      },
+    });
+  }
+}
+
+function hold(live: LiveStream, open: ConstructorParameters<typeof Holder>[1]): Holder {
+  const holder = new Holder(live, open);
+  live.sink = holder;
+  return holder;
+}

@@ -1,0 +1,150 @@
+import { Outbox } from '../../src/peer/outbox.js';
+import { StreamCore } from '../../src/peer/stream-core.js';
+import { LiveStream } from '../../src/session/live-stream.js';
+import { Outbox as FrameOutbox } from '../../src/session/outbox.js';
+import { Session } from '../../src/session/session.js';
+import { StreamState } from '../../src/session/stream-state.js';
+import type { StreamInput } from '../../src/session/stream-state.js';
+import { StreamTable } from '../../src/session/stream-table.js';
+import { ABSENT } from '../../src/wire/frame.js';
+import type { CompleteFrame } from '../../src/wire/frame.js';
+import type { OutgoingFrame } from '../../src/wire/outgoing.js';
+import { Reassembly } from '../../src/wire/reassembly.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { plant } from './plant.js';
+import type { Fault } from './plant.js';
+
+const EMPTY: CompleteFrame = {
+  type: 'data',
+  stream: null,
+  payload: ABSENT,
+  fragment: null,
+  more: false,
+  headers: null,
+  end: false,
+  trailers: null,
+  code: null,
+  reason: null,
+  nonce: null,
+  last_stream: null,
+};
+
+/** What may go wrong on a stream. */
+export const STREAM_FAULTS: readonly Fault[] = [
+  {
+    fault: 'a stream stays in its table behind the end',
+    shows: 'nothing held',
+    sow: () => {
+      plant(StreamTable.prototype, 'remove', () => undefined);
+    },
+  },
+  {
+    fault: 'a stream is told twice of its end',
+    shows: 'a stream ends once',
+    sow: () => {
+      plant(Session.prototype, 'released', (_, released: Session['released'], stream: LiveStream) => {
+        released(stream);
+        stream.sink.gone({ how: 'ended' });
+      });
+    },
+  },
+  {
+    fault: 'the last fragment of a payload is lost',
+    shows: 'payloads complete',
+    sow: () => {
+      plant(Reassembly.prototype, 'accept', (_, accept: Reassembly['accept'], frame: CompleteFrame) => {
+        const whole = accept(frame);
+        const isLast = frame.type === 'data' && frame.fragment !== null && !frame.more;
+        return isLast && whole !== null && 'payload' in whole ? { ...whole, payload: ABSENT } : whole;
+      });
+    },
+  },
+  {
+    fault: 'a reset is not sent',
+    shows: 'nothing held',
+    sow: () => {
+      plant(FrameOutbox.prototype, 'send', (_, send: FrameOutbox['send'], frame: OutgoingFrame) => {
+        if (frame.type !== 'reset') send(frame);
+      });
+    },
+  },
+  {
+    fault: 'a value is delivered behind the end',
+    shows: 'no value behind the end',
+    sow: () => {
+      plant(Session.prototype, 'released', (_, released: Session['released'], stream: LiveStream) => {
+        released(stream);
+        stream.sink.receive({ ...EMPTY, payload: 'late' });
+      });
+    },
+  },
+  {
+    fault: 'a promise never settles',
+    shows: 'promises settle',
+    sow: () => {
+      plant(Outbox.prototype, 'send', (_, send: Outbox['send'], ...what: Parameters<Outbox['send']>) => {
+        void send(...what);
+        return new Promise<void>(() => undefined);
+      });
+    },
+  },
+  {
+    fault: 'the headers of an answer are lost',
+    shows: 'headers once',
+    sow: () => {
+      plant(StreamCore.prototype, 'receive', (_, receive: StreamCore['receive'], frame: CompleteFrame) => {
+        receive({ ...frame, headers: null });
+      });
+    },
+  },
+  {
+    fault: 'trailers are lost',
+    shows: 'trailers with the end',
+    sow: () => {
+      plant(StreamCore.prototype, 'receive', (_, receive: StreamCore['receive'], frame: CompleteFrame) => {
+        receive({ ...frame, trailers: null });
+      });
+    },
+  },
+  {
+    fault: 'a value changes on its way',
+    shows: 'payloads in order',
+    sow: () => {
+      plant(LiveStream.prototype, 'next', (_, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {
+        next('payload' in value && typeof value.payload === 'string' ? { ...value, payload: value.payload.toUpperCase() } : value);
+      });
+    },
+  },
+  {
+    fault: 'a reset goes out with another code',
+    shows: 'both sides agree',
+    sow: () => {
+      plant(FrameOutbox.prototype, 'resetFrame', (_, make: FrameOutbox['resetFrame'], ...how: Parameters<FrameOutbox['resetFrame']>) => {
+        const [stream, code, ...rest] = how;
+        return make(stream, code === ResetCode.CANCEL ? 300 : code, ...rest);
+      });
+    },
+  },
+  {
+    fault: 'data behind an open is taken for data behind the end',
+    shows: 'honest sides are not blamed',
+    sow: () => {
+      plant(
+        LiveStream.prototype,
+        'expectsData',
+        (live, expects: LiveStream['expectsData']) => expects() && live.phase !== 'halfClosedLocal',
+      );
+    },
+  },
+  {
+    fault: 'the end of the remote is overlooked',
+    shows: 'phases',
+    sow: () => {
+      plant(
+        StreamState.prototype,
+        'advance',
+        (_, advance: StreamState['advance'], input: StreamInput) => input === 'recvEnd' || advance(input),
+      );
+    },
+  },
+];

@@ -1,0 +1,31 @@
+// The long run: parts that go on until a leak, or a wrong answer, would show. Its exit status is 0 only if all of them held.
+//
+//   npm run soak                          all parts
+//   npm run soak -- --quick               all parts, each short
+//   npm run soak -- mixed --minutes 10    the parts that are named
+//   npm run soak -- model --commands 1000000
+import { parseArgs } from 'node:util';
+import { mixed } from './mixed.js';
+import { model } from './model.js';
+import type { SoakPart } from './part.js';
+import { requests } from './requests.js';
+
+const PARTS: Readonly<Record<string, SoakPart>> = { requests, mixed, model };
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, minutes: { type: 'string', default: '60' }, commands: { type: 'string' } },
+  allowPositionals: true,
+});
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`);
+const commands = values.commands === undefined ? null : Number(values.commands);
+if (commands !== null && !(commands > 0)) throw new TypeError(`--commands: expected a number above 0, got ${values.commands ?? ''}`);
+for (const name of positionals.length === 0 ? Object.keys(PARTS) : positionals) {
+  const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
+  if (part === undefined) throw new TypeError(`expected one of ${Object.keys(PARTS).join(', ')}, got ${name}`);
+  const { figures, fault } = await part({ quick: values.quick, minutes, commands });
+  console.log(`${name}: ${figures}`);
+  if (fault === null) continue;
+  console.error(`${name}: FAILED: ${fault}`);
+  process.exitCode = 1;
+}

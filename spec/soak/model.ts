@@ -1,0 +1,23 @@
+import { newTally } from '../model/run.js';
+import { playSeeds } from '../model/seeded.js';
+import type { SoakPart } from './part.js';
+
+const MINUTE_MS = 60_000;
+const QUICK_COMMANDS = 20_000;
+
+/** Random scripts between two peers in memory, from a seed that no run had before: every invariant holds. */
+export const model: SoakPart = async ({ quick, minutes, commands }) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const began = performance.now();
+  const tally = newTally();
+  const most = quick ? QUICK_COMMANDS : (commands ?? Infinity);
+  const until = commands === null ? began + minutes * MINUTE_MS : Infinity;
+  let fault: string | null = null;
+  try {
+    await playSeeds(seed, most, tally, () => performance.now() < until);
+  } catch (error) {
+    fault = error instanceof Error ? `${error.message}\n${String(error.cause)}` : String(error);
+  }
+  const perSecond = Math.round((tally.commands / (performance.now() - began)) * 1_000);
+  return { figures: `${tally.commands} commands from seed ${seed}, ${perSecond} a second`, fault };
+};
