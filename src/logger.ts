@@ -35,6 +35,18 @@ export const logger: Logger = {
   error: writer('error'),
 };
 
+/**
+ * Logs what the library itself has to say. A logger's methods can be replaced, and what an application put there may
+ * throw: nothing goes wrong by it.
+ */
+export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...rest: unknown[]): void {
+  try {
+    logger[level](message, ...rest);
+  } catch {
+    // It was told; there is nobody left to tell.
+  }
+}
+
 // 'silent' has no place here, as an unknown level has none: as a threshold it lets nothing through.
 const SEVERITY: ReadonlyMap<string, number> = new Map([
   ['debug', 0],

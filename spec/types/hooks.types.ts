@@ -1,5 +1,6 @@
 import type {
   ErrorSerializer,
+  Hello,
   IncomingHeadersInterceptor,
   Metadata,
   OpenInterceptor,
@@ -27,5 +28,7 @@ export type HandlersNameWhatTheyGet = [
   Expect<Accepts<StreamHandler, (question: Question, stream: Stream<number, string>) => Promise<void>>>,
   Expect<Accepts<StreamHandler, () => void>>,
   Refuse<Accepts<StreamHandler, (payload: unknown, stream: Stream, more: number) => void>>,
+  Expect<Accepts<Hello['onReply'], (reply: Question) => void>>,
+  Refuse<Accepts<Hello['onReply'], (reply: unknown, stream: Stream, more: number) => void>>,
   Expect<Accepts<ErrorSerializer, (error: unknown) => { readonly message: string }>>,
 ];

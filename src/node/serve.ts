@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { asyncScheduler, BehaviorSubject, filter, Subject, Subscription, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { CloseOptions, Peer } from '../peer/peer.js';
 import { checkNumber } from '../wire/limits.js';
@@ -221,7 +221,7 @@ class Acceptor implements MuxServer {
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.on('error', (error) => {
-    logger.error('rxmux: the server failed', error);
+    log('error', 'rxmux: the server failed', error);
   });
   server.on('request', (_request, response) => {
     response.writeHead(426, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end('expected a WebSocket upgrade\n');

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { catchError, defer, fromEvent, map, merge, of, take } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
@@ -68,7 +68,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
     .pipe(
       take(1),
       catchError((error: unknown) => {
-        logger.error('rxmux: an upgrade request could not be judged', error);
+        log('error', 'rxmux: an upgrade request could not be judged', error);
         return of(refusal(500, 'the request could not be judged'));
       }),
     )
@@ -114,7 +114,7 @@ function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
     return refusal(400, `expected the subprotocol '${gate.protocol}' in first place, got ${got}`);
   }
   if (originAllowed(request, gate.origins)) return null;
-  logger.warn(`rxmux: refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
+  log('warn', `rxmux: refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
   return refusal(403, 'this origin is not allowed');
 }
 

@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { loggable } from './loggable.js';
@@ -27,6 +27,6 @@ export function stopUpload(stream: StreamCore): void {
 export function failAnswer(stream: StreamCore, error: unknown): void {
   if (!stream.line.sealed) stream.fail(error);
   else if (stream.cause === null || stream.cause.how === 'ended')
-    logger.error('rxmux: a handler failed after its stream had ended', loggable(error));
-  else logger.debug('rxmux: a handler failed behind the end of its stream', loggable(error));
+    log('error', 'rxmux: a handler failed after its stream had ended', loggable(error));
+  else log('debug', 'rxmux: a handler failed behind the end of its stream', loggable(error));
 }

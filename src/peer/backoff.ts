@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
 import { checkNumber } from '../wire/limits.js';
 import { CloseCode } from '../wire/close-reason.js';
@@ -127,7 +127,7 @@ export class Backoff {
       if (isThenable(verdict)) verdict.then(undefined, () => undefined);
       throw new TypeError(`shouldRetry: expected a boolean, got ${isThenable(verdict) ? 'a promise' : typeof verdict}`);
     } catch (error) {
-      logger.error('rxmux: shouldRetry failed', error);
+      log('error', 'rxmux: shouldRetry failed', error);
       return failure.willRetry;
     }
   }

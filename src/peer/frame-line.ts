@@ -1,10 +1,10 @@
-import { logger } from '../logger.js';
+import { log, logger } from '../logger.js';
 import { V1_FRAME_TYPES } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 
 /** Logs one line for a frame, at `debug`: what it is and where it goes, and nothing of what the application put into it. */
 export function logFrame(direction: FrameDirection, frame: Frame, connection: number): void {
-  if (logger.isEnabledFor('debug')) logger.debug(`rxmux: connection ${connection} ${direction} ${frameLine(frame)}`);
+  if (logger.isEnabledFor('debug')) log('debug', `rxmux: connection ${connection} ${direction} ${frameLine(frame)}`);
 }
 
 function frameLine({ type, stream, fragment, more, end, code, last_stream }: Frame): string {

@@ -1,6 +1,6 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { loggable } from './loggable.js';
 
 /**
@@ -20,11 +20,7 @@ export function guard(what: string, callback: () => unknown): void {
 }
 
 function report(what: string, error: unknown): void {
-  try {
-    logger.error(`rxmux: ${what} failed`, loggable(error));
-  } catch {
-    // An application's own logger is its code too.
-  }
+  log('error', `rxmux: ${what} failed`, loggable(error));
 }
 
 /** Whether a value would be waited for by `await`. */

@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { Message } from '../wire/codec.js';
 import { CancelledError, ProtocolError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
@@ -74,7 +74,8 @@ export class Outbox {
     const { status } = stream.core;
     if (status.state === 'draining' && status.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.warn()) {
-      logger.warn(
+      log(
+        'warn',
         `rxmux: stream ${String(streamId)}: a value was sent after the end and is lost; to answer later than the handler settles, return a promise from it or use respond()`,
       );
     }

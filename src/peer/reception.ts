@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { LiveStream } from '../session/live-stream.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
@@ -34,7 +34,7 @@ export class Reception {
 
   /** Sets the one handler. A second replaces the first, with a warning. */
   handle(handler: StreamHandler): Remove {
-    if (this.#handler !== null) logger.warn('rxmux: a second onStream handler replaces the first; there is one per peer');
+    if (this.#handler !== null) log('warn', 'rxmux: a second onStream handler replaces the first; there is one per peer');
     this.#handler = handler;
     return () => {
       if (this.#handler === handler) this.#handler = null;

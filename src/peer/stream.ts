@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { StreamPhase } from '../session/stream-state.js';
 import { ABSENT } from '../wire/frame.js';
@@ -229,5 +229,5 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
 // An error without a handler would be thrown from a timer and end the process.
 function logUnhandled(error: unknown): void {
-  logger.error('rxmux: a stream failed and its subscriber has no error handler', loggable(error));
+  log('error', 'rxmux: a stream failed and its subscriber has no error handler', loggable(error));
 }

@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
@@ -76,7 +76,7 @@ export class WaitingRoom {
     // Any other call is told by its own error.
     const unheard = waiting.filter(({ core }) => core?.start.forgotten === true).length;
     if (unheard > 0)
-      logger.warn(`rxmux: ${unheard} notify() never left: the peer ended before there was a connection (await peer.opened first)`);
+      log('warn', `rxmux: ${unheard} notify() never left: the peer ended before there was a connection (await peer.opened first)`);
     for (const stream of waiting) stream.dismiss(cause, error);
   }
 

@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { ConnectionFault, StreamFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
@@ -32,7 +32,7 @@ export class Admission {
       case 'goaway':
         return frame.stream === null ? frame : { ...frame, stream: null };
       default:
-        logger.debug(`rxmux: ignored a frame of an unknown type`);
+        log('debug', `rxmux: ignored a frame of an unknown type`);
         return null;
     }
   }
@@ -106,7 +106,7 @@ export class Admission {
       else live.violated(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
       return null;
     }
-    if (frame.trailers !== null && !frame.end && !frame.more) logger.debug(`rxmux: stream ${live.id}: ignored trailers without an end`);
+    if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `rxmux: stream ${live.id}: ignored trailers without an end`);
     if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
     this.session.flood.junk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;

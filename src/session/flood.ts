@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { Limits, Rate } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -52,7 +52,7 @@ export class Flood {
 
   /** A frame that makes no sense and does no harm. */
   junk(what: string): void {
-    logger.debug(`rxmux: ignored ${what}`);
+    log('debug', `rxmux: ignored ${what}`);
     if (!this.#junk.take()) throw ConnectionFault.tooMuch(`more than ${spell(this.limits.junk)} frames that make no sense (junk)`);
   }
 }

@@ -1,4 +1,4 @@
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { Sink } from '../operators/demultiplex.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
@@ -190,7 +190,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #data(frame: CompleteFrame): void {
-    if (frame.headers !== null && !this.#headersDue) logger.debug(`rxmux: stream ${this.id}: ignored headers on a later frame`);
+    if (frame.headers !== null && !this.#headersDue) log('debug', `rxmux: stream ${this.id}: ignored headers on a later frame`);
     this.#headersDue = false;
     const over = frame.end && this.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
@@ -263,7 +263,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     try {
       step();
     } catch (error) {
-      logger.error(`rxmux: stream ${this.id}: internal error`, error);
+      log('error', `rxmux: stream ${this.id}: internal error`, error);
       this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
     }
   }

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -90,7 +90,7 @@ export class Outbox implements Departures {
       this.session.fail(error);
       return;
     }
-    logger.error(`rxmux: stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
+    log('error', `rxmux: stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
     const live = this.session.streams.get(stream);
     if (live !== undefined) live.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {

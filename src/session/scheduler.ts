@@ -39,7 +39,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #waiting = false;
   #stopped = false;
   #pulling = false;
-  /** Bytes written since the turn of the event loop began in which the pump last waited for one. */
+  /** Bytes written since the pump last waited for a turn of the event loop. */
   #turnBytes = 0;
   #whenFlushed: (() => void)[] = [];
   #cut: Cut = unstarted;
@@ -67,9 +67,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
   }
 
-  /** Whether a frame leaves at once: the socket takes more, and nothing is queued. */
+  /** Whether a frame leaves at once, and this turn of the event loop has a share left to ask for one. */
   get idle(): boolean {
-    return this.#direct;
+    return this.#direct && this.#turnBytes < TURN_BYTES;
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
@@ -151,7 +151,6 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#pumping = false;
     }
     this.#turnBytes += roughBytesOf(frame);
-    if (this.#turnBytes >= TURN_BYTES) this.#awaitTurn();
     // What the hooks of that frame have sent meanwhile was queued behind it.
     this.#pump();
   }
@@ -186,12 +185,14 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     if (this.#pulling) return;
     this.#pulling = true;
     try {
-      while (this.#direct && this.backlog.pullNext());
+      while (this.idle && this.backlog.pullNext());
     } finally {
       this.#pulling = false;
     }
-    // Nothing is queued, so nothing else waits for the socket to drain.
-    if (this.backlog.pulled && this.#flushed && !this.#waiting && !this.#stopped) this.#awaitRoom();
+    // Nothing is queued, so nothing else waits for the socket, or for a turn.
+    if (!this.backlog.pulled || !this.#flushed || this.#waiting || this.#stopped) return;
+    if (this.transport.bufferedAmount >= SOCKET_FULL_BYTES) this.#awaitRoom();
+    else this.#awaitTurn();
   }
 
   #wait(until: (task: () => void) => void): void {

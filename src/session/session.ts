@@ -1,6 +1,6 @@
 import { catchError, filter, ignoreElements, map, merge, Subscription, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { logger } from '../logger.js';
+import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { demultiplex } from '../operators/demultiplex.js';
@@ -135,7 +135,7 @@ export class Session {
   fail(error: unknown): void {
     if (error instanceof ConnectionFault) this.closing.fail(error);
     else {
-      logger.error('rxmux: internal error, the connection is closed', error);
+      log('error', 'rxmux: internal error, the connection is closed', error);
       this.closing.fail(new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error }));
     }
   }

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const ROOT = join(__dirname, '../..');
+const FOLDER = join(ROOT, 'marbles');
+const SUFFIX = '.marbles.ts';
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(SUFFIX));
+
+/** The calls of `it`, and of a shared table of rows, in a text; each with what it does. */
+function testsOf(text: string): { readonly title: string; readonly body: string }[] {
+  const source = ts.createSourceFile('', text, ts.ScriptTarget.ES2022, true);
+  const found: { title: string; body: string }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^(it|it\.each\b[^]*|narrows|hangsHooks)$/.test(node.expression.getText()) && !isTable(node))
+      found.push({ title: node.arguments[0]?.getText() ?? '', body: node.getText() });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** `it.each(rows)`, whose call is the test. */
+const isTable = (node: ts.CallExpression): boolean => node.expression.getText() === 'it.each';
+
+/** Tests that draw a diagram and say nothing of its subscriptions. */
+const silent = (text: string): string[] =>
+  testsOf(text)
+    .filter(({ body }) => /\bmarbles(<|\()/.test(body) && !/\bexpectSubscriptions\(/.test(body))
+    .map(({ title }) => title);
+
+describe('the marble files', () => {
+  it.each(files)('%s has a row of subscriptions in each test', (name) => {
+    const text = read(`marbles/${name}`);
+    expect(testsOf(text).length).toBeGreaterThan(0);
+    expect(silent(text)).toEqual([]);
+  });
+
+  it.each(['narrowing.ts', 'hooking.ts'])('support/%s has one in the rows that files share', (name) => {
+    expect(read(`marbles/support/${name}`)).toContain('expectSubscriptions(');
+  });
+
+  it('are told apart from those without such a row', () => {
+    const drawn = "it('is drawn', marbles(({ expectObservable }) => { expectObservable(a$).toBe('a'); }));";
+    const table = "it.each(ROWS)('$does', marbles<[Row]>(({ expectObservable }) => { expectObservable(a$).toBe('a'); }));";
+    const counted = "it('is counted', marbles(({ expectSubscriptions }) => { expectSubscriptions(a$.subscriptions).toBe('^!'); }));";
+    expect(silent(`${drawn} ${table} ${counted}`)).toEqual(["'is drawn'", "'$does'"]);
+  });
+});
+
+describe('the operators', () => {
+  const door = read('src/index.ts');
+  const exported = [...door.matchAll(/export \{ (\w+) \} from '\.\/((?:peer\/)?operators)\/([\w-]+)\.js'/g)].map(
+    ([, name, folder, file]) => ({
+      name: String(name),
+      path: `${String(folder)}/${String(file)}.ts`,
+      file: String(file),
+    }),
+  );
+  const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+  it('are all exported, one a file', () => {
+    const shipped = ['operators', 'peer/operators'].flatMap((folder) =>
+      readdirSync(join(ROOT, 'src', folder)).map((file) => `${folder}/${file}`),
+    );
+    expect(exported.map(({ path }) => path).sort()).toEqual(shipped.filter((path) => path !== 'peer/operators/hook.ts').sort());
+    expect(exported.map(({ file }) => file)).toEqual(exported.map(({ name }) => kebab(name)));
+  });
+
+  it.each(exported)('$name has a marble file of its own, which imports it from the door', ({ name, file }) => {
+    expect(files).toContain(`${file}${SUFFIX}`);
+    expect(read(`marbles/${file}${SUFFIX}`)).toMatch(new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '../src/index.js'`));
+  });
+});

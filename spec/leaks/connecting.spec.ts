@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { take } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { reopenOnReconnect, ResetCode } from '../../src/index.js';
+import type { ConnectOptions } from '../../src/index.js';
+import { counting } from '../support/counting.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+import { dialed, LONGEST_WATCH_MS, surplus } from './scene.js';
+import type { Scene } from './scene.js';
+
+const time = virtualPeerTime();
+const counts = counting(time);
+collectLogs();
+
+/** A call that is made while there is no connection, or that outlives one. */
+interface Way {
+  readonly what: string;
+  readonly subscribe: (scene: Scene) => Observable<unknown>;
+}
+
+const WAYS: readonly Way[] = [
+  { what: 'request$', subscribe: ({ asking, abort }) => asking.request$('p', { signal: abort.signal }) },
+  { what: 'request$ with retry', subscribe: ({ asking, abort }) => asking.request$('p', { signal: abort.signal, retry: 'safe' }) },
+  { what: 'open$', subscribe: ({ asking, abort }) => asking.open$('p', { signal: abort.signal, timeoutMs: 20_000 }) },
+  { what: 'open$ with an input', subscribe: ({ asking, abort, input$ }) => asking.open$('p', { signal: abort.signal, input: input$ }) },
+  {
+    what: 'reopenOnReconnect',
+    subscribe: ({ asking, abort }) =>
+      reopenOnReconnect(asking, { initial: 0, open: () => asking.open$('p', { signal: abort.signal }), cursor: () => 1 }),
+  },
+];
+
+interface Ending {
+  readonly how: string;
+  readonly end: (scene: Scene, unsubscribe: () => void) => void;
+  /** Ms that pass before it. */
+  readonly after?: number;
+  readonly options?: ConnectOptions;
+}
+
+const ENDINGS: readonly Ending[] = [
+  { how: 'unsubscribed at once', end: (_, unsubscribe) => unsubscribe() },
+  { how: 'unsubscribed between two dials', after: 10, end: (_, unsubscribe) => unsubscribe() },
+  { how: 'aborted', after: 10, end: ({ abort }) => abort.abort() },
+  { how: 'failed, as its peer is closed', after: 10, end: ({ asking }) => void asking.close() },
+  { how: 'failed, as there are no more dials', options: { reconnect: { maxAttempts: 2 } }, end: () => undefined },
+  { how: 'failed, as there is only one dial', options: { reconnect: false }, end: () => undefined },
+];
+
+describe.each(WAYS)('$what without a connection', ({ subscribe }) => {
+  it.each(ENDINGS)('holds nothing when it is $how', async ({ end, after, options }) => {
+    const empty = counts.held();
+    const scene = dialed(counts, { reconnect: true, ...options }, true);
+    const subscription = subscribe(scene).subscribe({ error: () => undefined });
+    expect(surplus(empty, counts.held())).toHaveProperty('waiting');
+    if (after !== undefined) await time.advance(after);
+    end(scene, () => subscription.unsubscribe());
+    await time.advance(LONGEST_WATCH_MS);
+    expect(counts.held().waiting).toBe(0);
+    void scene.asking.close();
+    await time.advance();
+    // The server of the scene goes on; of each socket that has ended the listener of errors stays, on the socket.
+    expect(surplus(empty, { ...counts.held(), listeners: 0 })).toEqual({ subscriptions: 1 });
+  });
+});
+
+/** What befalls a connection, and the reconnect helper. */
+const BEFALLS: readonly { readonly what: string; readonly befall: (scene: Scene) => void }[] = [
+  { what: 'a lost socket', befall: ({ link }) => link().cut() },
+  { what: 'a goaway', befall: ({ asked }) => void asked().close({ drainMs: 1_000 }) },
+  { what: 'a goaway with an error', befall: ({ asked }) => void asked().close({ code: ResetCode.INTERNAL_ERROR }) },
+];
+
+describe.each(BEFALLS)('behind $what', ({ befall }) => {
+  it.each(WAYS)('$what leaves no more on the new connection than on the first', async ({ subscribe }) => {
+    const empty = counts.held();
+    const scene = dialed(counts, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
+    // Until the socket counts as stable there is a timer for that.
+    await time.advance(LONGEST_WATCH_MS);
+    const idle = counts.held();
+    const subscription = subscribe(scene).subscribe({ error: () => undefined });
+    await time.advance();
+    befall(scene);
+    await time.advance(5_000);
+    subscription.unsubscribe();
+    scene.abort.abort();
+    await time.advance(LONGEST_WATCH_MS);
+    expect(scene.asking.status).toEqual({ state: 'open', reconnects: 1 });
+    // The listener of errors stays on the socket that has ended.
+    expect(surplus(idle, counts.held())).toEqual({ listeners: 1 });
+    void scene.asking.close();
+    await time.advance();
+    expect(surplus(empty, { ...counts.held(), listeners: 0 })).toEqual({ subscriptions: 1 });
+  });
+});
+
+describe.each([0, 1_000, LONGEST_WATCH_MS])('a dial, %d ms later,', (after) => {
+  it.each<[string, ConnectOptions, boolean]>([
+    ['that is refused', { reconnect: false }, true],
+    ['that is refused again and again', { reconnect: { maxAttempts: 3 } }, true],
+    ['whose hello is refused', { hello: () => ({ payload: 'me' }), helloTimeoutMs: 100 }, false],
+    [
+      'whose hello throws',
+      {
+        hello: () => {
+          throw new Error('no hello');
+        },
+      },
+      false,
+    ],
+    ['that opens', {}, false],
+    ['that nobody asks for', { lazy: true }, false],
+  ])('%s leaves a peer that is closed with nothing but the listener of errors on its sockets', async (_what, options, refused) => {
+    const empty = counts.held();
+    const scene = dialed(counts, options, refused);
+    const states: string[] = [];
+    scene.asking.status$.pipe(take(10)).subscribe(({ state }) => states.push(state));
+    await time.advance(after);
+    void scene.asking.close();
+    await time.advance();
+    expect(states.at(-1)).toBe('closed');
+    const sockets = options.lazy === true ? 0 : states.filter((state) => state === 'connecting').length;
+    expect(surplus(empty, counts.held())).toEqual({ subscriptions: 1, ...(sockets === 0 ? {} : { listeners: sockets }) });
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { asapScheduler, NEVER, of, Subject, timer } from 'rxjs';
+import { connect } from '../../src/index.js';
+import { createPair, createServer } from '../../src/testing.js';
+import { counting, NOTHING } from '../support/counting.js';
+import type { Held } from '../support/counting.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const { held, watch } = counting(time);
+
+describe('the counter of what is held', () => {
+  it('counts nothing where nothing is', () => {
+    of(1).subscribe();
+    expect(held()).toEqual(NOTHING);
+  });
+
+  it.each<[what: string, kind: keyof Held, leak: () => () => void]>([
+    [
+      'a subscriber of a Subject',
+      'subscriptions',
+      () => {
+        const leak = new Subject().subscribe();
+        return () => leak.unsubscribe();
+      },
+    ],
+    [
+      'a subscription of what never emits',
+      'subscriptions',
+      () => {
+        const leak = NEVER.subscribe();
+        return () => leak.unsubscribe();
+      },
+    ],
+    [
+      'a timer',
+      'timers',
+      () => {
+        const leak = timer(1_000).subscribe();
+        return () => leak.unsubscribe();
+      },
+    ],
+    [
+      'a turn',
+      'timers',
+      () => {
+        const leak = asapScheduler.schedule(() => undefined);
+        return () => leak.unsubscribe();
+      },
+    ],
+    [
+      'a listener of a signal',
+      'listeners',
+      () => {
+        const { signal } = new AbortController();
+        const leak = (): void => undefined;
+        watch(signal);
+        signal.addEventListener('abort', leak);
+        return () => signal.removeEventListener('abort', leak);
+      },
+    ],
+    [
+      'a listener of a socket',
+      'listeners',
+      () => {
+        const socket = createServer().socket('ws://test', 'mux.v1.json');
+        const leak = (): void => undefined;
+        socket.addEventListener('message', leak);
+        return () => socket.removeEventListener('message', leak);
+      },
+    ],
+    [
+      'a hook',
+      'hooks',
+      () => {
+        const { dialer } = createPair();
+        return dialer.onClose(() => undefined);
+      },
+    ],
+    [
+      'a subscriber of streams$',
+      'hooks',
+      () => {
+        const { acceptor } = createPair();
+        const leak = acceptor.streams$.subscribe();
+        return () => leak.unsubscribe();
+      },
+    ],
+    [
+      'a live stream',
+      'streams',
+      () => {
+        const { dialer } = createPair();
+        const leak = dialer.open('a');
+        return () => leak.reset();
+      },
+    ],
+    [
+      'an open that waits',
+      'waiting',
+      () => {
+        const leak = connect('ws://test', { lazy: true, connectTimeoutMs: 0, socket: createServer().socket }).open('a');
+        return () => leak.reset();
+      },
+    ],
+  ])('sees a planted leak: %s, and that it is gone', async (_what, kind, plant) => {
+    const mend = plant();
+    expect(held()[kind]).toBeGreaterThan(0);
+    mend();
+    await time.advance();
+    expect(held()[kind]).toBe(0);
+  });
+});

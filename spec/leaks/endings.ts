@@ -1,0 +1,115 @@
+import { tap, take } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { PeerTime } from '../support/peer-time.js';
+import { ResetCode } from '../../src/index.js';
+import type { Scene } from './scene.js';
+
+/** One way in which a subscription ends. */
+export interface Ending {
+  readonly how: string;
+  /** Put behind what is subscribed to. */
+  readonly behind?: MonoTypeOperatorFunction<unknown>;
+  /** Unsubscribes before anything has happened. */
+  readonly atOnce?: true;
+  readonly end: (scene: Scene, unsubscribe: () => void, time: PeerTime) => void;
+  /** Whether the connection ends too, and so everything on it. */
+  readonly connection?: true;
+  /** Whether it is the consumer that ends it, who then is told nothing. */
+  readonly silent?: true;
+}
+
+const failing: MonoTypeOperatorFunction<unknown> = tap(() => {
+  throw new Error('a callback');
+});
+
+/** How whatever a call gives can end. */
+export const ENDINGS: readonly Ending[] = [
+  {
+    how: 'completes',
+    end({ answer$, finish }) {
+      answer$.next('value');
+      answer$.complete();
+      finish();
+    },
+  },
+  {
+    how: 'completes without a value',
+    end({ answer$, finish }) {
+      answer$.complete();
+      finish();
+    },
+  },
+  {
+    how: 'errors at the other side',
+    end({ answer$ }) {
+      answer$.error(new Error('the answer'));
+    },
+  },
+  {
+    how: 'is unsubscribed early',
+    silent: true,
+    end(_, unsubscribe) {
+      unsubscribe();
+    },
+  },
+  {
+    how: 'is unsubscribed before the open has left',
+    atOnce: true,
+    silent: true,
+    end() {
+      // It already is.
+    },
+  },
+  ...[ResetCode.CANCEL, ResetCode.INTERNAL_ERROR, 300].map((code) => ({
+    how: `is reset with ${code}`,
+    end({ remote }: Scene) {
+      remote().reset(code, 'the remote');
+    },
+  })),
+  {
+    how: 'loses its connection',
+    connection: true,
+    end({ link }) {
+      link().cut();
+    },
+  },
+  {
+    how: 'has its peer closed',
+    connection: true,
+    end({ asking }) {
+      void asking.close();
+    },
+  },
+  {
+    how: 'has the other peer closed',
+    connection: true,
+    end({ asked }) {
+      void asked().close();
+    },
+  },
+  {
+    how: 'has the other peer closed with a drain',
+    connection: true,
+    end({ asked, answer$, finish }) {
+      void asked().close({ drainMs: 1_000 });
+      answer$.next('value');
+      answer$.complete();
+      finish();
+    },
+  },
+  {
+    how: 'is enough after one value',
+    behind: take(1),
+    end({ answer$ }) {
+      answer$.next('value');
+      answer$.next('another');
+    },
+  },
+  {
+    how: 'meets a callback that throws',
+    behind: failing,
+    end({ answer$ }) {
+      answer$.next('value');
+    },
+  },
+];

@@ -1,0 +1,143 @@
+import { ReadableStream } from 'node:stream/web';
+import { describe, expect, it } from '@jest/globals';
+import { concat, defer, finalize, interval, of, take } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import type { Overflow, Stream } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { counting } from '../support/counting.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+import { ENDINGS } from './endings.js';
+import { joined, LONGEST_WATCH_MS, surplus } from './scene.js';
+import type { Scene } from './scene.js';
+
+const time = virtualPeerTime();
+const counts = counting(time);
+collectLogs();
+
+/** Counts the sources of a test that were begun, and those of them that were let go of. */
+class Sources {
+  begun = 0;
+  left = 0;
+
+  of<T>(source$: Observable<T>): Observable<T> {
+    return defer(() => {
+      this.begun++;
+      return source$.pipe(finalize(() => this.left++));
+    });
+  }
+}
+
+/** A kind of input: gives a value or more, and the rest when the scene finishes. */
+interface Kind {
+  readonly kind: string;
+  readonly make: (scene: Scene, sources: Sources, relayed: Stream) => ObservableInput<unknown>;
+  /** Whether it pushes, so that an overflow policy says what becomes of its values. */
+  readonly pushes?: true;
+}
+
+const BIG = 'x'.repeat(300_000);
+
+const KINDS: readonly Kind[] = [
+  { kind: 'a hot Subject', pushes: true, make: ({ input$ }, sources) => sources.of(input$) },
+  { kind: 'a timer', pushes: true, make: ({ finished }, sources) => sources.of(concat(interval(10).pipe(take(3)), finished)) },
+  {
+    kind: 'more than the queue holds',
+    pushes: true,
+    make: ({ finished }, sources) => sources.of(concat(of(1, 2, BIG, BIG, BIG), finished)),
+  },
+  { kind: 'a promise', make: ({ finished }) => finished },
+  { kind: 'an array', make: () => ['a', 'b'] },
+  {
+    kind: 'a generator',
+    make: (_, sources) =>
+      (function* () {
+        sources.begun++;
+        try {
+          for (let n = 0; n < 10; n++) yield BIG;
+        } finally {
+          sources.left++;
+        }
+      })(),
+  },
+  {
+    kind: 'an async generator',
+    make: ({ finished }, sources) =>
+      (async function* () {
+        sources.begun++;
+        try {
+          yield 'a';
+          await finished;
+        } finally {
+          sources.left++;
+        }
+      })(),
+  },
+  {
+    kind: 'a ReadableStream',
+    make: ({ finished }, sources) => {
+      sources.begun++;
+      let open = true;
+      const leave = (): void => {
+        if (open) sources.left++;
+        open = false;
+      };
+      return new ReadableStream({
+        start(controller) {
+          controller.enqueue('a');
+          void finished.then(() => {
+            if (open) controller.close();
+            leave();
+          });
+        },
+        cancel: leave,
+      });
+    },
+  },
+  { kind: 'a stream of another peer', make: (_scene, _sources, relayed) => relayed },
+  { kind: 'a function that makes it', make: ({ input$ }, sources) => sources.of(input$) },
+];
+
+const POLICIES: readonly (Overflow | undefined)[] = [undefined, 'buffer', 'latest', 'error', { dropOldest: 2 }];
+
+const WAYS = KINDS.flatMap(({ kind, make, pushes }) =>
+  (pushes === true ? POLICIES : [undefined]).map((overflow) => ({
+    what: overflow === undefined ? kind : `${kind} with overflow ${JSON.stringify(overflow)}`,
+    make,
+    overflow,
+  })),
+);
+
+describe.each(WAYS)('an input of $what', ({ what, make, overflow }) => {
+  it.each(ENDINGS)(
+    'is let go of, and nothing held on either side, when its call $how',
+    async ({ how, behind, atOnce, end, connection, silent }) => {
+      const relay = createPair();
+      await time.advance();
+      const empty = counts.held();
+      const scene = joined(counts);
+      await time.advance();
+      const before = connection === true ? empty : counts.held();
+      const sources = new Sources();
+      relay.acceptor.onStream((_, stream) => stream.sendAll(sources.of(concat(of('a'), scene.finished))));
+      const relayed = what.includes('another peer') ? relay.dialer.open('relay', { end: true }) : null;
+      const made = () => make(scene, sources, relayed as Stream);
+      let ended = false;
+      const given$ = scene.asking.open$('p', { input: what.startsWith('a function') ? made : made(), overflow });
+      const subscription = (behind === undefined ? given$ : given$.pipe(behind)).subscribe({
+        error: () => (ended = true),
+        complete: () => (ended = true),
+      });
+      if (atOnce === true) subscription.unsubscribe();
+      else await time.advance(how.startsWith('completes') ? 100 : 0);
+      end(scene, () => subscription.unsubscribe(), time);
+      // A timer's input is through by then, which a drain waits for.
+      await time.advance(connection === true ? 100 : LONGEST_WATCH_MS);
+      expect(surplus(before, counts.held())).toEqual({});
+      // An async generator is told to stop when what it waits for has come.
+      scene.finish();
+      await time.advance();
+      expect([sources.left, ended || silent === true]).toEqual([sources.begun, true]);
+    },
+  );
+});

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const whole = JSON.parse(readFileSync(join(import.meta.dirname, '../../stryker.config.json'), 'utf8'));
+
+/** The settings of the whole run, but for what would take longer than a change may. */
+export default {
+  ...whole,
+  incremental: false,
+  // A mutant in what a module runs once while it loads is run against every test.
+  ignoreStatic: true,
+  reporters: ['json', 'progress-append-only'],
+  jsonReporter: { fileName: 'reports/mutation/changed.json' },
+  thresholds: { high: 100, low: 90, break: null },
+};

@@ -1,0 +1,11 @@
+import { TestEnvironment } from 'jest-environment-node';
+
+/** Skips what is left of a file once a test in it has failed: one failure kills a mutant, and a property would go on to shrink its own. */
+export default class extends TestEnvironment {
+  #killed = false;
+
+  handleTestEvent({ name, test }) {
+    if (name === 'test_start' && this.#killed) test.mode = 'skip';
+    if (name === 'test_done' && test.errors.length > 0) this.#killed = process.env['__STRYKER_ACTIVE_MUTANT__'] !== undefined;
+  }
+}

@@ -1,0 +1,23 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+
+/** The specs that mutants are run against: all of the mutated layers, and nothing that opens a socket. */
+export default {
+  rootDir: join(here, '../..'),
+  roots: ['<rootDir>/src', '<rootDir>/spec'],
+  testMatch: ['wire', 'codec', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+  // What would take longest: properties over whole sessions, and bombs in processes of their own.
+  testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$', '/bombs\\.spec\\.ts$'],
+  testEnvironment: join(here, 'environment.js'),
+  runner: join(here, 'runner.js'),
+  transform: { '\\.ts$': join(here, 'transform.js') },
+  moduleNameMapper: {
+    '^fast-check$': join(here, 'fast-check.cjs'),
+    '^fast-check-itself$': createRequire(import.meta.url).resolve('fast-check'),
+    '^\\./env\\.js$': '<rootDir>/spec/support/env.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
+  },
+  watchman: false,
+};
