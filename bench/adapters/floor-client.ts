@@ -1,0 +1,53 @@
+import type { Client, Sink, StreamAsk } from '../harness/adapter.js';
+
+/** A message of the floors. */
+export interface FloorMessage {
+  readonly id: number;
+  readonly payload?: unknown;
+  /** A stream is asked for. */
+  readonly items?: StreamAsk;
+  readonly end?: true;
+  /** A client that says so has no more interest; the floors do not. */
+  readonly stop?: true;
+}
+
+/** The client of the floors: Maps of whoever waits, and nothing else. */
+export class FloorClient implements Client {
+  readonly #calls = new Map<number, (payload: unknown) => void>();
+  readonly #streams = new Map<number, Sink>();
+  #last = 0;
+
+  constructor(
+    private readonly send: (message: FloorMessage) => void,
+    readonly close: () => void,
+  ) {}
+
+  request(payload: unknown): Promise<unknown> {
+    const id = ++this.#last;
+    return new Promise((resolve) => {
+      this.#calls.set(id, resolve);
+      this.send({ id, payload });
+    });
+  }
+
+  stream(items: StreamAsk, sink: Sink): void {
+    const id = ++this.#last;
+    this.#streams.set(id, sink);
+    this.send({ id, items });
+  }
+
+  receive({ id, payload, end }: FloorMessage): void {
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) {
+      if (end !== true) stream.next(payload);
+      else {
+        this.#streams.delete(id);
+        stream.complete();
+      }
+      return;
+    }
+    const resolve = this.#calls.get(id);
+    this.#calls.delete(id);
+    resolve?.(payload);
+  }
+}

@@ -1,0 +1,23 @@
+import { DEFAULT_LIMITS } from 'rxmux';
+import type { Limits, Peer } from 'rxmux';
+import type { Client, Needs } from '../harness/adapter.js';
+
+/** Envelopes, quotes and the like, beside a payload. */
+const AROUND = 1024;
+
+/** A peer as a client of the benchmarks, in Node and in a page. */
+export function clientOf(peer: Peer): Client {
+  return {
+    request: (payload) => peer.request(payload),
+    stream: (ask, sink) => void peer.open$({ stream: ask }).subscribe(sink),
+    close: () => peer.close().then(() => undefined),
+  };
+}
+
+/** The limits that these needs exceed, raised to them. */
+export function raised({ payloadBytes = 0, streams = 0 }: Needs): Partial<Limits> {
+  const bytes = payloadBytes + AROUND;
+  const needed = { maxPayloadBytes: bytes, maxHeldBytes: bytes, maxUnreadBytes: bytes, maxUnsentBytes: bytes, maxStreams: streams };
+  const names = Object.keys(needed) as (keyof typeof needed)[];
+  return Object.fromEntries(names.filter((name) => needed[name] > DEFAULT_LIMITS[name]).map((name) => [name, needed[name]]));
+}

@@ -1,0 +1,35 @@
+import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
+import type { AdapterName } from './adapter-names.js';
+import type { Needs } from './adapter.js';
+
+/** What a process has used so far. */
+export interface Usage {
+  readonly cpuUs: number;
+  readonly peakRssBytes: number;
+}
+
+/** What either process can be told. */
+export interface WorkerCalls {
+  listen(adapter: AdapterName, needs: Needs): Promise<{ readonly port: number; readonly limits: Readonly<Record<string, number>> }>;
+  connect(adapter: AdapterName, needs: Needs, port: number): Promise<void>;
+  task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>>;
+  usage(): Promise<Usage>;
+  /** Bytes on the heap and beside it, after garbage was collected. */
+  heap(): Promise<number>;
+  /** Streams that the server keeps open. */
+  idle(): Promise<number>;
+}
+
+export type WorkerCall = keyof WorkerCalls;
+
+export interface Order {
+  readonly id: number;
+  readonly call: WorkerCall;
+  readonly args: readonly unknown[];
+}
+
+export interface Result {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: string;
+}

@@ -1,0 +1,81 @@
+import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
+import type { Needs } from './adapter.js';
+import type { AdapterName } from './adapter-names.js';
+import { Worker } from './process.js';
+
+/** What both sides used during a task, in µs of CPU, or hold. */
+export interface Cpu {
+  readonly client: number;
+  readonly server: number;
+}
+
+/** A server and a client of one adapter, connected over loopback. */
+export interface Pair {
+  /** What the adapter raised for the workload's needs. */
+  readonly limits: Readonly<Record<string, number>>;
+  task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>>;
+  /** Runs a task, and tells the CPU time of both processes with its result. */
+  timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }>;
+  /** The most that each process has held in memory, in bytes. */
+  peakRss(): Promise<Cpu>;
+  /** What lives on each heap, and beside it, in bytes. */
+  heaps(): Promise<Cpu>;
+  /** Opens streams that stay open and send nothing, and waits until the server holds all of them. */
+  openIdle(count: number): Promise<void>;
+}
+
+/** Makes a fresh pair, and ends it when it has been used. */
+export type WithPair = <T>(adapter: AdapterName, needs: Needs, use: (pair: Pair) => Promise<T>) => Promise<T>;
+
+/** Two processes of Node. */
+export const withProcesses: WithPair = async (adapter, needs, use) => {
+  const server = new Worker(`${adapter}, server`);
+  const client = new Worker(`${adapter}, client`);
+  try {
+    const { port, limits } = await server.call('listen', adapter, needs);
+    await client.call('connect', adapter, needs, port);
+    return await use(new ProcessPair(server, client, limits));
+  } finally {
+    await Promise.all([server.end(), client.end()]);
+  }
+};
+
+class ProcessPair implements Pair {
+  constructor(
+    private readonly server: Worker,
+    private readonly client: Worker,
+    readonly limits: Readonly<Record<string, number>>,
+  ) {}
+
+  task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>> {
+    return this.client.call('task', name, args) as Promise<TaskResult<K>>;
+  }
+
+  async timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }> {
+    const before = await this.#cpu();
+    const result = await this.task(name, args);
+    const after = await this.#cpu();
+    return { ...result, cpu: { client: after.client - before.client, server: after.server - before.server } };
+  }
+
+  async peakRss(): Promise<Cpu> {
+    const [client, server] = await Promise.all([this.client.call('usage'), this.server.call('usage')]);
+    return { client: client.peakRssBytes, server: server.peakRssBytes };
+  }
+
+  async heaps(): Promise<Cpu> {
+    const [client, server] = await Promise.all([this.client.call('heap'), this.server.call('heap')]);
+    return { client, server };
+  }
+
+  async openIdle(count: number): Promise<void> {
+    const before = await this.server.call('idle');
+    await this.task('idle', { count });
+    while ((await this.server.call('idle')) < before + count) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async #cpu(): Promise<Cpu> {
+    const [client, server] = await Promise.all([this.client.call('usage'), this.server.call('usage')]);
+    return { client: client.cpuUs, server: server.cpuUs };
+  }
+}

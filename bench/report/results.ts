@@ -1,0 +1,40 @@
+import { cpus, platform } from 'node:os';
+import type { ConnectionsPoint } from '../growth/connections.js';
+import type { StreamsPoint } from '../growth/streams.js';
+import { versionOf } from '../harness/place.js';
+import type { Reading } from '../harness/rounds.js';
+import type { BundleSize } from '../workloads/bundle.js';
+
+/** All that a run gave, as it is kept. */
+export interface Results {
+  readonly seed: number;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly readings: readonly Reading[];
+  readonly bundles: readonly BundleSize[];
+  readonly streams: readonly StreamsPoint[];
+  readonly connections: readonly ConnectionsPoint[];
+}
+
+const PACKAGES = [
+  'ws',
+  'rxjs',
+  '@msgpack/msgpack',
+  'rsocket-core',
+  'socket.io',
+  'graphql',
+  'graphql-ws',
+  '@trpc/server',
+  'capnweb',
+  '@grpc/grpc-js',
+  'esbuild',
+];
+
+export function environment(): Results['environment'] {
+  const [cpu] = cpus();
+  return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}` };
+}
+
+export function versions(): Results['versions'] {
+  return Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)]));
+}

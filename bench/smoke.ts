@@ -1,0 +1,99 @@
+// `npm run bench:smoke`: whether the ratios to floor A are still those of baseline.json, which `-- --record` writes.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { REFERENCE } from './harness/adapter-names.js';
+import type { AdapterName } from './harness/adapter-names.js';
+import { checkTypes, installPeers, ROOT } from './harness/place.js';
+import { randomFrom } from './harness/random.js';
+import { runRounds } from './harness/rounds.js';
+import type { Reading } from './harness/rounds.js';
+import { isStarved, regressions } from './harness/verdict.js';
+import type { Ratios, Regression } from './harness/verdict.js';
+import { summarize } from './report/summary.js';
+import { workloadTable } from './report/table.js';
+import { writeJson } from './report/write.js';
+import { workloads } from './workloads/index.js';
+import type { Metric } from './workloads/workload.js';
+
+const SUBJECT: AdapterName = 'rxmux-json';
+const WORKLOADS = ['W2@64', 'W3'];
+const ALLOWANCE = 0.25;
+const SCALE = 0.5;
+/** With fewer, one bad round could move the median. */
+const FEWEST_ROUNDS = 5;
+/** What looks like a regression is measured again, up to so many rounds and while no more than so many ms have gone. */
+const MOST_ROUNDS = 15;
+const PATIENCE_MS = 60_000;
+const BASELINE = join(ROOT, 'bench/baseline.json');
+
+if (!existsSync(BASELINE) && !process.argv.includes('--record'))
+  throw new Error('expected bench/baseline.json: on a quiet machine, record it by `npm run bench:smoke -- --record`');
+const { values } = parseArgs({ options: { record: { type: 'boolean', default: false }, 'no-types': { type: 'boolean', default: false } } });
+const measured = workloads.filter(({ id }) => WORKLOADS.includes(id));
+const readings: Reading[] = [];
+
+if (!values['no-types']) {
+  installPeers();
+  if (!checkTypes()) process.exit(1);
+}
+
+const begun = performance.now();
+const plan = { adapters: [REFERENCE, SUBJECT], workloads: measured, scale: SCALE, random: randomFrom(1), rounds: MOST_ROUNDS };
+const perRound = plan.adapters.length * measured.length;
+for await (const reading of runRounds(plan)) {
+  if (reading.error !== undefined) throw new Error(reading.error);
+  readings.push(reading);
+  if (readings.length % perRound === 0 && isEnough(readings.length / perRound)) break;
+}
+
+for (const workload of measured) console.log(`${workloadTable(workload, readings, plan.adapters, REFERENCE)}\n`);
+const unjudged = measured.filter(({ id }) => !isQuiet(id)).map(({ id }) => id);
+if (unjudged.length > 0)
+  console.log(`others kept the machine busy: what got done in a second is not judged for ${unjudged.join(' and ')}, CPU is`);
+if (values.record) {
+  if (unjudged.length > 0) throw new Error('a baseline is recorded on a machine that has nothing else to do');
+  await writeJson(BASELINE, ratios());
+} else {
+  const worse = worsened();
+  for (const { workload, metric, recorded, measured: now } of worse)
+    console.error(`${workload} ${metric}: the ratio to ${REFERENCE} was ${recorded.toFixed(2)} and is ${now.toFixed(2)}`);
+  console.log(`${readings.length / perRound} rounds, ${worse.length} ratios worse by more than ${ALLOWANCE * 100} %`);
+  process.exitCode = worse.length === 0 ? 0 : 1;
+}
+
+function isEnough(rounds: number): boolean {
+  if (rounds < FEWEST_ROUNDS) return false;
+  if (performance.now() - begun > PATIENCE_MS) return true;
+  // A baseline is worth all the rounds there is time for.
+  return !values.record && worsened().length === 0;
+}
+
+/** Rounds of a workload in which the reference had a core for each of its processes. */
+function quietRounds(id: string): readonly number[] {
+  const references = readings.filter(({ workload, adapter }) => workload === id && adapter === REFERENCE);
+  return references.filter(({ figures }) => !isStarved(figures)).map(({ round }) => round);
+}
+
+function isQuiet(id: string): boolean {
+  return quietRounds(id).length >= FEWEST_ROUNDS;
+}
+
+function worsened(): Regression[] {
+  const judged = measured.map(({ id, metrics }) => ({ id, metrics: metrics.filter(({ better }) => better === 'lower' || isQuiet(id)) }));
+  const recorded = JSON.parse(readFileSync(BASELINE, 'utf8')) as Ratios;
+  return regressions(judged, recorded, ratios(), ALLOWANCE);
+}
+
+function ratios(): Ratios {
+  return Object.fromEntries(
+    measured.map(({ id, metrics }) => {
+      const quiet = quietRounds(id);
+      const ratioOf = ({ key, better }: Metric): number => {
+        const counted = better === 'lower' ? readings : readings.filter(({ round }) => quiet.includes(round));
+        return Number(summarize(counted, id, SUBJECT, key, REFERENCE).ratio.toFixed(3));
+      };
+      return [id, Object.fromEntries(metrics.map((metric) => [metric.key, ratioOf(metric)]))];
+    }),
+  );
+}

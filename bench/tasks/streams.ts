@@ -1,0 +1,47 @@
+import { checkNumber, checkSmall } from './checks.js';
+import { readStream } from './context.js';
+import type { TaskContext } from './context.js';
+
+interface Shape {
+  readonly streams: number;
+  readonly items: number;
+}
+
+/** Streams of small items from the server, all at once. */
+export async function streams({ client }: TaskContext, { streams: count, items }: Shape) {
+  const begun = performance.now();
+  const one = async (): Promise<void> => {
+    let received = 0;
+    await readStream(client, { items }, (item) => {
+      checkSmall(item, received++);
+    });
+    checkNumber(received, items);
+  };
+  await Promise.all(Array.from({ length: count }, one));
+  return { items: count * items, perSecond: (count * items) / ((performance.now() - begun) / 1_000) };
+}
+
+/** Opens streams that stay open and send nothing; the last of them is on its way when this resolves. */
+export async function idle({ client }: TaskContext, { count }: { readonly count: number }) {
+  // Each has a reader of its own, as in an application.
+  let received = 0;
+  for (let n = 0; n < count; n++) {
+    client.stream(
+      { items: 0 },
+      {
+        next: () => {
+          received++;
+        },
+        error: failed,
+        complete: failed,
+      },
+    );
+    if (n % 256 === 255) await client.request(n);
+  }
+  checkNumber(await client.request(count), count);
+  return { count, received };
+}
+
+function failed(error?: unknown): never {
+  throw new Error('an idle stream has ended', { cause: error });
+}

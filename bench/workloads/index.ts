@@ -1,0 +1,20 @@
+import { bulk } from './bulk.js';
+import { connects } from './connects.js';
+import { headOfLine } from './head-of-line.js';
+import { idleStreams } from './idle.js';
+import { closedLoop, sequential } from './requests.js';
+import { manyStreams, oneStream } from './streams.js';
+import type { Workload } from './workload.js';
+
+/** What is run over pairs of processes. */
+export const workloads: readonly Workload[] = [
+  sequential,
+  closedLoop(64),
+  closedLoop(1_024),
+  oneStream,
+  manyStreams,
+  bulk,
+  headOfLine,
+  idleStreams,
+  connects,
+];

@@ -1,0 +1,23 @@
+import { higher, lower } from './workload.js';
+import type { Workload } from './workload.js';
+
+const WARM_ITEMS = 20_000;
+const METRICS = [higher('perSecond', 'items/s'), lower('clientUs', 'client µs/item'), lower('serverUs', 'server µs/item')];
+
+export const oneStream = serverStreams('W3', 1, 200_000);
+export const manyStreams = serverStreams('W4', 1_000, 100);
+
+function serverStreams(id: string, count: number, items: number): Workload {
+  return {
+    id,
+    title: `${count} ${count === 1 ? 'stream' : 'streams'} of ${items} items`,
+    needs: { streams: count },
+    metrics: METRICS,
+    async run(pair, scale) {
+      await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
+      const measured = await pair.timed('streams', { streams: count, items: Math.ceil(items * scale) });
+      const { perSecond, cpu } = measured;
+      return { perSecond, clientUs: cpu.client / measured.items, serverUs: cpu.server / measured.items };
+    },
+  };
+}
