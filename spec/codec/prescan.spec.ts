@@ -146,6 +146,8 @@ describe('prescan: keys', () => {
     ['numerals alone', [0x82, ...text('1'), 0, ...text('2'), 0], 'returns'],
     ['integers beside names', [0x83, 1, 0, ...text('a'), 0, ...text('1a'), 0], 'returns'],
     ['integers beside the empty text and a lone minus', [0x83, 1, 0, ...text(''), 0, ...text('-'), 0], 'returns'],
+    ['integers beside a text of digits behind a plus', [0x82, 1, 0, ...text('+1'), 0], 'returns'],
+    ['9 and its numeral', [0x82, 9, 0, ...text('9'), 0], collision],
     ['1 and its numeral', [0x82, 1, 0, ...text('1'), 0], collision],
     ['a numeral and its integer', [0x82, ...text('1'), 0, 0xcc, 1, 0], collision],
     ['-1 and its numeral', [0x82, 0xff, 0, ...text('-1'), 0], collision],
@@ -155,6 +157,7 @@ describe('prescan: keys', () => {
     ['an integer outside and a numeral inside', [0x81, 1, 0x81, ...text('1'), 0], 'returns'],
     ['numerals as values', [0x82, 1, ...text('1'), 2, ...text('2')], 'returns'],
     ['an integer and a numeral in an array', [0x92, 1, ...text('1')], 'returns'],
+    ['an integer and a numeral in an array, where a map would have its keys', [0x94, 1, 0, ...text('1'), 0], 'returns'],
   ])('in any map, judges %s', (_title, bytes, expected) => {
     expect(failureOf(() => scan(bytes))).toBe(expected);
   });
@@ -171,6 +174,9 @@ describe('prescan: keys', () => {
     ['an integer key in the payload', [0x81, ...text('payload'), 0x81, 1, 0], 'returns'],
     ['an integer key in a payload after headers', [0x82, ...text('headers'), 0x80, ...text('payload'), 0x81, 1, 0], 'returns'],
     ['an integer key under a name as long as headers', [0x81, ...text('headerz'), 0x81, 1, 0], 'returns'],
+    ['an integer key within an array that stands for an envelope', [0x91, 0x81, 1, 0], 'returns'],
+    ['an integer key within such an array, behind headers', [0x92, 0x81, ...text('headers'), 0, 0x81, 1, 0], 'returns'],
+    ['an integer key under a name that begins with headers', [0x81, ...text('headers2'), 0x81, 1, 0], 'returns'],
     ['an integer key in headers of the payload', [0x81, ...text('payload'), 0x81, ...text('headers'), 0x81, 1, 0], 'returns'],
   ])('in an envelope, judges %s', (_title, bytes, expected) => {
     expect(failureOf(() => scan(bytes, ENVELOPE))).toBe(expected);

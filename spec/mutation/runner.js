@@ -5,7 +5,8 @@ import TestRunner from 'jest-runner';
 const FILES = join(import.meta.dirname, '../../reports/mutation/files.json');
 
 /**
- * Runs a mutant against those files only that hold a test which reaches it, the quickest first, up to the first that fails.
+ * Runs a mutant against those files only that hold a test which reaches it, up to the first that fails. Files come first where the
+ * most tests reach it in the least time.
  *
  * Without it jest loads every file for every mutant, if only to skip all tests in it.
  */
@@ -22,10 +23,10 @@ export default class extends TestRunner {
     const files = {};
     let killed = false;
     const forget = this.on('test-file-success', ([{ path }, { testResults, perfStats }]) => {
-      files[path] = { ms: perfStats.runtime, names: testResults.map(({ fullName }) => fullName) };
+      files[path] = { ms: perfStats.runtime, tests: testResults.map(({ fullName, duration }) => [fullName, duration ?? 0]) };
       killed = testResults.some(({ status }) => status === 'failed');
     });
-    for (const test of mutated ? this.#reached(tests) : tests) {
+    for (const test of mutated ? this.#reaching(tests) : tests) {
       await super.runTests([test], watcher, options);
       if (mutated && killed) break;
     }
@@ -36,11 +37,19 @@ export default class extends TestRunner {
     }
   }
 
-  #reached(tests) {
+  #reaching(tests) {
     const files = JSON.parse(readFileSync(FILES, 'utf8'));
     const pattern = new RegExp(this.#globalConfig.testNamePattern, 'i');
     return tests
-      .filter(({ path }) => files[path].names.some((name) => pattern.test(name)))
-      .sort((a, b) => files[a.path].ms - files[b.path].ms);
+      .map((test) => {
+        const { ms, tests: all } = files[test.path];
+        const reaching = all.filter(([name]) => pattern.test(name));
+        return { test, reaching: reaching.length, ms: ms - total(all) + total(reaching) };
+      })
+      .filter(({ reaching }) => reaching > 0)
+      .sort((a, b) => a.ms / a.reaching - b.ms / b.reaching)
+      .map(({ test }) => test);
   }
 }
+
+const total = (tests) => tests.reduce((sum, [, ms]) => sum + ms, 0);

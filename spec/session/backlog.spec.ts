@@ -144,6 +144,33 @@ describe('Backlog', () => {
     });
   });
 
+  describe('pulling', () => {
+    it('lets one stream after another go on, each with all its tasks, the longest wait first', () => {
+      const ran: string[] = [];
+      const backlog = backlogOf();
+      expect([backlog.pulled, backlog.pullNext()]).toEqual([false, false]);
+      for (const [stream, task] of [
+        [3, 'a'],
+        [1, 'b'],
+        [3, 'c'],
+      ] as const)
+        backlog.whenIdle(stream, () => ran.push(task));
+      expect([backlog.pulled, ran]).toEqual([true, []]);
+      expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
+      expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
+    });
+
+    it('lets a stream that has ended go on, and forgets all when it is cleared', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf();
+      for (const stream of [1, 3]) backlog.whenIdle(stream, () => ran.push(stream));
+      backlog.release(3);
+      expect([ran, backlog.pulled]).toEqual([[3], true]);
+      backlog.clear();
+      expect([backlog.pullNext(), ran]).toEqual([false, [3]]);
+    });
+  });
+
   describe('withdraw', () => {
     it('gives back the frames of a stream of which nothing has left, and the tasks that wait on it', () => {
       const ran: string[] = [];
@@ -151,8 +178,10 @@ describe('Backlog', () => {
       const frames = [add(backlog, 1, LANE_ROOM, 'open'), add(backlog, 1, 70)];
       add(backlog, 3, 100);
       const task = (): void => void ran.push('1');
+      const pull = (): void => void ran.push('pull');
+      backlog.whenIdle(1, pull);
       backlog.whenRoom(1, task);
-      expect(backlog.withdraw(1)).toEqual({ frames, waiters: [task] });
+      expect(backlog.withdraw(1)).toEqual({ frames, waiters: [task, pull] });
       expect([backlog.bytes, [...backlog.lanes.keys()], ran]).toEqual([100, [3], []]);
     });
 

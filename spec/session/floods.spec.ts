@@ -24,7 +24,7 @@ describe('a rapid reset', () => {
   it(
     'closes the door for a while where there were too many of running handlers, and cuts nobody off',
     inTime((time) => {
-      const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 } } });
+      const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 }, junk: { burst: 0, perSecond: 0 } } });
       for (const id of [1, 3, 5]) {
         rig.receive(open(id));
         if (id < 5) rig.held(id).live.run();

@@ -21,6 +21,11 @@ interface Row {
   readonly answer?: readonly (readonly [string, number | undefined, number | undefined])[];
 }
 
+interface Junk extends Row {
+  /** What the line at debug says of it. */
+  readonly told: string;
+}
+
 const DROPPED: readonly Row[] = [
   { what: 'data of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'data', stream: 1, payload: 1 } },
   { what: 'a reset of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'reset', stream: 1 } },
@@ -53,18 +58,46 @@ const DROPPED: readonly Row[] = [
   },
 ];
 
-const JUNK: readonly Row[] = [
-  { what: 'data of an id that was never opened', frame: { type: 'data', stream: 7, payload: 1 }, answer: [['reset', 7, PROTOCOL_ERROR]] },
-  { what: 'data of an id of this side that was never opened', frame: { type: 'data', stream: 2 }, answer: [['reset', 2, PROTOCOL_ERROR]] },
-  { what: 'a reset of an id that was never opened', frame: { type: 'reset', stream: 7 } },
-  { what: 'a reset of an id of this side that was never opened', frame: { type: 'reset', stream: 2 } },
-  { what: 'data without a stream id', frame: { type: 'data', payload: 1 } },
-  { what: 'data of stream 0', frame: { type: 'data', stream: 0, payload: 1 } },
-  { what: 'a reset without a stream id', frame: { type: 'reset', code: CANCEL } },
-  { what: 'data with nothing in it', before: [{ type: 'open', stream: 1 }], frame: { type: 'data', stream: 1 } },
-  { what: 'data with nothing but trailers', before: [{ type: 'open', stream: 1 }], frame: { type: 'data', stream: 1, trailers: { a: 1 } } },
-  { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' } },
-  { what: 'a pong without a nonce', frame: { type: 'pong' } },
+const JUNK: readonly Junk[] = [
+  {
+    what: 'data of an id that was never opened',
+    frame: { type: 'data', stream: 7, payload: 1 },
+    answer: [['reset', 7, PROTOCOL_ERROR]],
+    told: 'data of stream 7, which was never opened',
+  },
+  {
+    what: 'data of an id of this side that was never opened',
+    frame: { type: 'data', stream: 2 },
+    answer: [['reset', 2, PROTOCOL_ERROR]],
+    told: 'data of stream 2, which was never opened',
+  },
+  {
+    what: 'a reset of an id that was never opened',
+    frame: { type: 'reset', stream: 7 },
+    told: 'reset of stream 7, which was never opened',
+  },
+  {
+    what: 'a reset of an id of this side that was never opened',
+    frame: { type: 'reset', stream: 2 },
+    told: 'reset of stream 2, which was never opened',
+  },
+  { what: 'data without a stream id', frame: { type: 'data', payload: 1 }, told: 'data without a stream id' },
+  { what: 'data of stream 0', frame: { type: 'data', stream: 0, payload: 1 }, told: 'data without a stream id' },
+  { what: 'a reset without a stream id', frame: { type: 'reset', code: CANCEL }, told: 'reset without a stream id' },
+  {
+    what: 'data with nothing in it',
+    before: [{ type: 'open', stream: 1 }],
+    frame: { type: 'data', stream: 1 },
+    told: 'data of stream 1 without payload, fragment, end or headers',
+  },
+  {
+    what: 'data with nothing but trailers',
+    before: [{ type: 'open', stream: 1 }],
+    frame: { type: 'data', stream: 1, trailers: { a: 1 } },
+    told: 'data of stream 1 without payload, fragment, end or headers',
+  },
+  { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' }, told: 'a pong that answers no ping' },
+  { what: 'a pong without a nonce', frame: { type: 'pong' }, told: 'a pong that answers no ping' },
 ];
 
 const brief = (frames: readonly Envelope[]) => frames.map(({ type, stream, code }) => [type, stream, code]);
@@ -128,6 +161,16 @@ describe('a frame that does not fit', () => {
     ]);
     rig.receive({ type: 'data', stream: 7 });
     expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
+  });
+
+  it.each(JUNK)('is told of at debug: $what', ({ told, ...row }) => {
+    expect(debugLines(() => play(row))).toContain(`rxmux: ignored ${told}`);
+  });
+
+  it('gets its reset with the reason: data of an id that was never opened', () => {
+    const rig = new Rig();
+    rig.receive({ type: 'data', stream: 7 });
+    expect(rig.news).toEqual([{ type: 'reset', stream: 7, code: PROTOCOL_ERROR, reason: 'the stream was never opened' }]);
   });
 
   it('tells of what it ignores at debug', () => {

@@ -5,12 +5,13 @@ import { Rig } from '../support/session-rig.js';
 
 const { PROTOCOL_ERROR, STREAM_CLOSED, CANCEL } = ResetCode;
 
-/** Frames of a remote that is the dialer, so that its ids are odd, and the code of the reset that answers. */
+/** Frames of a remote that is the dialer, so that its ids are odd, and the code and reason of the reset that answers. */
 interface Row {
   readonly what: string;
   readonly before?: readonly Frame[];
   readonly frame: Frame;
   readonly code: number;
+  readonly reason: string;
 }
 
 const STREAM_ERRORS: readonly Row[] = [
@@ -19,18 +20,21 @@ const STREAM_ERRORS: readonly Row[] = [
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'open', stream: 1, fragment: '1' },
     code: PROTOCOL_ERROR,
+    reason: 'expected no fragment of an open that is complete',
   },
   {
     what: "data after the remote's end",
     before: [{ type: 'open', stream: 1, end: true }],
     frame: { type: 'data', stream: 1, payload: 1 },
     code: STREAM_CLOSED,
+    reason: "expected nothing after 'end', got data",
   },
   {
     what: "the first fragment of data after the remote's end",
     before: [{ type: 'open', stream: 1, end: true }],
     frame: { type: 'data', stream: 1, fragment: '"', more: true },
     code: STREAM_CLOSED,
+    reason: "expected nothing after 'end', got data",
   },
   {
     what: 'a whole payload in the middle of a fragment sequence',
@@ -40,6 +44,7 @@ const STREAM_ERRORS: readonly Row[] = [
     ],
     frame: { type: 'data', stream: 1, payload: 1 },
     code: PROTOCOL_ERROR,
+    reason: 'expected the next fragment of the data, got a data without one',
   },
   {
     what: 'fragments that do not decode',
@@ -49,41 +54,48 @@ const STREAM_ERRORS: readonly Row[] = [
     ],
     frame: { type: 'data', stream: 1, fragment: 'b' },
     code: PROTOCOL_ERROR,
+    reason: "codec 'json': expected JSON, got 3 characters that are not",
   },
   {
     what: 'an open whose fragments do not decode',
     before: [{ type: 'open', stream: 1, fragment: '"a', more: true }],
     frame: { type: 'open', stream: 1, fragment: 'b' },
     code: PROTOCOL_ERROR,
+    reason: "codec 'json': expected JSON, got 3 characters that are not",
   },
   {
     what: '`more` with a payload',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1, payload: 1, more: true },
     code: PROTOCOL_ERROR,
+    reason: "expected a fragment beside 'more', got a payload",
   },
   {
     what: '`more` with a payload on an open',
     frame: { type: 'open', stream: 1, payload: 1, more: true },
     code: PROTOCOL_ERROR,
+    reason: "expected a fragment beside 'more', got a payload",
   },
   {
     what: '`more` with neither payload nor fragment',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1, more: true },
     code: PROTOCOL_ERROR,
+    reason: "expected a fragment beside 'more', got none",
   },
   {
     what: '`end` on a fragment with `more`',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1, fragment: '"', more: true, end: true },
     code: PROTOCOL_ERROR,
+    reason: "expected 'end' and 'trailers' on the last fragment only",
   },
   {
     what: 'trailers on a fragment with `more`',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1, fragment: '"', more: true, trailers: { a: 1 } },
     code: PROTOCOL_ERROR,
+    reason: "expected 'end' and 'trailers' on the last fragment only",
   },
   {
     what: 'a bare end in the middle of a fragment sequence',
@@ -93,27 +105,30 @@ const STREAM_ERRORS: readonly Row[] = [
     ],
     frame: { type: 'data', stream: 1, end: true },
     code: PROTOCOL_ERROR,
+    reason: 'expected the next fragment of the data, got a data without one',
   },
   {
     what: "data in the middle of an open's fragments",
     before: [{ type: 'open', stream: 1, fragment: '"a', more: true }],
     frame: { type: 'data', stream: 1, payload: 1 },
     code: PROTOCOL_ERROR,
+    reason: 'expected the next fragment of the open, got data',
   },
   {
     what: "a fragment of data in the middle of an open's fragments",
     before: [{ type: 'open', stream: 1, fragment: '"a', more: true }],
     frame: { type: 'data', stream: 1, fragment: 'b"' },
     code: PROTOCOL_ERROR,
+    reason: 'expected the next fragment of the open, got data',
   },
 ];
 
 describe('a frame that breaks the rules of its stream', () => {
-  it.each(STREAM_ERRORS)('ends the stream and not the connection: $what', ({ before = [], frame, code }) => {
+  it.each(STREAM_ERRORS)('ends the stream and not the connection: $what', ({ before = [], frame, code, reason }) => {
     const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
     rig.receive(...before, frame);
-    expect(rig.news).toMatchObject([{ type: 'reset', stream: 1, code }]);
-    for (const { ends } of rig.remotes) expect(ends).toMatchObject([{ how: 'reset', by: 'library', code }]);
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code, reason }]);
+    for (const { ends } of rig.remotes) expect(ends).toEqual([{ how: 'reset', by: 'library', code, reason, payload: null }]);
     expect(rig.session.streams.size).toBe(0);
     rig.receive({ type: 'data', stream: 1, payload: 'late' });
     expect(rig.news).toEqual([]);

@@ -116,6 +116,8 @@ describe('edges of code points', () => {
     ['what stands before a high surrogate', 'a\ud83d', 0, 1],
     ['two high surrogates', '\ud83d\ud83d', 0, 1],
     ['a lone high surrogate', '\ud83db', 0, 1],
+    ['a high surrogate before the first unit above the low ones', '\ud83d\ue000', 0, 1],
+    ['what stands before a lone low surrogate', 'a\ude00', 0, 1],
     ['a lone low surrogate', '\ude00\ude00', 0, 1],
     ['the last unit', 'ab', 1, 2],
   ])('finds the end of %s', (_what, text, at, end) => {

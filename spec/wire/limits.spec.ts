@@ -49,6 +49,7 @@ describe('Limits', () => {
     [{ maxMessageBytes: 65_535 }, /^limits.maxMessageBytes: expected a number of at least 65536, got 65535$/],
     [{ junk: 5 }, /^limits.junk.burst: expected a number of at least 0, got undefined$/],
     [{ junk: null }, /^limits.junk.burst: expected a number of at least 0, got undefined$/],
+    [{ junk: Object.assign(() => 0, { burst: 5, perSecond: 5 }) }, /^limits.junk.burst: expected a number of at least 0, got undefined$/],
     [{ junk: { burst: 5 } }, /^limits.junk.perSecond: expected a number of at least 0, got undefined$/],
     [{ resets: { burst: -1, perSecond: 1 } }, /^limits.resets.burst: expected a number of at least 0, got -1$/],
   ])('refuses %p', (given, message) => {

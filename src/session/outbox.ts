@@ -1,5 +1,5 @@
-import { Subject } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
@@ -14,21 +14,26 @@ import type { Session } from './session.js';
 /** Where the river out begins: the frames that were accepted for sending, and what becomes of each. */
 export class Outbox implements Departures {
   readonly scheduler: Scheduler;
-  readonly #accepted = new Subject<OutgoingFrame>();
+  /** The frames that were accepted for sending, for the session's one river. */
+  readonly accepted$: Observable<OutgoingFrame>;
+  #river: Subscriber<OutgoingFrame> | null = null;
   /** Why the frame that is in the river could not be written. */
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
     this.scheduler = new Scheduler(session.transport, session.limits, this);
-  }
-
-  get accepted$(): Observable<OutgoingFrame> {
-    return this.#accepted.asObservable();
+    // No Subject: there is one subscriber, and every frame comes this way.
+    this.accepted$ = new Observable((river) => {
+      this.#river = river;
+      return () => {
+        this.#river = null;
+      };
+    });
   }
 
   /** Queues one whole frame. */
   send(frame: OutgoingFrame): void {
-    this.#accepted.next(frame);
+    this.#river?.next(frame);
   }
 
   /** A reset with as much of its reason as fits a message. */

@@ -19,7 +19,7 @@ const FIRST_LOOK_MS = 1;
 const LONGEST_LOOK_MS = 16;
 
 /** A browser's `WebSocket`, or any socket with its interface, as a {@link Transport}. */
-export class W3cTransport implements Transport {
+export class W3cTransport<Socket extends SocketLike = SocketLike> implements Transport {
   readonly messages$: Observable<Message>;
   readonly opened$: Observable<never>;
   readonly opaque: boolean = true;
@@ -31,9 +31,11 @@ export class W3cTransport implements Transport {
   #opening: Subscriber<never> | null = null;
   #look: Subscription | undefined;
 
-  constructor(protected readonly socket: SocketLike) {
+  readonly #unlisten: () => void;
+
+  constructor(protected readonly socket: Socket) {
     socket.binaryType = 'arraybuffer';
-    socket.addEventListener('message', this.#onMessage);
+    this.#unlisten = this.listen();
     socket.addEventListener('error', this.#onError);
     socket.addEventListener('close', this.#onClose);
     socket.addEventListener('open', this.#onOpen);
@@ -125,6 +127,18 @@ export class W3cTransport implements Transport {
     return code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE ? code : code + FIRST_FREE_CLOSE_CODE;
   }
 
+  /** Has messages {@link receive received}; gives the way to stop that. */
+  protected listen(): () => void {
+    const { socket } = this;
+    const heard = ({ data }: SocketEvent): void => {
+      this.receive(typeof data === 'string' ? data : (data as ArrayBuffer));
+    };
+    socket.addEventListener('message', heard);
+    return () => {
+      socket.removeEventListener('message', heard);
+    };
+  }
+
   protected receive(message: Message): void {
     if (this.#closed !== null) return;
     if (this.#reader !== null) this.#reader.next(message);
@@ -138,7 +152,7 @@ export class W3cTransport implements Transport {
     if (this.#closed !== null) return;
     this.#closed = close;
     this.#look?.unsubscribe();
-    this.socket.removeEventListener('message', this.#onMessage);
+    this.#unlisten();
     this.socket.removeEventListener('close', this.#onClose);
     this.socket.removeEventListener('open', this.#onOpen);
     // The error listener stays: a socket that fails after its end would end the process.
@@ -148,10 +162,6 @@ export class W3cTransport implements Transport {
 
   readonly #onOpen = (): void => {
     this.#opening?.complete();
-  };
-
-  readonly #onMessage = (event: SocketEvent): void => {
-    this.receive(typeof event.data === 'string' ? event.data : (event.data as ArrayBuffer));
   };
 
   readonly #onError = (event: SocketEvent): void => {

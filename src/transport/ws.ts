@@ -2,6 +2,7 @@ import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { RawData } from 'ws';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { SocketLike } from './socket-like.js';
@@ -14,7 +15,7 @@ const UNNOTICED_BYTES = 16 * 1024;
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
-export class WsTransport extends W3cTransport {
+export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
   /** The TCP or TLS stream below the socket; with it the messages of one turn leave in one write. */
   #stream: Duplex | null;
@@ -24,10 +25,7 @@ export class WsTransport extends W3cTransport {
   #corked = false;
   #tooBig = false;
 
-  constructor(
-    private readonly ws: WebSocket,
-    stream: Duplex | null = null,
-  ) {
+  constructor(ws: WebSocket, stream: Duplex | null = null) {
     super(ws);
     this.#stream = stream;
     ws.once('upgrade', (response) => {
@@ -53,11 +51,11 @@ export class WsTransport extends W3cTransport {
   }
 
   override send(message: Message): void {
-    if (this.ws.readyState !== WebSocket.OPEN) return;
+    if (this.socket.readyState !== WebSocket.OPEN) return;
     this.#cork();
     const size = typeof message === 'string' ? message.length : message.byteLength;
-    if (size < UNNOTICED_BYTES && this.ws.bufferedAmount < UNNOTICED_BYTES) this.ws.send(message);
-    else this.ws.send(message, this.#passedOn);
+    if (size < UNNOTICED_BYTES && this.socket.bufferedAmount < UNNOTICED_BYTES) this.socket.send(message);
+    else this.socket.send(message, this.#passedOn);
   }
 
   override whenBelow(bytes: number, task: () => void): void {
@@ -67,11 +65,23 @@ export class WsTransport extends W3cTransport {
   }
 
   override pause(): void {
-    this.ws.pause();
+    this.socket.pause();
   }
 
   override resume(): void {
-    this.ws.resume();
+    this.socket.resume();
+  }
+
+  // Its own event costs half of what a W3C one does, and text comes as the bytes it was sent as.
+  protected override listen(): () => void {
+    const { socket } = this;
+    const heard = (data: RawData, isBinary: boolean): void => {
+      this.receive(isBinary ? (data as ArrayBuffer) : (data as Buffer).toString());
+    };
+    socket.on('message', heard);
+    return () => {
+      socket.off('message', heard);
+    };
   }
 
   protected override closeCode(code: number): number {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { isJsonReady } from '../../src/codec/json-ready.js';
+import { nested } from '../support/values.js';
+
+class Row {
+  readonly id = 1;
+}
+
+describe('isJsonReady', () => {
+  it.each<[string, unknown]>([
+    ['text', 'a'],
+    ['a number', -1.5],
+    ['true', true],
+    ['null', null],
+    ['an empty array', []],
+    ['an empty object', {}],
+    ['an array of scalars', ['a', 1, false, null]],
+    ['an object of scalars', { a: 'a', b: 1, c: false, d: null }],
+    ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
+    ['a property that is undefined, which JSON leaves out', { a: undefined }],
+    ['objects in arrays in objects', { a: [{ b: ['c'] }] }],
+  ])('takes %s as it is', (_what, value) => {
+    expect(isJsonReady(value, 3 + 1)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['a bigint', 1n],
+    ['a symbol', Symbol('a')],
+    ['a function', () => 1],
+    ['a date, which has a toJSON', new Date(0)],
+    ['a plain object with a toJSON', { toJSON: () => 1 }],
+    ['an array with a toJSON', Object.assign([], { toJSON: () => 1 })],
+    ['an instance of a class', new Row()],
+    ['a map', new Map()],
+    ['bytes', new Uint8Array(1)],
+    ['an array of a class of its own', new (class extends Array<number> {})()],
+  ])('leaves %s to a copy, wherever it stands', (_what, value) => {
+    expect(isJsonReady(value, 9)).toBe(false);
+    if (value !== undefined) expect([isJsonReady({ a: 'a', b: value }, 9), isJsonReady(['a', value], 9)]).toEqual([false, false]);
+  });
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => ['a', inner]],
+    ['objects', (inner) => ({ a: 'a', b: inner })],
+  ])('takes as many levels of %s as it was told', (_what, around) => {
+    expect([isJsonReady(nested(5, around), 5), isJsonReady(nested(6, around), 5)]).toEqual([true, false]);
+  });
+});
