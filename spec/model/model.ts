@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CloseCause } from '../../src/session/close-cause.js';
-import { overtakes } from '../../src/session/scheduler.js';
+import { overtakes } from '../../src/session/precedence.js';
 import type { StreamPhase } from '../../src/session/stream-state.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { overtakes, Scheduler, TURN_BYTES } from '../../src/session/scheduler.js';
+import { overtakes } from '../../src/session/precedence.js';
+import { Scheduler, TURN_BYTES } from '../../src/session/scheduler.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';

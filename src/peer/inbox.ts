@@ -2,17 +2,14 @@ import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { finish } from './end.js';
+import type { End } from './end.js';
 
 /** Takes the payloads of one stream as they come. */
 export interface Reader<T> {
   next(value: T): void;
   error(error: unknown): void;
   complete(): void;
-}
-
-/** How what is received ends. */
-export interface End {
-  readonly error: unknown;
 }
 
 /** What an inbox needs of its stream. */
@@ -128,10 +125,4 @@ export class Inbox<T> {
     this.drop();
     if (this.stream.end === null) this.stream.abandoned();
   }
-}
-
-/** Tells a reader how it ends. */
-export function finish(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
-  if (error === null) reader.complete();
-  else reader.error(error);
 }

@@ -12,22 +12,14 @@ import { ResetCode } from '../wire/reset-code.js';
 import type { Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { failureOf } from './failure.js';
-import { finish, Inbox } from './inbox.js';
-import type { End, InboxStream, Reader } from './inbox.js';
+import { Failure, finish, GOOD_END } from './end.js';
+import type { End } from './end.js';
+import { Inbox } from './inbox.js';
+import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
-// Most errors are seen by nobody, and one with its stack costs more than the rest of a stream's end.
-class Failure implements End {
-  constructor(private readonly stream: StreamCore) {}
-
-  get error(): unknown {
-    return this.stream.error;
-  }
-}
-
-const GOOD_END: End = { error: null };
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
 /** What a call or a handler opened a stream with. */

@@ -10,7 +10,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { runAll } from './waiters.js';
 import { ENDED } from './close-cause.js';
 import type { CloseCause } from './close-cause.js';
-import { overtakes } from './scheduler.js';
+import { overtakes } from './precedence.js';
 import type { Excess } from './intake.js';
 import type { Place } from './place.js';
 import type { Session } from './session.js';

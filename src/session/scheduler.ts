@@ -5,11 +5,11 @@ import { Fifo } from '../wire/fifo.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
 import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
-import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/reset-code.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
 import { encodedPartOf } from './lane.js';
 import type { Cut, Lane } from './lane.js';
+import { isControl } from './precedence.js';
 import { runAll } from './waiters.js';
 
 /** The pump stops while the socket holds this much, in bytes, … */
@@ -247,24 +247,10 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 }
 
-/**
- * Whether a reset drops what its stream has queued and goes ahead of all data. The others, an application's own and those
- * behind an answer, take their turn, so that an answer is never destroyed by what follows it.
- */
-export function overtakes(code: ResetCode | null): boolean {
-  return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
-}
-
 // Exact enough to share turns by, and text is not measured for it.
 function roughBytesOf(frame: OutgoingFrame): number {
   const encoded = encodedPartOf(frame) ?? '';
   return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
-}
-
-function isControl(frame: OutgoingFrame): boolean {
-  if (frame.type === 'open' || frame.type === 'data') return false;
-  // A payload may have to be cut, and slices take their turn.
-  return frame.type !== 'reset' || (overtakes(frame.code) && encodedPartOf(frame) === null);
 }
 
 function unstarted(): never {

@@ -1,0 +1,23 @@
+/** How what is received ends. */
+export interface End {
+  /** `null` where the stream simply ended. */
+  readonly error: unknown;
+}
+
+/** The end without an error. */
+export const GOOD_END: End = { error: null };
+
+/** The end by an error, made when somebody looks: most are seen by nobody, and one with its stack costs more than the rest of a stream's end. */
+export class Failure implements End {
+  constructor(private readonly stream: { readonly error: unknown }) {}
+
+  get error(): unknown {
+    return this.stream.error;
+  }
+}
+
+/** Tells a reader how it ends. */
+export function finish(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
+  if (error === null) reader.complete();
+  else reader.error(error);
+}
