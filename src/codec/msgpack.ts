@@ -8,6 +8,7 @@ import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
+import { emptyTable, mayBeIndex } from './index-keys.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { malformed, prescan } from './prescan.js';
@@ -189,27 +190,17 @@ function newDecoder(): Decoder {
   return new Decoder({ extensionCodec: TIMESTAMPS_ONLY, mapKeyConverter: textOrInteger });
 }
 
-// An object reserves a place for every number below a key that is one: `{ 1023: null }`, 5 bytes, would take 12 KiB. So numbers
-// are decoded behind a mark, and get into an object that keeps them in a table.
+// Numbers are decoded behind a mark, and get into a table afterwards: the decoder would make an object that reserves memory for them.
 const MARK = '\0';
-const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
-const HIGHEST_INDEX = 2 ** 32 - 2;
 let marked = false;
 
 function textOrInteger(key: unknown): string {
   if (typeof key !== 'string' && !Number.isSafeInteger(key))
     throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
   const text = String(key);
-  const first = text.charCodeAt(0);
-  if (!(first >= DIGIT_0 && first <= DIGIT_9) && first !== 0) return text;
+  if (!mayBeIndex(text) && text.charCodeAt(0) !== 0) return text;
   marked = true;
   return MARK + text;
-}
-
-function emptyTable(): Record<string, unknown> {
-  const table = { [HIGHEST_INDEX]: null };
-  Reflect.deleteProperty(table, HIGHEST_INDEX);
-  return table;
 }
 
 function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {

@@ -30,13 +30,15 @@ export function assemble(
   limits: Partial<Limits> = {},
   reassembly?: Reassembly,
 ): OperatorFunction<Frame, CompleteFrame | StreamFault> {
+  if (reassembly !== undefined) return into(reassembly);
   const resolved = resolveLimits(limits);
+  return (source) => defer(() => source.pipe(into(new Reassembly(codec, resolved))));
+}
+
+function into(partials: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {
   return (source) =>
-    defer(() => {
-      const partials = reassembly ?? new Reassembly(codec, resolved);
-      return source.pipe(
-        map((frame) => partials.accept(completeFrame(frame))),
-        filter((result) => result !== null),
-      );
-    });
+    source.pipe(
+      map((frame) => partials.accept(completeFrame(frame))),
+      filter((result) => result !== null),
+    );
 }

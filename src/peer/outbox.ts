@@ -39,13 +39,13 @@ export class Outbox {
   }
 
   /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
-  send(value: unknown, headers: MetadataInput | undefined, end: boolean): Promise<void> {
+  send(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Promise<void> {
     const refusal = this.refusal() ?? this.#overflow();
     if (refusal !== null) return rejected(refusal);
     const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
-    const trailers = end ? this.#takeTrailers() : null;
+    const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     this.#transmit(
-      new OutgoingFrame({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers }, encoded),
+      new OutgoingFrame({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last }, encoded),
       encoded,
     );
     return this.#ready();
@@ -117,8 +117,7 @@ export class Outbox {
     return null;
   }
 
-  #takeTrailers(): Readonly<Metadata> | null {
-    const given = this.#trailers;
+  #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {
     if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
     return freezeMetadata(copyMetadata(trailers), this.stream.core.codec);

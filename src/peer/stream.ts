@@ -177,14 +177,12 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload. */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
-    if (options.trailers !== undefined) this.#core.outbox.setTrailers(options.trailers);
-    return this.#core.send(value === undefined ? ABSENT : value, options.headers, true);
+    return this.#core.outbox.send(value === undefined ? ABSENT : value, options.headers, true, options.trailers);
   }
 
   /** Ends this side of the stream without a value. */
   end(options: EndOptions = {}): Promise<void> {
-    if (options.trailers !== undefined) this.#core.outbox.setTrailers(options.trailers);
-    return this.#core.send(ABSENT, undefined, true);
+    return this.#core.outbox.send(ABSENT, undefined, true, options.trailers);
   }
 
   /**

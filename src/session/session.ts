@@ -1,4 +1,4 @@
-import { catchError, filter, ignoreElements, map, merge, Subscription, tap } from 'rxjs';
+import { catchError, filter, map, Subscription, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
@@ -11,7 +11,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import type { CompleteFrame } from '../wire/frame.js';
+import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
@@ -79,7 +79,9 @@ export class Session {
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    this.#root.add(merge(this.#inbound(), this.vigil.keepalive$).subscribe());
+    const ended = { complete: this.#end.bind(this) };
+    this.#root.add(this.#inbound().subscribe(ended));
+    this.#root.add(this.vigil.keepalive$.subscribe());
   }
 
   /** Opens a stream of this side; its open has to be sent before another stream is opened. */
@@ -140,23 +142,13 @@ export class Session {
     }
   }
 
-  #inbound(): Observable<never> {
-    const frames$ = this.transport.messages$.pipe(
-      filter(() => !this.closing.isOver),
-      tap((message) => {
-        this.#received(message);
-      }),
+  // Few operators: each is a subscriber of its own that every connection keeps and every frame passes.
+  #inbound(): Observable<unknown> {
+    return this.transport.messages$.pipe(
+      filter((message) => this.#receives(message)),
       decode(this.codec),
-      tap((frame) => {
-        this.#owner.observed('rx', frame);
-      }),
-    );
-    return frames$.pipe(
-      map((frame) => this.#admission.admit(frame)),
+      map((frame) => this.#arrived(frame)),
       filter((frame) => frame !== null),
-      tap((frame) => {
-        if (frame.more) this.#awaitFragments();
-      }),
       assemble(this.codec, this.limits, this.#reassembly),
       map((value) => this.#admission.assembled(value)),
       demultiplex(this.streams.sinks),
@@ -164,24 +156,13 @@ export class Session {
         this.fail(fault);
         return river;
       }),
-      ignoreElements(),
-      tap({
-        complete: () => {
-          this.#end();
-        },
-      }),
     );
   }
 
-  #outbound(): Observable<never> {
+  #outbound(): Observable<unknown> {
     return this.outbox.accepted$.pipe(
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
-      filter((frame) => this.outbox.concernsRemote(frame)),
-      tap((frame) => {
-        const stream = frame.stream ?? 0;
-        if (frame.type === 'open') this.streams.get(stream)?.leaving();
-        this.#owner.observed('tx', frame);
-      }),
+      filter((frame) => this.#leaves(frame)),
       encode(this.codec),
       tap((message) => {
         this.transport.send(message);
@@ -191,21 +172,38 @@ export class Session {
         this.outbox.unwritten(error);
         return river;
       }),
-      ignoreElements(),
     );
   }
 
-  #received(message: Message): void {
+  /** Takes a frame's turn to be written; `false` for one that does not concern the remote. */
+  #leaves(frame: Frame): boolean {
+    if (!this.outbox.concernsRemote(frame)) return false;
+    if (frame.type === 'open') this.streams.get(frame.stream ?? 0)?.leaving();
+    this.#owner.observed('tx', frame);
+    return true;
+  }
+
+  /** Whether a message is read at all; it is not once the connection has failed. */
+  #receives(message: Message): boolean {
+    if (this.closing.isOver) return false;
     const bytes = (this.#messageBytes = encodedLength(message));
     this.vigil.received();
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;
-    if (bytes <= maxMessageBytes) return;
+    if (bytes <= maxMessageBytes) return true;
     throw new ConnectionFault(
       `message of ${bytes} bytes is over the limit of ${maxMessageBytes} (maxMessageBytes)`,
       ResetCode.ENHANCE_YOUR_CALM,
       CloseCode.TOO_BIG,
     );
+  }
+
+  /** The frame for its stream, or `null` when it is dropped. */
+  #arrived(frame: CompleteFrame): CompleteFrame | null {
+    this.#owner.observed('rx', frame);
+    const admitted = this.#admission.admit(frame);
+    if (admitted?.more === true) this.#awaitFragments();
+    return admitted;
   }
 
   /** Fragments are outstanding; they have a time to be completed in. */

@@ -1,5 +1,5 @@
 import type { Codec, Message } from './codec.js';
-import { ABSENT } from './frame.js';
+import { ABSENT, frameName } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';
 import { violation } from './violation.js';
@@ -55,7 +55,7 @@ export class Assembler {
    */
   feed(frame: Frame, codec: Codec): unknown {
     const fragment = frame.fragment ?? null;
-    if (fragment === null) throw violation(frame.stream, `expected a fragment, got a '${frame.type}' frame without one`);
+    if (fragment === null) throw violation(frame.stream, `expected a fragment, got a ${frameName(frame.type)} without one`);
     this.#append(fragment, frame);
     if (frame.more === true) return ABSENT;
     const whole = this.#joined();

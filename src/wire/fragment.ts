@@ -1,7 +1,7 @@
 import type { Codec, Message } from './codec.js';
 import { ProtocolError } from './errors.js';
 import { envelopeBound, hasFragmentCost } from './fragment-cost.js';
-import { ABSENT } from './frame.js';
+import { ABSENT, frameName } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength, fitsWithin } from './length.js';
 import { encodeFrame, OutgoingFrame } from './outgoing.js';
@@ -92,7 +92,7 @@ function checkArguments(cap: number, codec: Codec | undefined): void {
 function slicerOf(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): Slicer {
   if (encodedPayload !== null) return new Slicer(frame, encodedPayload, cap, codec);
   const bytes = encodedLength(codec.encode(frame));
-  throw violation(frame.stream, `expected the '${frame.type}' frame to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
+  throw violation(frame.stream, `expected the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
 }
 
 // A fragment is never cut again.

@@ -74,6 +74,18 @@ export type CompleteFrame = { readonly [Field in keyof Frame]-?: Exclude<Frame[F
  */
 export const V1_FRAME_TYPES: ReadonlySet<string> = new Set<FrameType>(['open', 'data', 'reset', 'ping', 'pong', 'goaway']);
 
+/** A frame's type for messages. One that is unknown is the remote's own text, of any length, and is not quoted. */
+export function typeName(type: string): string {
+  return V1_FRAME_TYPES.has(type) ? type : UNKNOWN_TYPE;
+}
+
+/** {@link typeName} of a frame that is called one: `'data' frame`. */
+export function frameName(type: string): string {
+  return V1_FRAME_TYPES.has(type) ? `'${type}' frame` : UNKNOWN_TYPE;
+}
+
+const UNKNOWN_TYPE = 'frame of an unknown type';
+
 /** A frame with all twelve fields, so that every frame inside the library has one shape: `frame` itself when it has them. */
 export function completeFrame(frame: Frame): CompleteFrame {
   return isComplete(frame) ? frame : fillIn(frame);

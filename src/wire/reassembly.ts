@@ -1,7 +1,7 @@
 import { Assembler } from './assembler.js';
 import type { Codec, Message } from './codec.js';
 import { ConnectionFault, StreamFault } from './fault.js';
-import { ABSENT } from './frame.js';
+import { ABSENT, typeName } from './frame.js';
 import type { CompleteFrame } from './frame.js';
 import { HeldBytes, LEAST_CHARGE } from './held-bytes.js';
 import { encodedLength } from './length.js';
@@ -69,11 +69,11 @@ export class Reassembly {
     if (frame.fragment === null) {
       if (frame.more) return `expected a fragment beside 'more', got ${frame.payload === ABSENT ? 'none' : 'a payload'}`;
       if (partial === undefined || frame.type === 'reset') return null;
-      return `expected the next fragment of the ${partial.first.type}, got a ${frame.type} without one`;
+      return `expected the next fragment of the ${typeName(partial.first.type)}, got a ${typeName(frame.type)} without one`;
     }
     if (frame.more && (frame.end || frame.trailers !== null)) return `expected 'end' and 'trailers' on the last fragment only`;
     if (partial === undefined || frame.type === 'reset' || partial.first.type === frame.type) return null;
-    return `expected the next fragment of the ${partial.first.type}, got one of a ${frame.type}`;
+    return `expected the next fragment of the ${typeName(partial.first.type)}, got one of a ${typeName(frame.type)}`;
   }
 
   #append(frame: CompleteFrame, stream: number, fragment: Message): CompleteFrame | StreamFault | null {

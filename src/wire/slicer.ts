@@ -1,5 +1,6 @@
 import type { Codec, Message } from './codec.js';
 import type { ProtocolError } from './errors.js';
+import { frameName } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { payloadEnd, SliceForm, unitEdge, unitEnd } from './slice-form.js';
 import type { SliceSource } from './slice-form.js';
@@ -87,7 +88,7 @@ export class Slicer {
 
   #tooBig(what: string, bytes: string): ProtocolError {
     const { frame, cap } = this.#source;
-    return violation(frame.stream, `expected ${what} of the '${frame.type}' frame to take at most ${cap} bytes, got ${bytes}`);
+    return violation(frame.stream, `expected ${what} of the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes}`);
   }
 }
 
