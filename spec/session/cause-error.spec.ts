@@ -24,13 +24,28 @@ describe('an open set of reset codes', () => {
 
 describe('the error of a stream', () => {
   it('has the reason of a failed handler for its message, as it came', () => {
-    expect(causeError(reset('remote', ResetCode.APPLICATION_ERROR), 5, false)).toMatchObject({ message: 'why', reason: 'why' });
+    expect(causeError(reset('remote', ResetCode.APPLICATION_ERROR), 5, false)).toMatchObject({
+      message: 'why',
+      reason: 'why',
+      streamId: 5,
+    });
+  });
+
+  it('is a refusal by the remote where the remote refused', () => {
+    const error = causeError(reset('remote', ResetCode.REFUSED), 5, false);
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(error).toMatchObject({ resetCode: ResetCode.REFUSED, retriable: true, streamId: 5 });
   });
 
   it('is no refusal by the remote where this program refused', () => {
     const error = causeError(reset('user', ResetCode.REFUSED), 5, false);
     expect(error).toBeInstanceOf(RefusedError);
-    expect(error).toMatchObject({ resetCode: null, retriable: true });
+    expect(error).toMatchObject({ resetCode: null, retriable: true, streamId: 5 });
+  });
+
+  it('names the stream that was lost', () => {
+    const reason = { code: 1006, reason: '', wasClean: false, willRetry: true };
+    expect(causeError({ how: 'lost', reason }, 5, false)).toMatchObject({ streamId: 5, retriable: false });
   });
 
   it.each<[string, CloseCause, object | null]>([

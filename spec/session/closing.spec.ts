@@ -112,6 +112,8 @@ describe('closing in good order', () => {
       const stream = working(rig);
       close(rig, 2 ** 31);
       expect(time.isOver).toBe(true);
+      close(rig, 2 ** 31 - 1);
+      expect(time.isOver).toBe(false);
       rig.receive({ type: 'reset', stream: 1, code: CANCEL });
       expect(stream.ends).toHaveLength(1);
       expect(rig.transport.closes).toEqual([CLEAN]);
@@ -172,6 +174,30 @@ describe('closing in good order', () => {
       expect(time.isOver).toBe(true);
     }),
   );
+
+  it('does nothing while the last frames are being written out', () => {
+    const rig = new Rig();
+    const stream = working(rig);
+    close(rig, 1_000);
+    rig.transport.bufferedAmount = MIB;
+    rig.send(stream, { payload: 'answer', end: true });
+    rig.receive({ type: 'data', stream: 1, end: true });
+    stream.live.reset('user', ResetCode.APPLICATION_ERROR, '');
+    close(rig, 0);
+    rig.transport.drainTo(0);
+    expect(rig.transport.closes).toEqual([CLEAN]);
+  });
+
+  it('does nothing to a session that has failed', () => {
+    const rig = new Rig();
+    working(rig);
+    rig.receive({ type: 'open', stream: 0 });
+    const closes = [...rig.transport.closes];
+    rig.forget();
+    close(rig);
+    expect([rig.news, rig.transport.closes]).toEqual([[], closes]);
+    expect(closes).toHaveLength(1);
+  });
 
   it('does nothing to a session that has ended', () => {
     const rig = new Rig();

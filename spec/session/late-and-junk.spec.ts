@@ -6,7 +6,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope } from '../support/session-rig.js';
 
-const { PROTOCOL_ERROR, CANCEL } = ResetCode;
+const { PROTOCOL_ERROR, CANCEL, APPLICATION_ERROR } = ResetCode;
 const CLOSED_BY_RESET: readonly Frame[] = [
   { type: 'open', stream: 1 },
   { type: 'reset', stream: 1, code: CANCEL },
@@ -96,6 +96,16 @@ const JUNK: readonly Junk[] = [
     frame: { type: 'data', stream: 1, trailers: { a: 1 } },
     told: 'data of stream 1 without payload, fragment, end or headers',
   },
+  {
+    what: 'a ping whose pong would be longer than a message may be',
+    frame: { type: 'ping', nonce: 'n'.repeat(65_520) },
+    told: 'a ping whose pong would not fit a message',
+  },
+  {
+    what: 'a ping whose pong would be longer with its escapes',
+    frame: { type: 'ping', nonce: '\u0001'.repeat(10_920) },
+    told: 'a ping whose pong would not fit a message',
+  },
   { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' }, told: 'a pong that answers no ping' },
   { what: 'a pong without a nonce', frame: { type: 'pong' }, told: 'a pong that answers no ping' },
 ];
@@ -183,6 +193,35 @@ describe('a frame that does not fit', () => {
       'rxmux: stream 1: ignored headers on a later frame',
       'rxmux: stream 1: ignored trailers without an end',
     ]);
+  });
+});
+
+describe('a frame of a stream whose reset is still to be written', () => {
+  const MIB = 1024 * 1024;
+
+  it.each<[string, Frame, readonly unknown[]]>([
+    ['leaves the reset where it is, as late data', { type: 'data', stream: 1, payload: 1 }, [['reset', 1, APPLICATION_ERROR]]],
+    ['makes the reset needless, as a reset', { type: 'reset', stream: 1 }, []],
+  ])('%s', (_what, frame, sent) => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    rig.transport.bufferedAmount = MIB;
+    stream.live.reset('user', APPLICATION_ERROR, '');
+    rig.receive(frame);
+    rig.transport.drainTo(0);
+    expect(brief(rig.news)).toEqual(sent);
+  });
+});
+
+describe('an open that finds no place', () => {
+  it('is told of at debug, with the reason of its refusal', () => {
+    const rig = new Rig({ limits: { maxStreams: 0 } });
+    const lines = debugLines(() => {
+      rig.receive({ type: 'open', stream: 1 });
+    });
+    const [{ reason } = {}] = rig.news;
+    expect(reason).toBe('more than 0 streams (maxStreams)');
+    expect(lines).toContain(`rxmux: ignored an open of stream 1: ${String(reason)}`);
   });
 });
 

@@ -9,6 +9,7 @@ describe('a ping', () => {
       const rig = new Rig();
       const trips: number[] = [];
       const lost: unknown[] = [];
+      time.advance(10);
       rig.session.connection.ping(trips.push.bind(trips), lost.push.bind(lost));
       const [ping] = rig.news;
       time.advance(42);

@@ -115,4 +115,13 @@ describe('room', () => {
     rig.transport.drainTo(0);
     expect(stream.live.overflows).toBe(false);
   });
+
+  it('to keep what comes is not asked for a stream that nobody works on any more: it would never be given back', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    rig.send(stream, { end: true });
+    expect([stream.cause, stream.live.keep(1_000), rig.session.intake.held.used]).toEqual([{ how: 'ended' }, true, 0]);
+    stream.live.read(1_000);
+    expect(rig.session.intake.held.used).toBe(0);
+  });
 });

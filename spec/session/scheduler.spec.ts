@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { overtakes } from '../../src/session/precedence.js';
 import { Scheduler, TURN_BYTES } from '../../src/session/scheduler.js';
 import type { Frame } from '../../src/wire/frame.js';
@@ -174,6 +176,25 @@ describe('the pump', () => {
     const rest = rig.news;
     expect([rest[0]?.['type'], rest.at(-1)?.['payload']]).toEqual(['pong', 'behind']);
   });
+
+  it.each([new JsonCodec(), new MsgpackCodec()])(
+    'gives one that asks for more only while it leaves a share of each turn, under $name',
+    (codec) => {
+      const rig = rigOf({ codec });
+      const stream = rig.open();
+      let asked = 0;
+      const pull = (): void => {
+        for (; stream.live.idle && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
+        stream.live.whenIdle(pull);
+      };
+      pull();
+      for (const turn of [1, 2, 3]) {
+        expect(rig.transport.turnsDue).toBe(1);
+        expect(Math.abs(asked / turn - TURN_BYTES)).toBeLessThan(TURN_BYTES / 8);
+        rig.transport.nextTurn();
+      }
+    },
+  );
 
   it('counts the bytes that wait back to 0', () => {
     const rig = fullRig({ maxFrameBytes: 300 });

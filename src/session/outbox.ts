@@ -60,10 +60,11 @@ export class Outbox implements Departures {
     this.scheduler.release(stream);
   }
 
-  /** Whether a frame is for the remote at all: it is told nothing of a stream of this side whose open has never left, unless it asked. */
-  concernsRemote(frame: Frame): boolean {
+  /** A frame's turn has come; `false` when it is not for the remote, who is told nothing of a stream whose open has never left, unless it asked. */
+  leaving(frame: Frame): boolean {
     const { streams, answers } = this.session;
     const stream = frame.stream ?? 0;
+    if (frame.type === 'open') streams.get(stream)?.leaving();
     return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || answers.owe(frame);
   }
 

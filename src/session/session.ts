@@ -177,8 +177,7 @@ export class Session {
 
   /** Takes a frame's turn to be written; `false` for one that does not concern the remote. */
   #leaves(frame: Frame): boolean {
-    if (!this.outbox.concernsRemote(frame)) return false;
-    if (frame.type === 'open') this.streams.get(frame.stream ?? 0)?.leaving();
+    if (!this.outbox.leaving(frame)) return false;
     this.#owner.observed('tx', frame);
     return true;
   }

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { Rig } from '../support/session-rig.js';
+import type { Holder } from '../support/session-rig.js';
+
+const KIB = 1024;
+const FULL = 1024 * KIB;
+const ROOM = 256 * KIB;
+/** What one turn of the event loop writes, in a single message. */
+const SHARE = 'x'.repeat(128 * KIB);
+const WIDE = { maxFrameBytes: 256 * KIB };
+
+/** A rig with some open streams, the share of this turn untouched, and the names of the tasks that ran. */
+function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: readonly Holder[], ran: string[]] {
+  const rig = new Rig(options);
+  const streams = Array.from({ length: count }, () => rig.open());
+  rig.forget();
+  return [rig, streams, []];
+}
+
+describe('a stream that sends only what leaves at once', () => {
+  it('goes on at once while there is room in the socket and in the turn', () => {
+    const [rig, [stream], ran] = pulled(1);
+    expect(stream?.live.idle).toBe(true);
+    stream?.live.whenIdle(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([['task'], 0, null]);
+  });
+
+  it('waits for the next turn once the share of this one is used up', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    if (other !== undefined) rig.send(other, { payload: SHARE });
+    expect(stream?.live.idle).toBe(false);
+    stream?.live.whenIdle(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue]).toEqual([[], 1]);
+    rig.transport.nextTurn();
+    expect([ran, stream?.live.idle, rig.transport.turnsDue]).toEqual([['task'], true, 0]);
+  });
+
+  it('waits until the socket has room again', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.bufferedAmount = FULL;
+    expect(stream?.live.idle).toBe(false);
+    stream?.live.whenIdle(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, ROOM]);
+    rig.transport.drainTo(ROOM);
+    expect(ran).toEqual(['task']);
+  });
+
+  it('waits behind what is queued', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'before' });
+    stream?.live.whenIdle(() => ran.push(`behind ${rig.news.length}`));
+    rig.transport.drainTo(0);
+    expect(ran).toEqual(['behind 1']);
+  });
+
+  it('waits until the frame that is leaving has left', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    rig.onObserved = () => {
+      rig.onObserved = () => undefined;
+      ran.push(`idle: ${String(stream?.live.idle)}`);
+      stream?.live.whenIdle(() => ran.push(`behind ${rig.news.length}`));
+    };
+    if (other !== undefined) rig.send(other, { payload: 'leaving' });
+    expect(ran).toEqual(['idle: false', 'behind 1']);
+  });
+
+  it('takes turns with the others, one share of a turn each', () => {
+    const [rig, streams, ran] = pulled(3);
+    rig.transport.bufferedAmount = FULL;
+    for (const stream of streams) {
+      const step = (): void => {
+        ran.push(String(stream.live.id));
+        rig.send(stream, { payload: SHARE });
+        if (ran.length < 5) stream.live.whenIdle(step);
+      };
+      stream.live.whenIdle(step);
+    }
+    rig.transport.drainTo(0);
+    const after = [ran.length];
+    while (rig.transport.turnsDue > 0) {
+      rig.transport.nextTurn();
+      after.push(ran.length);
+    }
+    expect(ran).toEqual(['2', '4', '6', '2', '4', '6', '2']);
+    expect(after).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('does not go on from within its own task', () => {
+    const [, [stream], ran] = pulled(1);
+    stream?.live.whenIdle(() => {
+      stream.live.whenIdle(() => ran.push('second'));
+      ran.push('first');
+    });
+    expect(ran).toEqual(['first', 'second']);
+  });
+
+  it('goes on when it has ended, to find that out, and at once from then on', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.bufferedAmount = FULL;
+    stream?.live.whenIdle(() => ran.push('waited'));
+    stream?.live.reset('user', ResetCode.CANCEL, '');
+    stream?.live.whenIdle(() => ran.push('closed'));
+    expect([ran, stream?.live.idle]).toEqual([['waited', 'closed'], true]);
+  });
+
+  it('waits for nothing on a connection that has failed', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.receive({ type: 'open', stream: 0 });
+    stream?.live.whenIdle(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, null]);
+  });
+});
