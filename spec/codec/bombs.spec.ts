@@ -30,14 +30,19 @@ const CHILD = `
   const { MsgpackCodec, decode } = require(process.argv[1]);
   const bomb = Uint8Array.from(require('node:fs').readFileSync(0)).buffer;
   const codec = new MsgpackCodec();
-  const attacked = { decode: (data) => codec.decode(data), decodePayload: (data) => codec.decodePayload(data), library: decode }[process.argv[2]];
+  const attacked = {
+    decode: (data) => codec.decode(data),
+    decodePayload: (data) => codec.decodePayload(data),
+    relay: (data) => codec.encodePayload(codec.decodePayload(data)),
+    library: decode,
+  }[process.argv[2]];
   const before = process.memoryUsage().rss;
   let failure = 'returns';
   try { attacked(bomb); } catch (error) { failure = String(error); }
   process.stdout.write(JSON.stringify({ failure, megabytes: (process.memoryUsage().rss - before) / 2 ** 20 }));
 `;
 
-function attack(target: 'decode' | 'decodePayload' | 'library', bomb: Buffer): { failure: string; megabytes: number } {
+function attack(target: 'decode' | 'decodePayload' | 'relay' | 'library', bomb: Buffer): { failure: string; megabytes: number } {
   const { stdout } = spawnSync(process.execPath, ['--max-old-space-size=64', '-e', CHILD, bundle, target], { input: bomb });
   return stdout.length === 0 ? { failure: 'the process died', megabytes: NaN } : (JSON.parse(String(stdout)) as ReturnType<typeof attack>);
 }
@@ -80,5 +85,13 @@ describe('msgpack bombs', () => {
     const { failure, megabytes } = attack('decode', envelope);
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
     expect(megabytes).toBeLessThan(10);
+  });
+
+  it.each<[string, Buffer]>([
+    ['alone', Buffer.from([0x81, 0xcd, 0x03, 0xff, 0xc0])],
+    ['beside text', Buffer.from([0x82, 0xcd, 0x03, 0xff, 0xc0, 0xa1, 0x61, 0xc0])],
+  ])('cost little memory where they are sent on: 10 000 maps that have 1023 as a key, %s', (_title, map) => {
+    const maps = Buffer.concat([Buffer.from([0xdc, 0x27, 0x10]), ...Array.from({ length: 10_000 }, () => map)]);
+    expect(attack('relay', maps).failure).toBe('returns');
   });
 });

@@ -131,6 +131,8 @@ describe('MsgpackCodec: values', () => {
     ['undefined properties, left out', { a: undefined, b: { c: undefined, d: 1 } }, { b: { d: 1 } }],
     ['undefined and missing elements, as null', Object.assign([undefined], { 2: 1 }), [null, null, 1]],
     ['own enumerable properties of an instance', new Point(), { x: 1 }],
+    ['a plain object that calls itself a Map', { [Symbol.toStringTag]: 'Map', x: 1 }, { x: 1 }],
+    ['the same without a prototype', Object.assign(Object.create(null) as object, { [Symbol.toStringTag]: 'Map', x: 1 }), { x: 1 }],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
     ['boxed primitives', [Object(1), Object('a'), Object(true), Object(NaN)], [1, 'a', true, NaN]],
     ['keys named constructor and prototype', { constructor: { prototype: { admin: true } } }, undefined],
@@ -188,6 +190,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     ['undefined', undefined, 'undefined'],
     ['ABSENT', ABSENT, 'a symbol'],
     ['a function', () => 1, 'a function'],
+    ['a function with properties', Object.assign(() => 1, { a: 1 }), 'a function'],
     ['a bigint', 1n, 'a bigint'],
     ['an invalid Date', new Date(NaN), 'an invalid Date'],
     ['a Map', new Map([['a', 1]]), 'a Map'],
@@ -265,7 +268,11 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     ['nil as a key', bytes(0x81, 0xc0, 0), /text or an integer/],
     ['bytes as a key', bytes(0x81, 0xc4, 1, 0, 0), /text or an integer/],
     ['a map as a key', bytes(0x81, 0x80, 0), /text or an integer/],
-    ['an unknown extension', packed(new ExtData(5, Uint8Array.of(1))), /no extension but timestamp \(-1\), got type 5/],
+    [
+      'an unknown extension',
+      packed(new ExtData(5, Uint8Array.of(1))),
+      /^ProtocolError: codec 'msgpack': expected no extension but timestamp \(-1\), got type 5$/,
+    ],
     ['an unknown reserved extension', packed([new ExtData(-2, Uint8Array.of(1))]), /got type -2/],
     ['a timestamp of a wrong size', packed(new ExtData(-1, Uint8Array.of(1, 2))), /timestamp \(expected 4, 8, or 12\): 2/],
     ['a timestamp beyond Date', packed(new ExtData(-1, new Uint8Array(12).fill(0x7f))), /within the range of Date/],
@@ -303,6 +310,16 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     const failure = failureOf(() => codec.decode(message));
     expect(failure).toMatch(/^ProtocolError: /);
     expect(failure).toMatch(expected);
+  });
+
+  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper', () => {
+    const made = new MsgpackCodec();
+    const deepest = nested(95, (inner) => [inner]);
+    expect(made.decodePayload(bytes(0x81, 1, 2))).toEqual({ 1: 2 });
+    expect(made.decodePayload(packed(deepest))).toEqual(deepest);
+    expect(made.decode(packed({ type: 'data', payload: deepest })).payload).toEqual(deepest);
+    expect(failureOf(() => made.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 1, 0)))).toMatch(/text as each key/);
+    expect(failureOf(() => made.decode(packed({ type: 'data', payload: nested(96, (inner) => [inner]) })))).toMatch(/at most 96 levels/);
   });
 
   it('refuses more items than it was told, and by default more than a million', () => {
@@ -349,6 +366,18 @@ describe('MsgpackCodec.decode: what it accepts', () => {
     expect(
       codec.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa7, ...ascii('payload'), 0x81, 7, 0xc3)).payload,
     ).toEqual({ 7: true });
+  });
+
+  it.each<[string, unknown]>([
+    ['numbers', { 0: 'a', 9: 'b', 1023: 'c' }],
+    ['numerals that are no index', { '007': 1, '1.5': 2, '-1': 3 }],
+    ['the mark that numbers are decoded behind', { '\0': 1, '\x001023': 2, '\0\x001023': 3 }],
+    ['that mark beside numbers', { 1023: 1, '\0': 2, '\x001023': 3, '': 4 }],
+    ['numbers in maps in each other', { 1: { 2: [{ 3: new Date(0) }] }, a: { 4: Uint8Array.of(1) } }],
+  ])('gives keys back as they were: %s', (_what, value) => {
+    const decoded = codec.decodePayload(codec.encodePayload(value));
+    expect(decoded).toEqual(value);
+    expect(Object.getPrototypeOf(decoded)).toBe(Object.prototype);
   });
 
   it('takes the last of duplicate keys', () => {

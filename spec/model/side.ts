@@ -156,7 +156,7 @@ export class Side implements Home {
   send(held: Held, value: unknown, { end, headers, trailers }: Sending): void {
     const { stream, model, sealed } = held;
     if (!sealed) this.#turns.accepted(held.id);
-    // They stay set when the call fails, and go with the end that is sent after all.
+    const { trailers: before } = model;
     if (!sealed && trailers !== undefined) model.trailers = trailers;
     try {
       const options = { ...(headers === undefined ? {} : { headers }), ...(trailers === undefined ? {} : { trailers }) };
@@ -165,6 +165,7 @@ export class Side implements Home {
       if (held.id % 3 !== 0) this.world.awaits(sent, `a value sent on ${held.name}`);
     } catch (error) {
       if (!sealed) this.#turns.revoked(held.id);
+      model.trailers = before;
       this.findings.note(isBroken(error), 'no internal error', () => `send on ${held.name} threw ${String(error)}`);
       return;
     }

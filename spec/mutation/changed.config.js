@@ -7,8 +7,6 @@ const whole = JSON.parse(readFileSync(join(import.meta.dirname, '../../stryker.c
 export default {
   ...whole,
   incremental: false,
-  // A mutant in what a module runs once while it loads is run against every test.
-  ignoreStatic: true,
   reporters: ['json', 'progress-append-only'],
   jsonReporter: { fileName: 'reports/mutation/changed.json' },
   thresholds: { high: 100, low: 90, break: null },

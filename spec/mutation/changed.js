@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { mutantsOf, survivorsOf, tally } from './figures.js';
 
-const MINUTES = 5;
+const MINUTES = 3;
 const REPORT = 'reports/mutation/changed.json';
 const root = join(import.meta.dirname, '../..');
 const stryker = join(createRequire(import.meta.url).resolve('@stryker-mutator/core/package.json'), '../bin/stryker.js');

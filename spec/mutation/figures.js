@@ -13,9 +13,10 @@ export function mutantsOf(report) {
     const lines = source.split('\n');
     return mutants.map(({ status, location: { start, end }, replacement = '' }) => {
       const text = lines.slice(start.line - 1, end.line);
+      const whole = joined(text.join('\n'));
       text.push(text.pop().slice(0, end.column - 1));
       text[0] = text[0].slice(start.column - 1);
-      return { file, status, line: start.line, original: joined(text.join('\n')), replacement: joined(replacement) };
+      return { file, status, line: start.line, whole, original: joined(text.join('\n')), replacement: joined(replacement) };
     });
   });
 }
@@ -31,6 +32,7 @@ export function tally(mutants) {
     timeout: count('Timeout'),
     survived: count('Survived'),
     uncovered: count('NoCoverage'),
+    ignored: count('Ignored'),
     score: valid === 0 ? 100 : (100 * killed) / valid,
   };
 }
@@ -42,9 +44,10 @@ export function survivorsOf(mutants) {
     .map((mutant) => ({ ...mutant, why: ACCEPTED.find((accepted) => isMet(accepted, mutant))?.why }));
 }
 
-// Not by line: those move with each change of a file.
-function isMet(accepted, { file, original, replacement }) {
-  return file === accepted.file && original === accepted.original && (accepted.replacement ?? replacement) === replacement;
+// Not by the number of a line: those move with each change of a file.
+function isMet(accepted, { file, whole, original, replacement }) {
+  const { code = original, mutant = replacement, within = '' } = accepted;
+  return file === accepted.file && original === code && replacement === mutant && whole.includes(within);
 }
 
 const joined = (code) => code.replace(/\s+/g, ' ');

@@ -15,12 +15,12 @@ const cell = (text) => text.replaceAll('|', '\\|');
 const code = (text) => `\`\` ${cell(text)} \`\``;
 const row = (...cells) => `| ${cells.join(' | ')} |`;
 const figures = (title, some) => {
-  const { valid, killed, timeout, survived, uncovered, score } = tally(some);
-  return row(title, valid, killed, timeout, survived, uncovered, `${score.toFixed(1)} %`);
+  const { valid, killed, timeout, survived, uncovered, ignored, score } = tally(some);
+  return row(title, valid, killed, timeout, survived, uncovered, ignored, `${score.toFixed(1)} %`);
 };
 const head = (title) => [
-  row(title, 'mutants', 'killed', 'of these by timeout', 'survived', 'not covered', 'score'),
-  '|---|--:|--:|--:|--:|--:|--:|',
+  row(title, 'mutants', 'killed', 'of these by timeout', 'survived', 'not covered', 'static', 'score'),
+  '|---|--:|--:|--:|--:|--:|--:|--:|',
 ];
 const groups = (keyOf) => [...new Set(mutants.map(keyOf))].sort().map((key) => [key, mutants.filter((mutant) => keyOf(mutant) === key)]);
 const folderOf = ({ file }) => file.slice(0, file.lastIndexOf('/'));

@@ -102,4 +102,20 @@ describe('a value that comes too late', () => {
     await stream.reply(2, { trailers: { ok: true } });
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true, payload: 2, trailers: { ok: true } }]);
   });
+
+  it.each<[call: string, fails: (stream: Stream) => unknown]>([
+    ['a reply with a value the codec cannot represent', (stream) => stream.reply(1n, { trailers: { of: 'the reply that failed' } })],
+    [
+      'a reply with headers that come too late',
+      (stream) => stream.reply(1, { headers: { a: 1 }, trailers: { of: 'the reply that failed' } }),
+    ],
+    ['an end with trailers that fit no frame', (stream) => stream.end({ trailers: { much: 'x'.repeat(100_000) } })],
+  ])('is not the same as %s, which leaves none of its trailers to the next end', async (_call, fails) => {
+    const { stream } = opened(stays);
+    const sent = framesOf(stream.peer);
+    stream.setTrailers({ rows: 1 });
+    expect(() => fails(stream)).toThrow();
+    await stream.end();
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true, trailers: { rows: 1 } }]);
+  });
 });

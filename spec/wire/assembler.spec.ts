@@ -129,6 +129,13 @@ describe('Assembler.feed: ProtocolError', () => {
     expect(state()).toEqual({ inProgress: true, byteLength: 3, pieces: 1 });
   });
 
+  it('quotes no type that is not known', () => {
+    const frame = { type: 'x'.repeat(1_000), stream: 1 };
+    expect(() => assembler.feed(frame, json)).toThrow(
+      new ProtocolError('stream 1: expected a fragment, got a frame of an unknown type without one'),
+    );
+  });
+
   it.each<[string, Frame, Frame]>([
     ['bytes after text', more('a'), more(bytes(1))],
     ['text after bytes', more(bytes(1)), last('a')],

@@ -234,6 +234,18 @@ describe('split_frame rule 6: ProtocolError', () => {
       59,
       "stream 1: expected the closing fragment of the 'data' frame to take at most 59 bytes, got 62 without any payload",
     ],
+    [
+      'a frame of an unknown type, which may be of any length, has no payload',
+      { type: 'x'.repeat(50) },
+      60,
+      'expected the frame of an unknown type to take at most 60 bytes, got 61 and no payload to cut',
+    ],
+    [
+      'a frame of an unknown type leaves no room for its payload',
+      { type: 'x'.repeat(50), payload: 1 },
+      60,
+      'expected a fragment with one unit of the payload of the frame of an unknown type to take at most 60 bytes, got 88',
+    ],
   ])('when %s', (_what, frame, cap, message) => {
     expect(() => cut(frame, cap)).toThrow(new ProtocolError(message));
   });

@@ -43,6 +43,16 @@ describe('Frame', () => {
     });
   });
 
+  const full = completeFrame({ type: 'data' });
+
+  it('is given back itself when it has all twelve fields', () => {
+    expect(completeFrame(full)).toBe(full);
+  });
+
+  it.each(Object.keys(full).filter((field) => field !== 'type'))('has %s at its default when only that is left out', (field) => {
+    expect(completeFrame({ ...full, [field]: undefined })).toStrictEqual(full);
+  });
+
   it('keeps every value that is not a default', () => {
     const frame = {
       type: 'reset',

@@ -119,6 +119,21 @@ describe('Connection table: faults of one stream', () => {
       [more('a', { type: 'open' }), last('b')],
       'expected the next fragment of the open, got one of a data',
     ],
+    [
+      'an unknown type in the middle of an open',
+      [more('a', { type: 'open' }), last('b', { type: 'x'.repeat(1_000) })],
+      'expected the next fragment of the open, got one of a frame of an unknown type',
+    ],
+    [
+      'a payload in the middle of an unknown type',
+      [more('a', { type: 'x'.repeat(1_000) }), frame({ payload: 1 })],
+      'expected the next fragment of the frame of an unknown type, got a data without one',
+    ],
+    [
+      'an unknown type without a fragment',
+      [more('a'), frame({ type: 'x'.repeat(1_000) })],
+      'expected the next fragment of the data, got a frame of an unknown type without one',
+    ],
   ])('answers %s with PROTOCOL_ERROR', (_what, frames, reason) => {
     expect(accept(...frames)).toEqual(fault(ResetCode.PROTOCOL_ERROR, reason));
     expect(kept()).toEqual(NOTHING);
@@ -196,6 +211,15 @@ describe('Connection table: a reset in the middle of a fragment sequence', () =>
   it('still ends the stream when its payload does not decode', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     expect(accept(more('{', fields), last('', fields))).toStrictEqual(frame({ ...fields, payload: ABSENT }));
+    expect(kept()).toEqual(NOTHING);
+  });
+});
+
+describe('a reset whose fragments are of two kinds', () => {
+  it('still ends the stream, as a whole frame though more was to follow', () => {
+    const fields = { type: 'reset', code: 16, reason: 'r' };
+    const bytes = frame({ ...fields, fragment: Uint8Array.of(1).buffer, more: true });
+    expect(accept(more('{', fields), bytes)).toStrictEqual(frame({ ...fields, payload: ABSENT }));
     expect(kept()).toEqual(NOTHING);
   });
 });

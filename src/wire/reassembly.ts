@@ -117,7 +117,7 @@ export class Reassembly {
     } catch (error) {
       this.release(stream);
       // A reset ends its stream even when what it explains cannot be read.
-      if (frame.type === 'reset') return { ...frame, fragment: null, headers: first.headers };
+      if (frame.type === 'reset') return { ...frame, fragment: null, more: false, headers: first.headers };
       return new StreamFault(stream, ResetCode.PROTOCOL_ERROR, error instanceof Error ? error.message : 'fragments do not reassemble');
     }
   }
