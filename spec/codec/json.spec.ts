@@ -81,6 +81,11 @@ describe('JsonCodec.encode: envelope rules', () => {
   it.each<[string, Frame, string]>([
     ['a fragment of bytes', { type: 'data', fragment: new ArrayBuffer(3) }, "codec 'json': expected the fragment as text, got 3 bytes"],
     ['a stream that is not a number', { type: 'data', stream: NaN }, "codec 'json': expected a finite number as 'stream', got NaN"],
+    [
+      'an infinite last_stream',
+      { type: 'goaway', last_stream: -Infinity },
+      "codec 'json': expected a finite number as 'last_stream', got -Infinity",
+    ],
     ['an infinite code', { type: 'reset', code: Infinity }, "codec 'json': expected a finite number as 'code', got Infinity"],
   ])('refuses %s', (_title, frame, message) => {
     expect(failureOf(() => codec.encode(frame))).toBe(`TypeError: ${message}`);

@@ -51,6 +51,17 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
   });
 
   it.each([
+    ['the last of one byte', '\u007f', 12],
+    ['the first of two bytes', '\u0080', 6],
+    ['the last of two bytes', '\u07ff', 6],
+    ['the first of three bytes', '\u0800', 4],
+    ['the last of three bytes', '\uffff', 4],
+    ['the first of four bytes', '\u{10000}', 3],
+  ])('counts a character by its bytes: %s', (_what, character, fitting) => {
+    expect(fragmentCut(character.repeat(20), 0, 12)).toBe(fitting * character.length);
+  });
+
+  it.each([
     ['nothing', -1, 0],
     ['nothing', 0, 0],
     ['a short header', 1, 1],
