@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { mayBeIndex } from '../../src/codec/index-keys.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
@@ -21,6 +22,22 @@ const VALUES: readonly (readonly [what: string, value: object])[] = [
 function sentOn(codec: Codec, value: object): string {
   return JSON.stringify(codec.decodePayload(codec.encodePayload({ ...value, ...COPIED })));
 }
+
+describe('mayBeIndex', () => {
+  it.each<[key: string, may: boolean]>([
+    ['0', true],
+    ['9', true],
+    ['1023', true],
+    ['007', true],
+    ['/', false],
+    [':', false],
+    ['-1', false],
+    ['a1', false],
+    ['', false],
+  ])("tells of '%s' by how it begins: %s", (key, may) => {
+    expect(mayBeIndex(key)).toBe(may);
+  });
+});
 
 describe('a copy of an object with indices as keys', () => {
   it.each(VALUES.flatMap(([what, value]) => [json, msgpack].map((codec) => ({ what, value, codec }))))(

@@ -326,7 +326,7 @@ describe('JsonCodec limits: 256 levels of nesting, the payload counted as level 
   });
 
   it('does not count scalars inside the deepest level', () => {
-    const value = nested(256, (inner, level) => (level === 1 ? ['leaf', 1] : [inner]));
+    const value = nested(257, (inner, level) => (level === 1 ? ['leaf', 1, null, true] : [inner]));
     expect(codec.decodePayload(codec.encodePayload(value))).toEqual(value);
   });
 

@@ -312,10 +312,12 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(failure).toMatch(expected);
   });
 
-  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper', () => {
+  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper, from its making on', () => {
     const made = new MsgpackCodec();
     const deepest = nested(95, (inner) => [inner]);
     expect(made.decodePayload(bytes(0x81, 1, 2))).toEqual({ 1: 2 });
+    expect(failureOf(() => made.decodePayload(bytes(0x81, 0xca, 0x3f, 0xc0, 0, 0, 0)))).toMatch(/text or an integer/);
+    expect(failureOf(() => made.decodePayload(packed(new ExtData(5, Uint8Array.of(1)))))).toMatch(/no extension but timestamp/);
     expect(made.decodePayload(packed(deepest))).toEqual(deepest);
     expect(made.decode(packed({ type: 'data', payload: deepest })).payload).toEqual(deepest);
     expect(failureOf(() => made.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 1, 0)))).toMatch(/text as each key/);

@@ -1,6 +1,8 @@
 const FASTER = 'only faster: the longer way gives the same';
 const NO_LOOK = 'only saves a look at those who wait, each of whom is asked for its room again';
 const MEMORY = 'decides only how much memory is kept or taken, which the fuzzer and the leak suite measure';
+const SEARCH = 'decides only where the search for the longest slice looks next, not what it finds';
+const QUEUED = 'only faster: where nothing is in its way, a frame that is queued leaves at once too';
 const NARROWING = 'is there for the compiler: the condition beside it holds in every such case';
 
 /**
@@ -10,6 +12,31 @@ const NARROWING = 'is there for the compiler: the condition beside it holds in e
 export const ACCEPTED = [
   ...of('src/wire/fragment.ts', [
     { code: "''", within: "encodedPayload ?? ''", why: 'only faster: a frame that is close to the cap is encoded to see' },
+  ]),
+  ...of('src/wire/slice-form.ts', [
+    { code: 'tooFar > end', why: SEARCH },
+    { code: 'fitting === from', why: SEARCH },
+    { code: 'fitting + tooFar', why: SEARCH },
+  ]),
+  ...of('src/wire/slicer.ts', [
+    {
+      code: 'form.bytesAround(sample) <= cap',
+      mutant: 'form.bytesAround(sample) < cap',
+      why: 'only faster: where there is hardly room, all slices are made to see',
+    },
+  ]),
+  ...of('src/wire/frames-equal.ts', [
+    ...[
+      "typeof a !== 'object' || typeof b !== 'object' || a === null || b === null",
+      "typeof a !== 'object' || typeof b !== 'object' || a === null",
+      "typeof a !== 'object' || typeof b !== 'object'",
+      "typeof a !== 'object'",
+      "typeof b !== 'object'",
+      'a === null',
+      'b === null',
+    ].map((code) => ({ code, why: 'what is no object equals none a step further on either' })),
+    { code: '[b]', mutant: '[]', why: 'only faster: a shared part is walked twice, then never again' },
+    { code: 'at < a.length', mutant: 'at <= a.length', why: 'behind the last element both have nothing' },
   ]),
   ...of('src/wire/fifo.ts', [
     { code: 'item === undefined', mutant: 'false', why: 'an empty queue that is shifted starts over, still empty' },
@@ -27,24 +54,44 @@ export const ACCEPTED = [
     { code: 'message.length <= limit', mutant: 'true', why: FASTER },
     { code: 'fitsWithin(text, maxBytes)', mutant: 'false', why: FASTER },
   ]),
+  ...of('src/wire/subprotocol.ts', [{ code: "offered?.split(',', 1)[0]?.trim", why: NARROWING }]),
   ...of('src/wire/mapping.ts', [{ code: 'value !== undefined', mutant: 'true', why: 'a field that is undefined is never asked about' }]),
   ...of('src/wire/reassembly.ts', [
     { code: 'fragment === null && !frame.more && this.#partials.size === 0', mutant: 'false', why: FASTER },
+  ]),
+  ...of('src/codec/json.ts', [
+    { code: 'message.length > 2 * maxDepth && isObject(value)', why: FASTER },
+    { code: 'message.length > 2 * maxDepth', why: FASTER },
+    { code: '2 * maxDepth', why: FASTER },
+    { code: 'Array.isArray(value)', mutant: 'false', why: FASTER },
+  ]),
+  ...of('src/codec/index-keys.ts', [
+    ...[
+      'Number(keys[keys.length - 1]) < MOST_PLACES * keys.length',
+      'keys.length - 1',
+      'MOST_PLACES * keys.length',
+      'isDense || Object.hasOwn(object, HIGHEST_INDEX)',
+    ].map((code) => ({ code, why: MEMORY })),
   ]),
   ...of('src/codec/json-ready.ts', [
     { code: "typeof item !== 'string'", mutant: 'true', why: FASTER },
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
   ...of('src/codec/msgpack.ts', [
+    {
+      code: '{ extensionCodec: TIMESTAMPS_ONLY }',
+      mutant: '{}',
+      why: 'its own extensions write a timestamp the same, and nothing else gets to the encoder',
+    },
     { code: 'behind > 0', why: 'only faster: there is nothing to copy' },
     { code: 'buffer.byteLength > KEPT_BYTES', why: MEMORY },
     { code: 'bytes.length > KEPT_BYTES', why: MEMORY },
     { code: 'false', mutant: 'true', within: 'marked = false;', why: FASTER },
     { code: 'blobs === 0 && !marked', mutant: 'false', why: FASTER },
-    { code: '{ [HIGHEST_INDEX]: null }', mutant: '{}', why: MEMORY },
     { code: 'marked && keys.some((key) => key.startsWith(MARK))', why: MEMORY },
     { code: 'whole !== value', mutant: 'true', why: 'without a mark on any key there is none to take off' },
-    { code: '!(first >= DIGIT_0 && first <= DIGIT_9) && first !== 0', why: MEMORY },
+    { code: '!mayBeIndex(text) && text.charCodeAt(0) !== 0', why: MEMORY },
+    { code: '!mayBeIndex(text)', why: MEMORY },
   ]),
   ...of('src/codec/plain-copy.ts', [
     { code: '[]', within: 'path: []', why: 'the first place of the path is written before any is read' },
@@ -52,6 +99,9 @@ export const ACCEPTED = [
     { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
     { code: 'true', mutant: 'false', within: 'isComplete = true', why: FASTER },
+    { code: 'mayHaveIndices ??= mayBeIndex(key)', why: MEMORY },
+    { code: 'mayHaveIndices === true', why: MEMORY },
+    { code: 'true', within: 'mayHaveIndices === true', why: MEMORY },
     { code: 'value === undefined', mutant: 'true', within: 'isComplete = false', why: FASTER },
     { code: '!plain', mutant: 'true', why: FASTER },
     { code: 'value === null', mutant: 'false', why: NARROWING },
@@ -80,6 +130,37 @@ export const ACCEPTED = [
   ...of('src/session/bucket.ts', [
     { code: 'this.#tokens >= this.rate.burst', why: FASTER },
     { code: '{ this.#filledAt = asyncScheduler.now(); return; }', why: FASTER },
+  ]),
+  ...of('src/session/outbox.ts', [
+    { code: '{ this.#river = null; }', why: 'a river that has ended takes nothing either' },
+    { code: "frame.type === 'open'", mutant: 'true', within: 'leaving()', why: 'nothing else of a stream leaves before its open' },
+  ]),
+  ...of('src/session/outflow.ts', [{ code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what is mute' }]),
+  ...of('src/session/reason.ts', [{ code: 'cap >= CAP_WITHOUT_DOUBT', why: FASTER }]),
+  ...of('src/session/vigil.ts', [
+    { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
+  ]),
+  ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
+  ...of('src/session/scheduler.ts', [
+    { code: 'this.#direct', mutant: 'false', within: 'if (this.#direct)', why: QUEUED },
+    { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
+    { code: 'slices === null', mutant: 'false', why: QUEUED },
+    { code: '{ this.#sendDirectly(frame); return; }', why: QUEUED },
+    {
+      code: '{ try { slices = this.#cut(frame); } catch (error) { this.departures.unsendable(frame, error); return; } if (slices === null) { this.#sendDirectly(frame); return; } }',
+      why: QUEUED,
+    },
+  ]),
+  ...of('src/session/session.ts', [
+    { code: '{ cause: error }', mutant: '{}', why: 'it has been logged, and nothing asks for it again' },
+    { code: 'this.#reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
+  ]),
+  ...of('src/session/live-stream.ts', [
+    { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
+    { code: "this.phase === 'idle'", mutant: 'true', why: 'every other phase takes no notice of it' },
+    { code: 'slice.more === true', mutant: 'false', why: 'the end is on the last slice only' },
+    { code: 'this.#place?.run', why: 'only streams of the remote have a handler, and each of them has a place' },
+    { code: 'this.#place?.settle', why: 'only streams of the remote have a handler, and each of them has a place' },
   ]),
   ...of('src/session/flood.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [

@@ -137,6 +137,20 @@ describe('a goaway of the remote', () => {
   );
 
   it.each([
+    ['NO_ERROR', { code: NO_ERROR }],
+    ['no code', {}],
+  ])(
+    'with %s leaves this side all the time it wants',
+    inTime<[string, object]>((time, _what, fields) => {
+      const rig = new Rig();
+      const stream = rig.open();
+      rig.receive({ type: 'goaway', last_stream: 2, ...fields });
+      time.advance(60_000);
+      expect([rig.transport.closes, stream.ends]).toEqual([[], []]);
+    }),
+  );
+
+  it.each([
     ['a drain that would take longer', 5_000, 1_000],
     ['a drain that ends before', 500, 500],
   ])(

@@ -162,6 +162,13 @@ describe('a frame that does not fit', () => {
     ]);
   });
 
+  it('is junk for an id of this side that was never opened, whatever was sent on higher ids of the remote', () => {
+    const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
+    rig.send(rig.remote(7), { payload: 1 });
+    rig.receive({ type: 'reset', stream: 6 });
+    expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
+  });
+
   it('has its reset count as one that the remote provoked, each time: data of ids that were never opened', () => {
     const rig = new Rig({ limits: { provokedResets: { burst: 2, perSecond: 0 } } });
     rig.receive({ type: 'data', stream: 7 }, { type: 'data', stream: 7 });
@@ -234,6 +241,24 @@ describe('a frame that fits', () => {
     rig.receive({ type: 'data', stream: 1, payload: 'é' });
     rig.receive({ type: 'data', stream: 1, fragment: `"${'x'.repeat(1_000)}`, more: true }, { type: 'data', stream: 1, fragment: '"' });
     expect(sizes).toEqual(['{"type":"data","stream":1,"payload":"é"}'.length + 1, 1_002]);
+  });
+
+  it('is observed on its way in and on its way out', () => {
+    const rig = new Rig();
+    rig.send(rig.remote(1), { payload: 'b' });
+    expect(rig.observed).toEqual([
+      ['rx', { type: 'open', stream: 1 }],
+      ['tx', { type: 'data', stream: 1, payload: 'b' }],
+    ]);
+  });
+
+  it('reaches its stream behind the end of this side', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1);
+    rig.send(stream, { end: true });
+    expect(stream.cause).toBeNull();
+    rig.receive({ type: 'data', stream: 1, payload: 'more' });
+    expect([stream.payloads, stream.cause]).toEqual([['more'], null]);
   });
 
   it('is lost on a stream that nobody holds', () => {

@@ -168,6 +168,7 @@ describe('a limit', () => {
         rig.receive({ type: 'reset', stream: 1, code: CANCEL });
         expect(rig.session.intake.held.used).toBe(100);
         stream.live.settle();
+        expect(rig.session.intake.held.used).toBe(0);
         stream.live.read(100);
       },
     ],

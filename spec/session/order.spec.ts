@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamIdsExhaustedError } from '../../src/wire/errors.js';
 import { encodedLength } from '../../src/wire/length.js';
+import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope } from '../support/session-rig.js';
@@ -55,7 +56,9 @@ describe('ids', () => {
     const rig = new Rig({ isDialer, firstId: last });
     expect(rig.open().live.id).toBe(last);
     expect(rig.session.streams.exhausted).toBe(true);
-    expect(() => rig.open()).toThrow(StreamIdsExhaustedError);
+    expect(() => rig.open()).toThrow(
+      new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them'),
+    );
     expect(rig.news.map(spell)).toEqual([`open ${last}`]);
   });
 });
@@ -103,7 +106,14 @@ describe('a stream', () => {
     rig.send(stream, { payload: 'answer', end: true });
     expect(stream.ends).toEqual([]);
     expect(flush(rig)).toEqual(['data 1 answer']);
-    expect(stream.ends).toEqual([{ how: 'ended' }]);
+    expect([stream.ends, stream.live.phase]).toEqual([[{ how: 'ended' }], 'closed']);
+  });
+
+  it('is not forgotten unless it was opened so', () => {
+    const rig = new Rig();
+    const live = rig.session.open();
+    live.send(new OutgoingFrame({ type: 'open', end: true }, null));
+    expect(live.phase).toBe('halfClosedLocal');
   });
 
   it('is forgotten once the open of a notification has left', () => {
@@ -111,7 +121,7 @@ describe('a stream', () => {
     const stream = rig.open({ payload: 'note', end: true }, true);
     expect(rig.session.streams.size).toBe(1);
     expect(flush(rig)).toEqual(['open 2 note']);
-    expect(stream.ends).toEqual([{ how: 'ended' }]);
+    expect([stream.ends, stream.live.phase]).toEqual([[{ how: 'ended' }], 'closed']);
     expect(rig.session.streams.size).toBe(0);
     rig.receive({ type: 'data', stream: 2, payload: 'unwanted', end: true });
     expect(rig.news).toEqual([]);

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
+import { logger } from '../../src/logger.js';
 import type { Message } from '../../src/wire/codec.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
@@ -196,6 +197,25 @@ describe('Outbox', () => {
     const { rig } = pickyRig({ maxFrameBytes });
     const frame = rig.session.outbox.resetFrame(1, ResetCode.CANCEL, reason);
     expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
+  });
+
+  it('logs what the codec threw', () => {
+    const { rig, codec } = pickyRig();
+    const logged = jest.spyOn(logger, 'error');
+    const stream = rig.open({});
+    codec.refuses = ({ type }) => type === 'data';
+    rig.send(stream, { payload: 1 });
+    expect(logged.mock.lastCall?.[1]).toEqual(new TypeError('refused data'));
+  });
+
+  it('drops what comes behind the end of the session', () => {
+    const { rig } = pickyRig();
+    rig.transport.end();
+    rig.forget();
+    expect(() => {
+      rig.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+    }).not.toThrow();
+    expect(rig.news).toEqual([]);
   });
 
   it('gives what was accepted to the river as it comes', () => {

@@ -147,6 +147,21 @@ describe('Outflow', () => {
   );
 
   it(
+    'sees no life in a mute message however often a part of it is taken',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      for (const left of [20, 10, 0]) {
+        transport.bufferedAmount = left;
+        time.advance(10);
+        expect(outflow.tookAt()).toBe(10);
+      }
+    }),
+  );
+
+  it(
     'mutes nothing when the mute message was not given to the socket',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { TURN_BYTES } from '../../src/session/scheduler.js';
+import { LEAST_CHARGE } from '../../src/wire/held-bytes.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import type { Holder } from '../support/session-rig.js';
@@ -7,10 +9,10 @@ const KIB = 1024;
 const FULL = 1024 * KIB;
 const ROOM = 256 * KIB;
 /** What one turn of the event loop writes, in a single message. */
-const SHARE = 'x'.repeat(128 * KIB);
+const SHARE = 'x'.repeat(TURN_BYTES);
 const WIDE = { maxFrameBytes: 256 * KIB };
 
-/** A rig with some open streams, the share of this turn untouched, and the names of the tasks that ran. */
+/** A rig with some open streams and the names of the tasks that ran. */
 function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: readonly Holder[], ran: string[]] {
   const rig = new Rig(options);
   const streams = Array.from({ length: count }, () => rig.open());
@@ -34,6 +36,15 @@ describe('a stream that sends only what leaves at once', () => {
     expect([ran, rig.transport.turnsDue]).toEqual([[], 1]);
     rig.transport.nextTurn();
     expect([ran, stream?.live.idle, rig.transport.turnsDue]).toEqual([['task'], true, 0]);
+  });
+
+  it.each([
+    ['all but a byte of', -1, true],
+    ['just', 0, false],
+  ])('counts what the open and a message take beside the payload: idle behind %s a share', (_what, more, idle) => {
+    const [rig, [stream]] = pulled(1);
+    if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * LEAST_CHARGE - '""'.length + more) });
+    expect(stream?.live.idle).toBe(idle);
   });
 
   it('waits until the socket has room again', () => {

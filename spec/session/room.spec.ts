@@ -106,9 +106,18 @@ describe('room', () => {
     expect(told).toEqual(['gone', 'woken', 'at once']);
   });
 
+  it('is there for a closed stream however much the others have queued', () => {
+    const [rig, stream, other] = full({ limits: { sendHighWaterBytes: 100 } });
+    rig.send(other, { payload: 'x'.repeat(100) });
+    rig.receive({ type: 'reset', stream: 2, code: ResetCode.CANCEL });
+    let woken = 0;
+    stream.live.whenRoom(() => woken++);
+    expect([stream.live.hasRoom, other.live.hasRoom, woken]).toEqual([true, false, 1]);
+  });
+
   it('is over where maxUnsentBytes are queued', () => {
     const [rig, stream] = full({ limits: { maxUnsentBytes: 1_000 } });
-    rig.send(stream, { payload: 'x'.repeat(997) });
+    rig.send(stream, { payload: 'x'.repeat(1_000 - 64 - 2) });
     expect(stream.live.overflows).toBe(false);
     rig.send(stream, { payload: 1 });
     expect(stream.live.overflows).toBe(true);

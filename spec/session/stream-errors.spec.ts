@@ -30,6 +30,16 @@ const STREAM_ERRORS: readonly Row[] = [
     reason: "expected nothing after 'end', got data",
   },
   {
+    what: "data after the remote's end, which came with data",
+    before: [
+      { type: 'open', stream: 1 },
+      { type: 'data', stream: 1, end: true },
+    ],
+    frame: { type: 'data', stream: 1, payload: 1 },
+    code: STREAM_CLOSED,
+    reason: "expected nothing after 'end', got data",
+  },
+  {
     what: "the first fragment of data after the remote's end",
     before: [{ type: 'open', stream: 1, end: true }],
     frame: { type: 'data', stream: 1, fragment: '"', more: true },

@@ -86,6 +86,7 @@ describe('a stream whose open has not left', () => {
       expect(told).toEqual(['gone', 'woken']);
       expect(stream.live.unsent).toBe(true);
     }
+    expect(logs.errors).toEqual([]);
   });
 
   it('is refused where taking it back fails', () => {

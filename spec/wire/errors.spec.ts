@@ -21,62 +21,63 @@ import type { AnyMuxError } from '../../src/wire/errors.js';
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
 
-const ROWS: readonly (readonly [AnyMuxError, code: string, message: string, retriable: boolean])[] = [
-  [new ProtocolError('bad'), 'PROTOCOL', 'bad', false],
-  [new ConnectError('no answer'), 'CONNECT', 'no answer', true],
-  [new CodecError('odd'), 'CODEC', 'odd', false],
+const ROWS: readonly (readonly [make: () => AnyMuxError, code: string, message: string, retriable: boolean])[] = [
+  [() => new ProtocolError('bad'), 'PROTOCOL', 'bad', false],
+  [() => new ConnectError('no answer'), 'CONNECT', 'no answer', true],
+  [() => new CodecError('odd'), 'CODEC', 'odd', false],
   [
-    new CodecNotRegistered('cbor', ['json', 'msgpack']),
+    () => new CodecNotRegistered('cbor', ['json', 'msgpack']),
     'CODEC_NOT_REGISTERED',
     "no codec is registered under 'cbor' (configured by VITE_MUX_CODEC, settings.codec or the codec option); registered: json, msgpack",
     false,
   ],
   [
-    new CodecNotRegistered('', []),
+    () => new CodecNotRegistered('', []),
     'CODEC_NOT_REGISTERED',
     "no codec is registered under '' (configured by VITE_MUX_CODEC, settings.codec or the codec option); registered: none",
     false,
   ],
   [
-    new CodecMismatch('mux.v1.json', 'mux.v1.msgpack'),
+    () => new CodecMismatch('mux.v1.json', 'mux.v1.msgpack'),
     'CODEC_MISMATCH',
     "expected the subprotocol 'mux.v1.json', got 'mux.v1.msgpack': both ends must use the same codec",
     false,
   ],
   [
-    new CodecMismatch('mux.v1.json', ''),
+    () => new CodecMismatch('mux.v1.json', ''),
     'CODEC_MISMATCH',
     "expected the subprotocol 'mux.v1.json', got none: both ends must use the same codec",
     false,
   ],
-  [new ResetError(8), 'RESET', 'reset with CANCEL', false],
-  [new ResetError(300, 'quota', { limit: 1 }, { streamId: 5 }), 'RESET', 'stream 5: reset with 300: quota', false],
-  [new ResetError(null), 'RESET', 'reset with no code', false],
-  [new RemoteError('boom', { name: 'Error' }, { streamId: 3 }), 'REMOTE', 'boom', false],
-  [new RemoteError('', null), 'REMOTE', '', false],
-  [new RefusedError(''), 'REFUSED', 'refused', true],
-  [new RefusedError('draining', null, { streamId: 7 }), 'REFUSED', 'stream 7: refused: draining', true],
+  [() => new ResetError(8), 'RESET', 'reset with CANCEL', false],
+  [() => new ResetError(300, 'quota', { limit: 1 }, { streamId: 5 }), 'RESET', 'stream 5: reset with 300: quota', false],
+  [() => new ResetError(null), 'RESET', 'reset with no code', false],
+  [() => new RemoteError('boom', { name: 'Error' }, { streamId: 3 }), 'REMOTE', 'boom', false],
+  [() => new RemoteError('', null), 'REMOTE', '', false],
+  [() => new RefusedError(''), 'REFUSED', 'refused', true],
+  [() => new RefusedError('draining', null, { streamId: 7 }), 'REFUSED', 'stream 7: refused: draining', true],
   [
-    new DeadlineExceededError(30_000, { streamId: 1 }),
+    () => new DeadlineExceededError(30_000, { streamId: 1 }),
     'DEADLINE_EXCEEDED',
     'stream 1: expected an answer within 30000 ms, got none',
     false,
   ],
-  [new CancelledError('cancelled', { streamId: null }), 'CANCELLED', 'cancelled', false],
-  [new ConnectionLostError(LOST), 'CONNECTION_LOST', 'connection lost (1006)', false],
+  [() => new CancelledError('cancelled', { streamId: null }), 'CANCELLED', 'cancelled', false],
+  [() => new ConnectionLostError(LOST), 'CONNECTION_LOST', 'connection lost (1006)', false],
   [
-    new ConnectionLostError({ ...LOST, code: 1001, reason: 'bye' }, { retriable: true }),
+    () => new ConnectionLostError({ ...LOST, code: 1001, reason: 'bye' }, { retriable: true }),
     'CONNECTION_LOST',
     'connection lost (1001 bye)',
     true,
   ],
-  [new QueueOverflowError('too much', { retriable: true }), 'QUEUE_OVERFLOW', 'too much', true],
-  [new StreamIdsExhaustedError('no ids left'), 'IDS_EXHAUSTED', 'no ids left', false],
+  [() => new QueueOverflowError('too much', { retriable: true }), 'QUEUE_OVERFLOW', 'too much', true],
+  [() => new StreamIdsExhaustedError('no ids left'), 'IDS_EXHAUSTED', 'no ids left', false],
 ];
 
 describe('Errors', () => {
-  it.each(ROWS)('%s', (error, code, message, retriable) => {
-    expect(error).toMatchObject({ code, message, retriable, name: error.constructor.name });
+  it.each(ROWS.map(([make, code, message, retriable]) => ({ make, code, message, retriable })))('$code: $message', ({ make, ...facts }) => {
+    const error = make();
+    expect(error).toMatchObject({ ...facts, name: error.constructor.name });
     expect([error instanceof Error, error instanceof MuxError, isMuxError(error)]).toEqual([true, true, true]);
   });
 
@@ -109,7 +110,7 @@ describe('Errors', () => {
   });
 
   it('extends StreamError for what ends one stream', () => {
-    const ending = ROWS.map(([error]) => error).filter((error) => error instanceof StreamError);
+    const ending = ROWS.map(([make]) => make()).filter((error) => error instanceof StreamError);
     expect(new Set(ending.map((error) => error.code)).size).toBe(8);
   });
 });

@@ -261,6 +261,13 @@ describe('an encoded payload without any unit', () => {
   });
 });
 
+describe('a codec without a declared cost', () => {
+  it.each([57, 58, 59, 60])('fills each slice up to a cap of %i bytes just as one with it', (cap) => {
+    const frame: Frame = { type: 'data', stream: 1, payload: 'abcdefghij'.repeat(3), end: true };
+    expect(splitFrame(frame, cap, disguised(new JsonCodec()))).toEqual(splitFrame(frame, cap, new JsonCodec()));
+  });
+});
+
 describe('codecs are measured by few encodings', () => {
   it('encodes nothing but its envelopes with a codec whose cost is declared', () => {
     const codec = new CountingJson();

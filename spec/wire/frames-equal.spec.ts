@@ -122,6 +122,7 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['bytes and another object', bytes(), new Map()],
     ['functions', () => 1, () => 1],
     ['a part used twice that differs once', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 3] }]],
+    ['a part used twice that differs the first time', [shared, shared], [{ deep: [1, 3] }, { deep: [1, 2] }]],
   ])('tells %s apart', (_what, a, b) => {
     expect(framesEqual(withPayload(a), withPayload(b))).toBe(false);
     expect(framesEqual({ type: 'open', headers: { x: b } }, { type: 'open', headers: { x: a } })).toBe(false);
