@@ -132,6 +132,7 @@ export const ACCEPTED = [
     { code: '{ this.#filledAt = asyncScheduler.now(); return; }', why: FASTER },
   ]),
   ...of('src/session/outbox.ts', [
+    { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
     { code: '{ this.#river = null; }', why: 'a river that has ended takes nothing either' },
     { code: "frame.type === 'open'", mutant: 'true', within: 'leaving()', why: 'nothing else of a stream leaves before its open' },
   ]),

@@ -27,7 +27,7 @@ const folderOf = ({ file }) => file.slice(0, file.lastIndexOf('/'));
 
 const sections = {
   totals: [
-    `Run on ${written} with Node ${process.versions.node} by \`npm run mutation\`.`,
+    `Figures of ${written}, Node ${process.versions.node}.`,
     '',
     ...head('folder'),
     ...groups(folderOf).map(([folder, some]) => figures(`\`${folder}\``, some)),
