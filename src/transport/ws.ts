@@ -11,6 +11,11 @@ import { W3cTransport } from './w3c.js';
 
 /** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
 const UNNOTICED_BYTES = 16 * 1024;
+/**
+ * The messages of one turn that make the first write; each further write takes twice as many as the one before. So the
+ * remote begins on a long burst while the rest of it is still being made, and a burst of n takes some log n system calls.
+ */
+const FIRST_WRITE_MESSAGES = 8;
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
@@ -23,6 +28,10 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #corked = false;
+  /** Messages that may still join the write under way, … */
+  #joining = 0;
+  /** … which takes so many. */
+  #writeMessages = 0;
   #tooBig = false;
 
   constructor(ws: WebSocket, stream: Duplex | null = null) {
@@ -56,6 +65,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     const size = typeof message === 'string' ? message.length : message.byteLength;
     if (size < UNNOTICED_BYTES && this.socket.bufferedAmount < UNNOTICED_BYTES) this.socket.send(message);
     else this.socket.send(message, this.#passedOn);
+    this.#joined();
   }
 
   override whenBelow(bytes: number, task: () => void): void {
@@ -93,16 +103,24 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
-  // Uncorked in `nextTick`, which runs once behind all the messages of one read; `setImmediate` would put the two ends in lockstep.
+  // Uncorked at last in `nextTick`, which runs once behind all the messages of one read; `setImmediate` would put the two ends in lockstep.
   #cork(): void {
     const stream = this.#stream;
     if (stream === null || this.#corked) return;
     this.#corked = true;
+    this.#joining = this.#writeMessages = FIRST_WRITE_MESSAGES;
     stream.cork();
     process.nextTick(() => {
       this.#corked = false;
       stream.uncork();
     });
+  }
+
+  #joined(): void {
+    if (!this.#corked || --this.#joining > 0) return;
+    this.#joining = this.#writeMessages *= 2;
+    this.#stream?.uncork();
+    this.#stream?.cork();
   }
 
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
