@@ -54,7 +54,7 @@ describe('the live streams of a connection', () => {
     const [theirs, ours] = [rig.remote(1).live, rig.open().live];
     expect([streams.size, streams.get(1), streams.get(2)]).toEqual([2, theirs, ours]);
     expect(streams.all()).toEqual([theirs, ours]);
-    expect([...streams.sinks.keys()]).toEqual([0, 1, 2]);
+    expect([streams.sinks.get(1), streams.sinks.get(2)]).toEqual([theirs, ours]);
     expect(streams.sinks.get(0)).toBe(rig.session.connection);
     expect([streams.get(0), streams.get(3)]).toEqual([undefined, undefined]);
   });
@@ -65,7 +65,7 @@ describe('the live streams of a connection', () => {
     for (const id of [1, 3, 5]) rig.remote(id);
     for (const stream of streams.all()) streams.remove(stream);
     expect([streams.size, streams.all()]).toEqual([0, []]);
-    expect(streams.sinks.has(0)).toBe(true);
+    expect(streams.sinks.get(0)).toBe(rig.session.connection);
   });
 
   it('are known to the remote once their open has left, and are so for ever', () => {

@@ -12,8 +12,13 @@ export interface Sink<T> {
   next(value: T): void;
 }
 
+/** Where the sink of a stream id is found; a Map is one. */
+export interface Sinks<T> {
+  get(id: number): Sink<T> | undefined;
+}
+
 /**
- * Hands each frame to its stream by one Map look-up, however many streams there are.
+ * Hands each frame to its stream by one look-up, however many streams there are.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
  * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`,
@@ -29,12 +34,12 @@ export interface Sink<T> {
  * ```
  */
 export function demultiplex(): OperatorFunction<Frame, GroupedObservable<number, Frame>>;
-export function demultiplex<T extends Routed>(sinks: ReadonlyMap<number, Sink<T>>): OperatorFunction<T, T>;
-export function demultiplex(sinks?: ReadonlyMap<number, Sink<Frame>>): OperatorFunction<Frame, Frame | GroupedObservable<number, Frame>> {
+export function demultiplex<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T>;
+export function demultiplex(sinks?: Sinks<Frame>): OperatorFunction<Frame, Frame | GroupedObservable<number, Frame>> {
   return sinks === undefined ? group : (source) => route(source, sinks);
 }
 
-function route<T extends Routed>(source: Observable<T>, sinks: ReadonlyMap<number, Sink<T>>): Observable<T> {
+function route<T extends Routed>(source: Observable<T>, sinks: Sinks<T>): Observable<T> {
   return new Observable((subscriber) =>
     source.subscribe({
       next(value) {

@@ -49,9 +49,9 @@ export class Reception {
         if (!this.#welcomed) this.core.rejectHello();
       },
     };
-    this.core.deadlines.add(patience, timeoutMs);
+    const deadline = this.core.deadlines.add(patience, timeoutMs);
     this.#patience = () => {
-      this.core.deadlines.lift(patience, timeoutMs);
+      if (deadline !== null) this.core.deadlines.lift(deadline);
     };
   }
 

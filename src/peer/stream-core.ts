@@ -9,7 +9,7 @@ import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { Deadlined } from './deadlines.js';
+import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { failureOf } from './failure.js';
 import { Failure, finish, GOOD_END } from './end.js';
@@ -50,8 +50,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   #taken: boolean;
   /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
   #error: unknown = null;
-  /** How long the stream may take, in ms; 0 is no limit. */
-  #timeoutMs = 0;
+  #deadline: Deadline | null = null;
   /** Lets go of the caller's signal. */
   #release: (() => void) | null = null;
 
@@ -117,8 +116,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
   limit(timeoutMs: number): void {
     if (this.phase === 'closed') return;
-    this.#timeoutMs = timeoutMs;
-    this.core.deadlines.add(this, timeoutMs);
+    this.#deadline = this.core.deadlines.add(this, timeoutMs);
   }
 
   /** Cancels the stream when `signal` aborts. */
@@ -159,7 +157,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   gone(cause: CloseCause, error?: unknown): void {
     this.cause = cause;
     this.#error ??= error;
-    this.core.deadlines.lift(this, this.#timeoutMs);
+    if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
     this.#release?.();
     this.#finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new Failure(this));
     this.#extras?.gone(cause);

@@ -1,16 +1,17 @@
-import type { Sink } from '../operators/demultiplex.js';
+import type { Sink, Sinks } from '../operators/demultiplex.js';
 import type { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { LiveStream } from './live-stream.js';
 import { Place } from './place.js';
+import { StreamMap } from './stream-map.js';
 
 type FrameSink = Sink<CompleteFrame | StreamFault>;
 
 /** Ids, parity and the live streams of one connection. The connection itself is stream 0, where its own frames go. */
 export class StreamTable {
   /** Everything a frame can be for, by id. */
-  readonly sinks: ReadonlyMap<number, FrameSink>;
-  readonly #sinks: Map<number, FrameSink>;
+  readonly sinks: Sinks<CompleteFrame | StreamFault>;
+  readonly #sinks = new StreamMap<FrameSink>();
   #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
   readonly #resets = new Map<number, Place>();
@@ -22,7 +23,7 @@ export class StreamTable {
     private readonly isDialer: boolean,
     firstId: number,
   ) {
-    this.#sinks = new Map([[0, connection]]);
+    this.#sinks.set(0, connection);
     this.sinks = this.#sinks;
     this.#nextId = firstId;
   }
@@ -51,8 +52,9 @@ export class StreamTable {
     return sink instanceof LiveStream ? sink : undefined;
   }
 
+  /** Every live stream, in the order of their ids. */
   all(): LiveStream[] {
-    return [...this.#sinks.values()].filter((sink) => sink instanceof LiveStream);
+    return this.#sinks.values().filter((sink) => sink instanceof LiveStream);
   }
 
   /** Whether an id is one of this side's: odd ids are the dialer's. */

@@ -1,0 +1,96 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { hashOf, StreamMap } from '../../src/session/stream-map.js';
+
+/** Seeds that leave sequential ids side by side, or spread them. */
+const SEEDS = [0, 1, -1, 0x5bd1e995];
+
+const id = fc.oneof(
+  fc.nat(40),
+  fc.nat(2 ** 31 - 1),
+  fc.integer({ min: 2 ** 31, max: Number.MAX_SAFE_INTEGER }),
+  fc.nat(40).map((n) => n * 2 ** 32 + 1),
+);
+
+describe('the values by stream id', () => {
+  it('are those of a Map, whatever is put in and taken out, under any seed', () => {
+    const step = fc.record({ id, takes: fc.boolean() });
+    fc.assert(
+      fc.property(fc.integer(), fc.array(step, { maxLength: 400 }), (seed, steps) => {
+        const map = new StreamMap<string>(seed);
+        const model = new Map<number, string>();
+        for (const [nth, { id, takes }] of steps.entries()) {
+          if (takes) {
+            map.delete(id);
+            model.delete(id);
+          } else {
+            map.set(id, `value ${nth}`);
+            model.set(id, `value ${nth}`);
+          }
+          expect([map.size, map.get(id)]).toEqual([model.size, model.get(id)]);
+        }
+        for (const known of steps) expect(map.get(known.id)).toBe(model.get(known.id));
+        expect(map.values()).toEqual([...model].sort(([one], [other]) => one - other).map(([, value]) => value));
+      }),
+    );
+  });
+
+  it.each(SEEDS)('stay right while thousands come and go in the order of their ids, with seed %p', (seed) => {
+    const map = new StreamMap<number>(seed);
+    for (let id = 1; id <= 20_000; id += 2) {
+      map.set(id, id);
+      if (id > 600) map.delete(id - 600);
+    }
+    expect(map.size).toBe(300);
+    expect(map.values()).toEqual(Array.from({ length: 300 }, (_, nth) => 19_401 + 2 * nth));
+    expect([map.get(19_399), map.get(19_401), map.get(19_400)]).toEqual([undefined, 19_401, undefined]);
+  });
+
+  it('take the room of those that are there: the table grows with them, and gets smaller behind a burst', () => {
+    const map = new StreamMap<number>(7);
+    expect(map.slots).toBe(16);
+    for (let id = 1; id <= 8; id++) map.set(id, id);
+    expect(map.slots).toBe(16);
+    map.set(9, 9);
+    expect(map.slots).toBe(32);
+    for (let id = 10; id <= 100_000; id++) map.set(id, id);
+    expect(map.slots).toBe(262_144);
+    for (let id = 1; id <= 100_000 - 32_768; id++) map.delete(id);
+    expect(map.slots).toBe(262_144);
+    map.delete(100_000);
+    expect(map.slots).toBe(131_072);
+    for (let id = 1; id <= 100_000; id++) map.delete(id);
+    expect([map.size, map.slots, map.values()]).toEqual([0, 256, []]);
+  });
+
+  it('have a seed of their own', () => {
+    const random = jest.spyOn(Math, 'random');
+    new StreamMap<number>();
+    expect(random).toHaveBeenCalledTimes(1);
+    random.mockRestore();
+  });
+});
+
+describe('the hash of an id', () => {
+  // Each family would fill one slot of a table that took an id's low bits, or its high ones.
+  it.each([
+    ['in their turn', (nth: number) => 2 * nth + 1],
+    ['whose low bits are the same', (nth: number) => nth * 2 ** 20 + 1],
+    ['that differ above 2^32 only', (nth: number) => nth * 2 ** 32 + 1],
+    ['at the end of all ids', (nth: number) => Number.MAX_SAFE_INTEGER - 2 * nth],
+  ])('spreads ids %s', (_, idOf) => {
+    for (const seed of SEEDS) {
+      const slots = new Map<number, number>();
+      for (let nth = 0; nth < 1_000; nth++) {
+        const slot = hashOf(idOf(nth), seed) & 2047;
+        slots.set(slot, (slots.get(slot) ?? 0) + 1);
+      }
+      expect(Math.max(...slots.values())).toBeLessThan(10);
+    }
+  });
+
+  it('differs from seed to seed', () => {
+    const hashes = Array.from({ length: 1_000 }, (_, seed) => hashOf(1, seed));
+    expect(new Set(hashes).size).toBe(1_000);
+  });
+});
