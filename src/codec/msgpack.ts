@@ -8,6 +8,7 @@ import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
+import { encodeBulk } from './msgpack-bulk.js';
 import { emptyTable, mayBeIndex } from './index-keys.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
@@ -115,6 +116,8 @@ export class MsgpackCodec implements Codec {
    * @throws TypeError for a value that msgpack cannot represent, naming the place; whatever else the library throws
    */
   encodePayload(payload: unknown): ArrayBuffer {
+    const bulk = encodeBulk(payload);
+    if (bulk !== null) return bulk;
     const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload', MSGPACK_DIALECT));
     // The encoder keeps a buffer of twice the size of the largest value it ever met.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();

@@ -1,4 +1,4 @@
-import { defer, filter, map } from 'rxjs';
+import { defer } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { Codec } from '../wire/codec.js';
 import type { StreamFault } from '../wire/fault.js';
@@ -7,6 +7,7 @@ import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
+import { mapPresent } from './map-present.js';
 
 /**
  * Puts fragments together: whole frames pass, fragments come out as one frame on their last.
@@ -36,9 +37,5 @@ export function assemble(
 }
 
 function into(partials: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {
-  return (source) =>
-    source.pipe(
-      map((frame) => partials.accept(completeFrame(frame))),
-      filter((result) => result !== null),
-    );
+  return mapPresent((frame) => partials.accept(completeFrame(frame)));
 }

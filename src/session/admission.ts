@@ -1,5 +1,5 @@
 import { log } from '../logger.js';
-import { ConnectionFault, StreamFault } from '../wire/fault.js';
+import { ConnectionFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -13,7 +13,6 @@ import type { Session } from './session.js';
 export class Admission {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
-  /** The frame admitted last, if it was a reset. */
   #reset: CompleteFrame | null = null;
 
   constructor(private readonly session: Session) {}
@@ -37,9 +36,9 @@ export class Admission {
     }
   }
 
-  /** What became of the frame admitted last. A reset never answers a reset: a malformed one ends its stream all the same. */
-  assembled(value: CompleteFrame | StreamFault): CompleteFrame | StreamFault {
-    return this.#reset !== null && value instanceof StreamFault ? this.#reset : value;
+  /** The frame admitted last, if it was a reset. */
+  get reset(): CompleteFrame | null {
+    return this.#reset;
   }
 
   #open(frame: CompleteFrame): CompleteFrame | null {

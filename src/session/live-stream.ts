@@ -145,7 +145,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** Whatever the remote sent on this stream. */
   next(value: CompleteFrame | StreamFault): void {
-    if (value instanceof StreamFault) this.violated(value.code, value.reason);
+    if (value instanceof StreamFault) this.session.malformed(this, value);
     else if (value.type === 'open') this.#opened(value);
     else if (value.type === 'reset') this.#resetByRemote(value);
     else this.#data(value);

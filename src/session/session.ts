@@ -1,4 +1,4 @@
-import { catchError, filter, map, Subscription, tap } from 'rxjs';
+import { catchError, filter, map, Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
@@ -6,11 +6,13 @@ import { decode } from '../operators/decode.js';
 import { demultiplex } from '../operators/demultiplex.js';
 import { encode } from '../operators/encode.js';
 import { fragment } from '../operators/fragment.js';
+import { mapPresent } from '../operators/map-present.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
+import type { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
@@ -104,6 +106,13 @@ export class Session {
     this.#owner.opened(stream, open);
   }
 
+  /** What the remote sent on a stream is malformed. A reset never answers a reset: that ends its stream all the same. */
+  malformed(stream: LiveStream, { code, reason }: StreamFault): void {
+    const { reset } = this.#admission;
+    if (reset === null) stream.violated(code, reason);
+    else stream.next(reset);
+  }
+
   /** A stream is closed: what is held for it goes, before anybody is told. */
   left(stream: LiveStream): void {
     this.streams.remove(stream);
@@ -147,10 +156,8 @@ export class Session {
     return this.transport.messages$.pipe(
       filter((message) => this.#receives(message)),
       decode(this.codec),
-      map((frame) => this.#arrived(frame)),
-      filter((frame) => frame !== null),
+      mapPresent((frame) => this.#arrived(frame)),
       assemble(this.codec, this.limits, this.#reassembly),
-      map((value) => this.#admission.assembled(value)),
       demultiplex(this.streams.sinks),
       catchError((fault: unknown, river) => {
         this.fail(fault);
@@ -164,9 +171,8 @@ export class Session {
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
       filter((frame) => this.#leaves(frame)),
       encode(this.codec),
-      tap((message) => {
-        this.transport.send(message);
-        this.vigil.sent(encodedLength(message));
+      map((message) => {
+        this.#write(message);
       }),
       catchError((error: unknown, river) => {
         this.outbox.unwritten(error);
@@ -180,6 +186,11 @@ export class Session {
     if (!this.outbox.leaving(frame)) return false;
     this.#owner.observed('tx', frame);
     return true;
+  }
+
+  #write(message: Message): void {
+    this.transport.send(message);
+    this.vigil.sent(encodedLength(message));
   }
 
   /** Whether a message is read at all; it is not once the connection has failed. */

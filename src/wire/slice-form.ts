@@ -1,5 +1,5 @@
 import type { Codec, Message } from './codec.js';
-import { fragmentCut, hasFragmentCost } from './fragment-cost.js';
+import { declarePlain, fragmentCut, hasFragmentCost, isOneByteEach } from './fragment-cost.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
@@ -35,9 +35,9 @@ export class SliceForm {
 
   /** The fragment frame of this form around a slice. */
   around(fragment: Message): CompleteFrame {
-    const { frame } = this.#source;
+    const { frame, codec } = this.#source;
     const { first, last } = this.#place;
-    return {
+    const slice = {
       type: frame.type,
       stream: frame.stream ?? null,
       payload: ABSENT,
@@ -51,6 +51,8 @@ export class SliceForm {
       nonce: frame.nonce ?? null,
       last_stream: frame.last_stream ?? null,
     };
+    if (typeof fragment === 'string' && hasFragmentCost(codec) && isOneByteEach(fragment)) declarePlain(slice);
+    return slice;
   }
 
   /** Bytes of the encoded fragment frame around a slice. */

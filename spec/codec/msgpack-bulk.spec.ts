@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { encode } from '@msgpack/msgpack';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { encodeBulk } from '../../src/codec/msgpack-bulk.js';
+
+const BULK = 65_536;
+
+/** What the library that knows no shortcut makes of a value. */
+function expected(value: unknown): Buffer {
+  return Buffer.from(encode(value));
+}
+
+describe('a payload of nothing but one long text or many bytes', () => {
+  it.each([
+    ['ASCII', 'x'.repeat(BULK)],
+    ['escapes', '"\\\n'.repeat(30_000)],
+    ['two bytes a unit', 'é'.repeat(BULK)],
+    ['pairs of surrogates', '😀'.repeat(BULK)],
+    ['lone surrogates, which become replacement characters', '\ud800'.repeat(BULK)],
+  ])('is written as msgpack writes it: text of %s', (_, text) => {
+    const encoded = encodeBulk(text);
+    expect(encoded).not.toBeNull();
+    expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(text))).toBe(true);
+  });
+
+  const bytes = Uint8Array.from({ length: BULK + 8 }, (_, at) => at % 251);
+
+  it.each([
+    ['a Uint8Array', bytes],
+    ['a part of one', bytes.subarray(3, BULK + 3)],
+    ['a Buffer', Buffer.from(bytes)],
+    ['an ArrayBuffer', bytes.buffer],
+  ])('is written as msgpack writes it: %s', (_, value) => {
+    const encoded = encodeBulk(value);
+    const view = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    expect(encoded).not.toBeNull();
+    expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(view))).toBe(true);
+  });
+
+  it('is a copy: what is changed afterwards is not sent', () => {
+    const value = new Uint8Array(BULK);
+    const encoded = encodeBulk(value);
+    value.fill(1);
+    expect(new Uint8Array(encoded ?? new ArrayBuffer(0)).at(-1)).toBe(0);
+  });
+
+  it.each([
+    ['a text one unit shorter', 'x'.repeat(BULK - 1)],
+    ['bytes, one fewer', new Uint8Array(BULK - 1)],
+    ['an ArrayBuffer of one byte less', new ArrayBuffer(BULK - 1)],
+    ['numbers that are no bytes', new Float64Array(BULK)],
+    ['an object around it', { text: 'x'.repeat(BULK) }],
+    ['null', null],
+  ])('is no %s: that is left to the encoder', (_, value) => {
+    expect(encodeBulk(value)).toBeNull();
+  });
+
+  it.each([
+    ['text', 'y'.repeat(BULK), 'y'.repeat(BULK)],
+    ['bytes', new Uint8Array(BULK).fill(7), new Uint8Array(BULK).fill(7)],
+  ])('goes through the codec there and back: %s', (_, value, arrived) => {
+    const codec = new MsgpackCodec();
+    expect(codec.decodePayload(codec.encodePayload(value))).toEqual(arrived);
+    expect(codec.encodePayload(value).byteLength).toBe(5 + BULK);
+  });
+});
