@@ -3,7 +3,7 @@ import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/peer/stream.js';
-import { SOCKET_FULL_BYTES } from '../../src/session/scheduler.js';
+import { SOCKET_FULL_BYTES } from '../../src/session/pace.js';
 import type { Session } from '../../src/session/session.js';
 import { RefusedError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';

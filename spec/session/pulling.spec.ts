@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TURN_BYTES } from '../../src/session/scheduler.js';
+import { TURN_BYTES } from '../../src/session/pace.js';
 import { LEAST_CHARGE } from '../../src/wire/held-bytes.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
@@ -96,6 +96,24 @@ describe('a stream that sends only what leaves at once', () => {
     }
     expect(ran).toEqual(['2', '4', '6', '2', '4', '6', '2']);
     expect(after).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('takes its turn beside a transfer that is under way, one value for each slice', () => {
+    const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
+    let asked = 0;
+    const step = (): void => {
+      expect(stream?.live.idle).toBe(true);
+      if (stream !== undefined) rig.send(stream, { payload: asked++ });
+      expect(stream?.live.idle).toBe(false);
+      if (asked < 4) stream?.live.whenIdle(step);
+    };
+    stream?.live.whenIdle(step);
+    expect(asked).toBe(0);
+    rig.transport.drainTo(0);
+    const order = rig.news.map((frame) => frame['stream']);
+    expect(order).toEqual([4, 4, 2, 4, 2, 4, 2, 4, 2, 4]);
   });
 
   it('does not go on from within its own task', () => {

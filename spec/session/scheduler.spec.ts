@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { overtakes } from '../../src/session/precedence.js';
-import { Scheduler, TURN_BYTES } from '../../src/session/scheduler.js';
+import { TURN_BYTES } from '../../src/session/pace.js';
+import { Scheduler } from '../../src/session/scheduler.js';
+import type { Departures } from '../../src/session/scheduler.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
@@ -556,7 +558,7 @@ describe('Scheduler', () => {
   });
 
   it('has no output before it is started', () => {
-    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing });
+    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing }, nothing);
     expect(() => {
       scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     }).toThrow(new Error('the scheduler has no output yet'));
@@ -610,10 +612,11 @@ function bare(check: (frame: Frame) => void = nothing) {
   const departed: string[] = [];
   const unsendable: string[] = [];
   let hook: () => void = nothing;
-  const scheduler = new Scheduler(transport, resolveLimits(), {
+  const departures: Departures = {
     sent: (slice) => departed.push(titleOf(slice)),
     unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
-  });
+  };
+  const scheduler = new Scheduler(transport, resolveLimits(), departures, nothing);
   scheduler.start(
     (frame) => {
       check(frame);

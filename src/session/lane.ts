@@ -40,6 +40,11 @@ export class Lane {
     return this.#empty;
   }
 
+  /** Whether the frame at the front has been cut and slices of it are left: it is bulk. */
+  get cutting(): boolean {
+    return this.#slices !== null;
+  }
+
   /** Whether it begins with an open of which nothing has left. */
   get unopened(): boolean {
     return this.#slices === null && this.#front.frame.type === 'open';
@@ -102,6 +107,12 @@ function weighed(frame: OutgoingFrame): Waiting {
 /** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
 export function encodedPartOf(frame: Frame): Message | null {
   return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
+}
+
+/** What a frame's payload takes, exact enough to share turns by: text is not measured for it. */
+export function roughBytesOf(frame: Frame): number {
+  const encoded = encodedPartOf(frame) ?? '';
+  return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
 }
 
 function bytesOf(frame: Frame): number {

@@ -7,17 +7,13 @@ import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
-import { encodedPartOf } from './lane.js';
+import { BulkWindow } from './bulk-window.js';
+import type { SendPing } from './bulk-window.js';
+import { roughBytesOf } from './lane.js';
 import type { Cut, Lane } from './lane.js';
+import { Pace } from './pace.js';
 import { isControl } from './precedence.js';
 import { runAll } from './waiters.js';
-
-/** The pump stops while the socket holds this much, in bytes, … */
-export const SOCKET_FULL_BYTES = 1024 * 1024;
-/** … and goes on when it holds no more than this. */
-const SOCKET_ROOM_BYTES = 256 * 1024;
-/** What one turn of the event loop writes, in bytes: reading and timers come in between. */
-export const TURN_BYTES = 128 * 1024;
 
 /** Who is told what becomes of frames. */
 export interface Departures {
@@ -36,21 +32,27 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   readonly backlog: Backlog;
   readonly #control = new Fifo<OutgoingFrame>();
   #pumping = false;
-  #waiting = false;
   #stopped = false;
   #pulling = false;
-  /** Bytes written since the pump last waited for a turn of the event loop. */
-  #turnBytes = 0;
+  /** A stream that waits to be asked has its turn, for one frame. */
+  #granted = false;
   #whenFlushed: (() => void)[] = [];
+  readonly #pace: Pace;
+  readonly #window: BulkWindow;
+  /** The stream whose slice left last. */
+  #sliced = 0;
   #cut: Cut = unstarted;
   #emit: (slice: Frame) => void = unstarted;
 
   constructor(
-    private readonly transport: Transport,
+    transport: Transport,
     limits: Limits,
     private readonly departures: Departures,
+    ping: SendPing,
   ) {
     this.backlog = new Backlog(limits);
+    this.#pace = new Pace(transport, this.#pump);
+    this.#window = new BulkWindow(ping, this.#pump);
   }
 
   start(cut: Cut, emit: (slice: Frame) => void): void {
@@ -59,6 +61,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   add(frame: OutgoingFrame): void {
+    this.#granted = false;
     if (!isControl(frame)) this.#addToLane(frame);
     else if (this.#direct) this.#sendDirectly(frame);
     else {
@@ -67,9 +70,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
   }
 
-  /** Whether a frame leaves at once, and this turn of the event loop has a share left to ask for one. */
+  /** Whether it is time to ask for a frame: it leaves at once, in this turn's share of the event loop, or it is the next stream's turn. */
   get idle(): boolean {
-    return this.#direct && this.#turnBytes < TURN_BYTES;
+    return this.#granted || (this.#direct && this.#pace.hasShare);
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
@@ -102,6 +105,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#window.stop();
     this.#whenFlushed = [];
     if (last !== null) this.#send(last);
   }
@@ -122,7 +126,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   /** Whether a frame may leave without being queued: there is room, and nothing is before it. */
   get #direct(): boolean {
-    return this.#flushed && !this.#waiting && !this.#stopped && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
+    return this.#flushed && !this.#stopped && this.#pace.free;
   }
 
   #addToLane(frame: OutgoingFrame): void {
@@ -150,19 +154,18 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     } finally {
       this.#pumping = false;
     }
-    this.#turnBytes += roughBytesOf(frame);
+    this.#pace.wrote(roughBytesOf(frame));
     // What the hooks of that frame have sent meanwhile was queued behind it.
     this.#pump();
   }
 
   readonly #pump = (): void => {
-    if (this.#pumping || this.#waiting) return;
+    if (this.#pumping || this.#pace.waiting) return;
     this.#pumping = true;
     try {
-      while (!this.#empty && !this.#waiting && !this.#stopped) {
-        if (this.transport.bufferedAmount >= SOCKET_FULL_BYTES) this.#awaitRoom();
-        else if (this.#turnBytes >= TURN_BYTES) this.#awaitTurn();
-        else this.#turnBytes += this.#step();
+      while (!this.#empty && !this.#pace.waiting && !this.#stopped) {
+        if (!this.#pace.free || !this.#pace.hasShare) this.#pace.wait();
+        else if (!this.#step()) break;
       }
     } finally {
       this.#pumping = false;
@@ -171,15 +174,6 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     this.#pull();
     this.#checkFlushed();
   };
-
-  #awaitRoom(): void {
-    this.#wait((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
-  }
-
-  #awaitTurn(): void {
-    this.#turnBytes = 0;
-    this.#wait((task) => this.transport.turn(task));
-  }
 
   #pull(): void {
     if (this.#pulling) return;
@@ -190,37 +184,44 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#pulling = false;
     }
     // Nothing is queued, so nothing else waits for the socket, or for a turn.
-    if (!this.backlog.pulled || !this.#flushed || this.#waiting || this.#stopped) return;
-    if (this.transport.bufferedAmount >= SOCKET_FULL_BYTES) this.#awaitRoom();
-    else this.#awaitTurn();
+    if (this.backlog.pulled && this.#flushed && !this.#pace.waiting && !this.#stopped) this.#pace.wait();
   }
 
-  #wait(until: (task: () => void) => void): void {
-    this.#waiting = true;
-    until(() => {
-      this.#waiting = false;
-      this.#pump();
-    });
+  /** Asks the stream that has waited longest for one frame, which takes its turn with what is queued; `false` where none waits. */
+  #grant(): boolean {
+    this.#granted = true;
+    try {
+      return this.backlog.pullNext();
+    } finally {
+      this.#granted = false;
+    }
   }
 
-  /** Sends one frame or slice; gives the bytes of payload it carried. */
-  #step(): number {
+  /** Sends one frame or slice; `false` where all that is queued is bulk, and held up. */
+  #step(): boolean {
     const control = this.#control.shift();
     if (control !== undefined) {
       this.#send(control);
-      return LEAST_CHARGE;
+      this.#pace.wrote(LEAST_CHARGE);
+      return true;
     }
-    let bytes = 0;
+    const { open } = this.#window;
     for (const [stream, lane] of this.backlog.lanes) {
-      bytes = this.#stepLane(stream, lane);
-      break;
+      if (!open && lane.cutting) continue;
+      this.#pace.wrote(this.#stepLane(stream, lane));
+      if (!this.#empty) this.#grant();
+      return true;
     }
-    return bytes;
+    if (this.#grant()) return true;
+    this.#window.await();
+    return false;
   }
 
+  /** Sends the next frame or slice of a stream; gives the bytes of payload it carried. */
   #stepLane(stream: number, lane: Lane): number {
     const { backlog } = this;
     const before = lane.bytes;
+    const wasCutting = lane.cutting;
     let slice: Frame;
     try {
       slice = lane.take(this.#cut);
@@ -232,6 +233,10 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     const bytes = before - lane.bytes;
     backlog.taken(stream, lane, bytes);
     this.#send(slice);
+    if (wasCutting || lane.cutting) {
+      this.#sliced = stream;
+      this.#window.sent(bytes);
+    } else if (backlog.lanes.get(this.#sliced)?.cutting === true) this.#window.contend();
     backlog.wake(stream);
     backlog.relieve();
     return bytes;
@@ -245,12 +250,6 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #checkFlushed(): void {
     if (this.#whenFlushed.length > 0 && this.#flushed) runAll(this.#whenFlushed.splice(0));
   }
-}
-
-// Exact enough to share turns by, and text is not measured for it.
-function roughBytesOf(frame: OutgoingFrame): number {
-  const encoded = encodedPartOf(frame) ?? '';
-  return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
 }
 
 function unstarted(): never {

@@ -76,9 +76,8 @@ export class StreamMap<T> {
   #vacate(slot: number): void {
     const last = this.#ids.length - 1;
     let hole = slot;
-    for (let next = (hole + 1) & last; ; next = (next + 1) & last) {
-      const id = this.#ids[next] ?? FREE;
-      if (id === FREE) break;
+    for (let next = (hole + 1) & last; this.#ids[next] !== FREE; next = (next + 1) & last) {
+      const id = Number(this.#ids[next]);
       if (((next - this.#homeOf(id)) & last) < ((next - hole) & last)) continue;
       this.#ids[hole] = id;
       this.#values[hole] = this.#values[next];

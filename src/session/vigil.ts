@@ -6,7 +6,7 @@ import { Outflow } from './outflow.js';
 import { restTimer } from './patient-timer.js';
 import { STEADY_CLOCK } from './reading.js';
 import type { Clock } from './reading.js';
-import { SOCKET_FULL_BYTES } from './scheduler.js';
+import { SOCKET_FULL_BYTES } from './pace.js';
 import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */

@@ -1,0 +1,277 @@
+import { describe, expect, it } from '@jest/globals';
+import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, PING_BYTES } from '../../src/session/bulk-window.js';
+import { TURN_BYTES } from '../../src/session/pace.js';
+import { Rig } from '../support/session-rig.js';
+import { inTime } from '../support/session-time.js';
+
+const MIB = 1024 * 1024;
+
+/** A window with the pings that it has sent, and how often it opened. */
+function windowed() {
+  const pongs: ((ms: number) => void)[] = [];
+  const seen = { opened: 0 };
+  const window = new BulkWindow(
+    (answered) => pongs.push(answered),
+    () => {
+      seen.opened++;
+    },
+  );
+  return { window, pongs, seen };
+}
+
+describe('bulk that is alone', () => {
+  it(
+    'is never held up, and sends no pings',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.sent(100 * MIB);
+      expect([window.open, pongs.length]).toEqual([true, 0]);
+    }),
+  );
+});
+
+describe('bulk while streams contend', () => {
+  it(
+    'is followed by a ping for each 256 KiB, and held up while 512 KiB are unanswered',
+    inTime(() => {
+      const { window, pongs, seen } = windowed();
+      window.contend();
+      window.sent(PING_BYTES - 1);
+      expect(pongs.length).toBe(0);
+      window.sent(1);
+      expect([pongs.length, window.open]).toEqual([1, true]);
+      window.sent(PING_BYTES - 1);
+      expect([pongs.length, window.open]).toEqual([1, true]);
+      window.sent(1);
+      expect([pongs.length, window.open, seen.opened]).toEqual([2, false, 0]);
+      pongs[0]?.(0);
+      expect([window.open, seen.opened]).toEqual([true, 1]);
+    }),
+  );
+
+  it(
+    'pings at once for what has left before, and waits for that answer',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.sent(10 * MIB);
+      window.contend();
+      window.contend();
+      expect([pongs.length, window.open]).toEqual([1, false]);
+      pongs[0]?.(30);
+      expect(window.open).toBe(true);
+      window.sent(LEAST_WINDOW_BYTES - 1);
+      expect(window.open).toBe(true);
+      window.sent(1);
+      expect(window.open).toBe(false);
+    }),
+  );
+
+  it(
+    'does not ping for less than a ping is granted for',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.sent(PING_BYTES - 1);
+      window.contend();
+      expect(pongs.length).toBe(0);
+    }),
+  );
+
+  it(
+    'goes on freely a second behind the last sign of contention',
+    inTime((time) => {
+      const { window, pongs } = windowed();
+      window.sent(10 * MIB);
+      window.contend();
+      time.advance(CONTENDED_MS - 1);
+      window.contend();
+      time.advance(CONTENDED_MS - 1);
+      expect(window.open).toBe(false);
+      time.advance(1);
+      expect(window.open).toBe(true);
+      window.sent(MIB);
+      expect(pongs.length).toBe(1);
+    }),
+  );
+
+  it(
+    'is not set back by an answer that comes behind a later one',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.contend();
+      window.sent(PING_BYTES);
+      window.sent(PING_BYTES);
+      pongs[1]?.(0);
+      pongs[0]?.(0);
+      window.sent(LEAST_WINDOW_BYTES - 1);
+      expect(window.open).toBe(true);
+    }),
+  );
+
+  it(
+    'gets a wider window on a long line: twice what is answered within its shortest round trip',
+    inTime((time) => {
+      const { window, pongs } = windowed();
+      window.contend();
+      const roundTrip = (bytes: number, ms: number): void => {
+        window.sent(bytes);
+        time.advance(ms);
+        pongs.at(-1)?.(ms);
+        window.contend();
+      };
+      roundTrip(PING_BYTES, 50);
+      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      roundTrip(LEAST_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
+      // Fuller buffers make a longer way, which is no reason for more.
+      roundTrip(LEAST_WINDOW_BYTES, 100);
+      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
+      roundTrip(2 * LEAST_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(4 * LEAST_WINDOW_BYTES);
+    }),
+  );
+
+  it(
+    'takes two answers in one ms for one ms apart',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.contend();
+      for (let nth = 0; nth < 2; nth++) {
+        window.sent(PING_BYTES);
+        pongs[nth]?.(3);
+      }
+      expect(window.bytes).toBe(2 * 3 * PING_BYTES);
+    }),
+  );
+
+  it(
+    'begins anew with the next contention',
+    inTime((time) => {
+      const { window, pongs } = windowed();
+      window.contend();
+      for (let nth = 0; nth < 2; nth++) {
+        window.sent(PING_BYTES);
+        pongs[nth]?.(3);
+      }
+      time.advance(CONTENDED_MS);
+      window.contend();
+      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      window.sent(PING_BYTES);
+      pongs[2]?.(50);
+      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      time.advance(50);
+      window.contend();
+      window.sent(2 * PING_BYTES);
+      pongs[3]?.(50);
+      expect(window.bytes).toBe(4 * PING_BYTES);
+    }),
+  );
+});
+
+describe('bulk that waits for an answer', () => {
+  it(
+    'waits a second, with one timer, and then takes all for answered',
+    inTime((time) => {
+      const { window, seen } = windowed();
+      window.contend();
+      window.sent(LEAST_WINDOW_BYTES);
+      window.await();
+      time.advance(CONTENDED_MS - 1);
+      window.contend();
+      window.await();
+      expect([seen.opened, window.open]).toEqual([0, false]);
+      time.advance(1);
+      expect([seen.opened, window.open, time.isOver]).toEqual([1, true, true]);
+    }),
+  );
+
+  it(
+    'leaves no timer behind the answer, nor behind the end',
+    inTime((time) => {
+      const { window, pongs, seen } = windowed();
+      window.contend();
+      window.sent(LEAST_WINDOW_BYTES);
+      window.await();
+      pongs[0]?.(1);
+      time.advance(CONTENDED_MS);
+      expect(seen.opened).toBe(1);
+      window.await();
+      window.stop();
+      time.advance(CONTENDED_MS);
+      expect([seen.opened, time.isOver]).toEqual([1, true]);
+    }),
+  );
+});
+
+describe('a connection with a big transfer', () => {
+  /** Turns pass until nothing more is written. */
+  function settle(rig: Rig): void {
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+  }
+
+  it(
+    'holds it up while others want to send, and lets these pass',
+    inTime((time) => {
+      const rig = new Rig();
+      const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
+      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      const before = bytesOf(rig, big.live.id);
+      expect(before).toBeGreaterThan(LEAST_WINDOW_BYTES + PING_BYTES);
+      rig.open({ payload: 'small', end: true });
+      settle(rig);
+      const pings = rig.sent.filter(({ type }) => type === 'ping');
+      expect(pings.length).toBe(1);
+      expect(bytesOf(rig, big.live.id) - before).toBeLessThanOrEqual(TURN_BYTES);
+      const held = rig.sent.length;
+      for (const payload of ['one', 'two']) rig.open({ payload, end: true });
+      settle(rig);
+      expect(rig.sent.slice(held).map(({ type, payload }) => [type, payload])).toEqual([
+        ['open', 'one'],
+        ['open', 'two'],
+      ]);
+      rig.receive({ type: 'pong', nonce: pings[0]?.nonce ?? '' });
+      settle(rig);
+      expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(LEAST_WINDOW_BYTES);
+      time.advance(10 * CONTENDED_MS);
+      settle(rig);
+      expect(bytesOf(rig, big.live.id)).toBe(8 * MIB + 2);
+    }),
+  );
+
+  it(
+    'lets streams that are pulled go on while it is held up',
+    inTime(() => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(8 * MIB) });
+      const pulled = rig.open({});
+      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      rig.send(pulled, { payload: 'contends' });
+      settle(rig);
+      const held = rig.sent.length;
+      let asked = 0;
+      const step = (): void => {
+        rig.send(pulled, { payload: asked++ });
+        if (asked < 3) pulled.live.whenIdle(step);
+      };
+      pulled.live.whenIdle(step);
+      settle(rig);
+      expect(rig.sent.slice(held).map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    }),
+  );
+
+  it(
+    'keeps no timer of it when it ends',
+    inTime((time) => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(8 * MIB) });
+      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      rig.open({ payload: 'small', end: true });
+      settle(rig);
+      rig.transport.end();
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
+  function bytesOf(rig: Rig, stream: number): number {
+    return rig.sent.filter((frame) => frame.stream === stream).reduce((sum, { fragment }) => sum + String(fragment ?? '').length, 0);
+  }
+});

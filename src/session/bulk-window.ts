@@ -1,0 +1,104 @@
+import { asyncScheduler, Subscription, timer } from 'rxjs';
+
+/** Behind so much bulk there is a ping, in bytes: the remote grants one for each 256 KiB that it receives. */
+export const PING_BYTES = 256 * 1024;
+/** So much bulk may be under way unanswered, in bytes; more where the line is long. */
+export const LEAST_WINDOW_BYTES = 512 * 1024;
+/** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
+export const CONTENDED_MS = 1_000;
+
+/** Sends a ping; `answered` gets the round trip in ms. */
+export type SendPing = (answered: (ms: number) => void) => void;
+
+/**
+ * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
+ * be seen: a sender that is faster than the line fills megabytes of buffers, and every small frame waits behind them. So
+ * bulk is counted by pings, and stops when too much of it is unanswered. A transfer that is alone is never held up.
+ *
+ * The window grows with the line: to twice what was answered within the shortest round trip, which lets the rate double with
+ * each until it is that of the line. A remote that answers no pings gets one window a second.
+ */
+export class BulkWindow {
+  #sentBytes = 0;
+  #answeredBytes = 0;
+  #pingedBytes = 0;
+  #bytes = LEAST_WINDOW_BYTES;
+  #contendedUntil = -Infinity;
+  #shortestMs = Infinity;
+  /** The answer before, since streams contend. */
+  #last: { readonly mark: number; readonly at: number } | null = null;
+  #patience = Subscription.EMPTY;
+
+  constructor(
+    private readonly ping: SendPing,
+    /** Called when bulk may go on. */
+    private readonly opened: () => void,
+  ) {}
+
+  /** How much bulk may be unanswered while streams contend. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether a slice of bulk may leave. */
+  get open(): boolean {
+    return this.#sentBytes - this.#answeredBytes < this.#bytes || !this.#contended;
+  }
+
+  /** A slice of bulk has left. */
+  sent(bytes: number): void {
+    this.#sentBytes += bytes;
+    if (this.#contended && this.#sentBytes - this.#pingedBytes >= PING_BYTES) this.#probe();
+  }
+
+  /** A small frame has left in the middle of a transfer. */
+  contend(): void {
+    const begins = !this.#contended;
+    this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
+    if (!begins) return;
+    this.#shortestMs = Infinity;
+    this.#bytes = LEAST_WINDOW_BYTES;
+    this.#last = null;
+    if (this.#sentBytes - this.#answeredBytes >= PING_BYTES) this.#probe();
+  }
+
+  /** Bulk waits: {@link opened} comes with an answer, or when there is none in time. */
+  await(): void {
+    if (!this.#patience.closed) return;
+    this.#patience = timer(CONTENDED_MS).subscribe(() => {
+      this.#answer(this.#sentBytes);
+    });
+  }
+
+  stop(): void {
+    this.#patience.unsubscribe();
+  }
+
+  get #contended(): boolean {
+    return asyncScheduler.now() < this.#contendedUntil;
+  }
+
+  #probe(): void {
+    const mark = (this.#pingedBytes = this.#sentBytes);
+    this.ping((ms) => {
+      this.#measure(mark, ms);
+      this.#answer(mark);
+    });
+  }
+
+  #measure(mark: number, ms: number): void {
+    const at = asyncScheduler.now();
+    this.#shortestMs = Math.min(this.#shortestMs, ms);
+    if (this.#last !== null) {
+      const bytesPerMs = (mark - this.#last.mark) / Math.max(1, at - this.#last.at);
+      this.#bytes = Math.max(this.#bytes, 2 * bytesPerMs * this.#shortestMs);
+    }
+    this.#last = { mark, at };
+  }
+
+  #answer(mark: number): void {
+    this.#answeredBytes = Math.max(this.#answeredBytes, mark);
+    this.stop();
+    this.opened();
+  }
+}

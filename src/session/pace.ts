@@ -1,0 +1,60 @@
+import type { Transport } from '../transport/transport.js';
+
+/** Writing stops while the socket holds this much, in bytes, … */
+export const SOCKET_FULL_BYTES = 1024 * 1024;
+/** … and goes on when it holds no more than this. */
+const SOCKET_ROOM_BYTES = 256 * 1024;
+/** What one turn of the event loop writes, in bytes: reading and timers come in between. */
+export const TURN_BYTES = 128 * 1024;
+
+/** How fast a socket is written to: what it takes, and a share of each turn of the event loop. */
+export class Pace {
+  #waiting = false;
+  /** Bytes written since there was last a wait for a turn. */
+  #turnBytes = 0;
+
+  constructor(
+    private readonly transport: Transport,
+    /** Called when what was waited for is there. */
+    private readonly goOn: () => void,
+  ) {}
+
+  get waiting(): boolean {
+    return this.#waiting;
+  }
+
+  /** Whether the socket takes more, and nothing is waited for. */
+  get free(): boolean {
+    return !this.#waiting && !this.#isFull;
+  }
+
+  /** Whether this turn has a share left. */
+  get hasShare(): boolean {
+    return this.#turnBytes < TURN_BYTES;
+  }
+
+  wrote(bytes: number): void {
+    this.#turnBytes += bytes;
+  }
+
+  /** Waits for what is missing to write more, in a turn of its own where nothing is. */
+  wait(): void {
+    if (this.#isFull) this.#until((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
+    else {
+      this.#turnBytes = 0;
+      this.#until((task) => this.transport.turn(task));
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.transport.bufferedAmount >= SOCKET_FULL_BYTES;
+  }
+
+  #until(wait: (task: () => void) => void): void {
+    this.#waiting = true;
+    wait(() => {
+      this.#waiting = false;
+      this.goOn();
+    });
+  }
+}
