@@ -23,6 +23,19 @@ describe('the codec of connect', () => {
     expect(network.dials).toEqual([]);
   });
 
+  it.each<[string, unknown, string]>([
+    ['a name', 'msgpack', "'msgpack'"],
+    ['null', null, 'object'],
+    ['an object without its calls', { name: 'json' }, 'object'],
+    ['a class', JsonCodec, 'function'],
+    ['one without a name', { encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 }, 'one without a name'],
+  ])('throws a TypeError for %s, before a socket is opened', (_, given, got) => {
+    const network = new Network();
+    const codec = given as JsonCodec;
+    expect(() => dialing(network, { codec })).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
+    expect(network.dials).toEqual([]);
+  });
+
   it('is the explicit one where it is given, whatever is configured', () => {
     const network = new Network({ codec: new MsgpackCodec() });
     settings.codec = 'cbor';

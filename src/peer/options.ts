@@ -58,7 +58,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
   checkNumber('maxFrameBytes', maxFrameBytes, 2);
   return {
     isDialer,
-    codec: options.codec ?? getCodec(settings.codec),
+    codec: options.codec === undefined ? getCodec(settings.codec) : checkedCodec(options.codec),
     errorSerializer: options.errorSerializer ?? defaultErrorSerializer,
     requestTimeoutMs,
     keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive ?? {}),
@@ -67,6 +67,16 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
     maxFrameBytes,
   };
 }
+
+function checkedCodec(codec: Codec): Codec {
+  const given: unknown = codec;
+  const isCodec = typeof given === 'object' && given !== null && CODEC_CALLS.every((call) => call in given);
+  if (isCodec && typeof codec.name === 'string') return codec;
+  const got = typeof given === 'string' ? `'${given}'` : isCodec ? 'one without a name' : typeof given;
+  throw new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`);
+}
+
+const CODEC_CALLS: readonly (keyof Codec)[] = ['encode', 'decode', 'encodePayload', 'decodePayload'];
 
 function resolveKeepalive({ idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs }: Keepalive): KeepaliveTimes {
   checkNumber('keepalive.idleMs', idleMs, 1);
