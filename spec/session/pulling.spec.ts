@@ -116,6 +116,29 @@ describe('a stream that sends only what leaves at once', () => {
     expect(order).toEqual([4, 4, 2, 4, 2, 4, 2, 4, 2, 4]);
   });
 
+  it.each([
+    ['alone', 1],
+    ['beside others', 3],
+  ])('is not asked while what it gave before is still being cut, %s', (_, count) => {
+    const [rig, streams] = pulled(count, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    let queuedAtMost = 0;
+    const asked = streams.map((stream) => {
+      let times = 0;
+      const step = (): void => {
+        rig.send(stream, { payload: 'x'.repeat(600) });
+        queuedAtMost = Math.max(queuedAtMost, rig.session.scheduler.backlog.lanes.get(stream.live.id ?? 0)?.bytes ?? 0);
+        if (++times < 4) stream.live.whenIdle(step);
+      };
+      stream.live.whenIdle(step);
+      return () => times;
+    });
+    rig.transport.drainTo(0);
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    expect(asked.map((times) => times())).toEqual(Array.from({ length: count }, () => 4));
+    expect(queuedAtMost).toBeLessThanOrEqual(602);
+  });
+
   it('does not go on from within its own task', () => {
     const [, [stream], ran] = pulled(1);
     stream?.live.whenIdle(() => {

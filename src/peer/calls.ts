@@ -117,7 +117,12 @@ export class Calls {
     if (overflow !== undefined) checkOverflow(overflow);
     const received$ = new Observable((subscriber) => {
       const stream = this.open(value, input === undefined ? 'ask' : 'talk', options);
-      if (input === undefined) return stream.stream.subscribe(subscriber);
+      if (input === undefined) {
+        stream.readBy(subscriber);
+        return () => {
+          stream.unread();
+        };
+      }
       return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
     return retried(received$, options);

@@ -87,7 +87,7 @@ export class Inbox<T> {
     if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
     return () => {
       this.#subscribers--;
-      this.#checkLeft();
+      this.checkLeft();
     };
   }
 
@@ -120,7 +120,8 @@ export class Inbox<T> {
     }
   }
 
-  #checkLeft(): void {
+  /** Somebody has stopped to read; behind the last, what waits is dropped. */
+  checkLeft(): void {
     if (this.hasReader || this.#left) return;
     this.drop();
     if (this.stream.end === null) this.stream.abandoned();

@@ -106,11 +106,18 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     return this.#taken;
   }
 
-  /** Hands everything that comes, from the first payload on, to one reader. */
+  /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. */
   readBy(reader: Reader<unknown>): void {
     this.taken();
     this.reader = reader;
     if (this.end !== null) finish(reader, this.end);
+  }
+
+  /** That reader leaves. Unless somebody else reads, nobody is left. */
+  unread(): void {
+    this.reader = null;
+    if (this.#inbox !== null) this.#inbox.checkLeft();
+    else if (this.end === null) this.abandoned();
   }
 
   /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */

@@ -82,7 +82,7 @@ export class Backlog {
   /** A stream's end has been told: those who wait on it go on, and so do those who waited for what it had queued. */
   release(stream: number): void {
     runAll(this.#waiters.take(stream));
-    runAll(this.#pullers.take(stream));
+    this.pull(stream);
     this.relieve();
   }
 
@@ -111,12 +111,17 @@ export class Backlog {
     return !this.#pullers.empty;
   }
 
-  /** Lets the stream go on that has waited longest for the socket to take more; `false` where none does. */
+  /** Lets the stream go on that has waited longest to be asked, of those with nothing queued; `false` where there is none. */
   pullNext(): boolean {
-    const stream = this.#pullers.first;
+    const stream = this.#pullers.first((waiting) => !this.#lanes.has(waiting));
     if (stream === undefined) return false;
-    runAll(this.#pullers.take(stream));
+    this.pull(stream);
     return true;
+  }
+
+  /** Lets a stream go on, if it waits to be asked. */
+  pull(stream: number): void {
+    runAll(this.#pullers.take(stream));
   }
 
   /** Lets those go on who wait on a stream, if it has room, … */

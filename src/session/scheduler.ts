@@ -187,11 +187,21 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     if (this.backlog.pulled && this.#flushed && !this.#pace.waiting && !this.#stopped) this.#pace.wait();
   }
 
-  /** Asks the stream that has waited longest for one frame, which takes its turn with what is queued; `false` where none waits. */
-  #grant(): boolean {
+  /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
+  #askBehind(stream: number): void {
+    const { backlog } = this;
+    if (!backlog.pulled || this.#empty) return;
+    if (backlog.lanes.has(stream)) this.#granting(() => backlog.pullNext());
+    else
+      this.#granting(() => {
+        backlog.pull(stream);
+      });
+  }
+
+  #granting<T>(ask: () => T): T {
     this.#granted = true;
     try {
-      return this.backlog.pullNext();
+      return ask();
     } finally {
       this.#granted = false;
     }
@@ -209,10 +219,10 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     for (const [stream, lane] of this.backlog.lanes) {
       if (!open && lane.cutting) continue;
       this.#pace.wrote(this.#stepLane(stream, lane));
-      if (!this.#empty) this.#grant();
+      this.#askBehind(stream);
       return true;
     }
-    if (this.#grant()) return true;
+    if (this.#granting(() => this.backlog.pullNext())) return true;
     this.#window.await();
     return false;
   }

@@ -6,9 +6,9 @@ export class Waiters {
     return this.#tasks.size === 0;
   }
 
-  /** The stream whose turn it is. */
-  get first(): number | undefined {
-    for (const stream of this.#tasks.keys()) return stream;
+  /** The stream that has waited longest of those that `accept` takes. */
+  first(accept: (stream: number) => boolean): number | undefined {
+    for (const stream of this.#tasks.keys()) if (accept(stream)) return stream;
     return undefined;
   }
 
