@@ -114,14 +114,14 @@ export class Backlog {
   /** Lets the stream go on that has waited longest to be asked, of those with nothing queued; `false` where there is none. */
   pullNext(): boolean {
     const stream = this.#pullers.first((waiting) => !this.#lanes.has(waiting));
-    if (stream === undefined) return false;
-    this.pull(stream);
-    return true;
+    return stream !== undefined && this.pull(stream);
   }
 
-  /** Lets a stream go on, if it waits to be asked. */
-  pull(stream: number): void {
-    runAll(this.#pullers.take(stream));
+  /** Lets a stream go on that waits to be asked; `false` where it does not. */
+  pull(stream: number): boolean {
+    const tasks = this.#pullers.take(stream);
+    runAll(tasks);
+    return tasks.length > 0;
   }
 
   /** Lets those go on who wait on a stream, if it has room, … */

@@ -191,14 +191,11 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #askBehind(stream: number): void {
     const { backlog } = this;
     if (!backlog.pulled || this.#empty) return;
-    if (backlog.lanes.has(stream)) this.#granting(() => backlog.pullNext());
-    else
-      this.#granting(() => {
-        backlog.pull(stream);
-      });
+    this.#granting(() => (backlog.lanes.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
   }
 
-  #granting<T>(ask: () => T): T {
+  /** Runs what asks a stream for one frame: to that stream it is {@link idle}. */
+  #granting(ask: () => boolean): boolean {
     this.#granted = true;
     try {
       return ask();
