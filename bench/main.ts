@@ -10,10 +10,11 @@ import { randomFrom } from './harness/random.js';
 import { runRounds } from './harness/rounds.js';
 import type { Reading } from './harness/rounds.js';
 import { readOptions } from './options.js';
+import { goalsTable } from './report/goals.js';
 import { page } from './report/page.js';
 import { environment, versions } from './report/results.js';
 import type { Results } from './report/results.js';
-import { writeJson, writeText } from './report/write.js';
+import { writeBetween, writeJson, writeText } from './report/write.js';
 import type { BundleSize } from './workloads/bundle.js';
 
 const options = readOptions(process.argv.slice(2));
@@ -52,6 +53,8 @@ async function keep(results: Results, directory: string): Promise<void> {
   await writeJson(join(directory, 'results.json'), results);
   for (const [file, svg] of plots) writeText(join(directory, file), svg);
   writeText(join(directory, 'README.md'), page(results, workloads, adapters, [...plots.keys()]));
+  // A part of the workloads, or of the others, says too little for the first page.
+  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'README.md'), 'benchmarks', goalsTable(results));
   progress(`written to ${relative(ROOT, directory)}`);
 }
 

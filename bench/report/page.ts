@@ -2,6 +2,7 @@ import type { AdapterName } from '../harness/adapter-names.js';
 import { REFERENCE } from '../harness/adapter-names.js';
 import { leastSquares } from '../harness/statistics.js';
 import type { Workload } from '../workloads/workload.js';
+import { goalsTable } from './goals.js';
 import type { Results } from './results.js';
 import { figure, markdown, workloadTable } from './table.js';
 
@@ -23,6 +24,8 @@ export function page(results: Results, workloads: readonly Workload[], adapters:
     `${Object.values(results.environment).join(', ')}; ${Object.entries(results.versions)
       .map((entry) => entry.join(' '))
       .join(', ')}; seed ${results.seed}.`,
+    '## What is wanted, and what was measured',
+    goalsTable(results),
     ...workloads.flatMap((workload) => [`## ${workload.id}: ${workload.title}`, workloadTable(workload, readings, adapters, REFERENCE)]),
     ...(bundles.length === 0 ? [] : ['## W8: bytes of the smallest client for a browser', bundleTable(results)]),
     ...(streams.length === 0 ? [] : ['## CPU per request beside live streams', streamsTable(results)]),
