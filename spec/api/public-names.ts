@@ -23,7 +23,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names(`
       Absent CloseReason Codec CompleteFrame Frame FrameDirection FrameEvent FrameType Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
-      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink SliceQueue WithDirection WithFrame
+      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue WithDirection WithFrame
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase
     `),

@@ -28,13 +28,32 @@ describe('a socket of ws as a transport', () => {
     });
 
     it('writes the messages of one turn in one go', async () => {
-      for (let n = 0; n < 10; n++) transport.send(`message ${n}`);
+      for (let n = 0; n < 7; n++) transport.send(`message ${n}`);
       expect(stream.writes).toEqual([]);
       await turn();
-      expect(stream.writes).toEqual([10 * (2 + 'message 0'.length)]);
+      expect(stream.writes).toEqual([7 * (2 + 'message 0'.length)]);
       transport.send('and the next turn');
       await turn();
       expect(stream.writes).toHaveLength(2);
+    });
+
+    it('writes the first messages of a long turn while it goes on, each time twice as many', async () => {
+      const each = 2 + 'message'.length;
+      const burst = (count: number): void => {
+        for (let n = 0; n < count; n++) transport.send('message');
+      };
+      burst(8);
+      expect(stream.writes).toEqual([8 * each]);
+      burst(15);
+      expect(stream.writes).toHaveLength(1);
+      burst(1);
+      expect(stream.writes).toEqual([8 * each, 16 * each]);
+      burst(33);
+      expect(stream.writes).toEqual([8 * each, 16 * each, 32 * each]);
+      await turn();
+      expect(stream.writes).toEqual([8 * each, 16 * each, 32 * each, each]);
+      burst(8);
+      expect(stream.writes.at(-1)).toBe(8 * each);
     });
 
     it('writes what was sent before the close, and then the close', async () => {
