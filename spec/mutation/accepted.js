@@ -60,6 +60,8 @@ export const ACCEPTED = [
     { code: 'fragment === null && !frame.more && this.#partials.size === 0', mutant: 'false', why: FASTER },
   ]),
   ...of('src/codec/json.ts', [
+    { code: "typeof payload === 'string'", mutant: 'false', within: 'return quote(payload)', why: FASTER },
+    { code: "'string'", within: 'return quote(payload)', why: FASTER },
     { code: 'message.length > 2 * maxDepth && isObject(value)', why: FASTER },
     { code: 'message.length > 2 * maxDepth', why: FASTER },
     { code: '2 * maxDepth', why: FASTER },
@@ -77,7 +79,9 @@ export const ACCEPTED = [
     { code: "typeof item !== 'string'", mutant: 'true', why: FASTER },
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
+  ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'takes a buffer of 4 GiB to tell' }]),
   ...of('src/codec/msgpack.ts', [
+    { code: 'bulk !== null', mutant: 'false', why: FASTER },
     {
       code: '{ extensionCodec: TIMESTAMPS_ONLY }',
       mutant: '{}',
@@ -126,6 +130,11 @@ export const ACCEPTED = [
     { code: 'wasTooMuch && this.#bytes < sendHighWaterBytes', mutant: 'wasTooMuch || this.#bytes < sendHighWaterBytes', why: NO_LOOK },
     { code: 'this.#bytes < sendHighWaterBytes', within: 'wasTooMuch &&', mutant: 'true', why: NO_LOOK },
     { code: 'this.#bytes < sendHighWaterBytes', within: 'wasTooMuch &&', mutant: 'this.#bytes <= sendHighWaterBytes', why: NO_LOOK },
+  ]),
+  ...of('src/session/stream-map.ts', [
+    { code: '[]', why: 'replaced by the constructor' },
+    { code: 'id === FREE', mutant: 'false', why: 'only faster: a free slot that is moved frees a slot that is free' },
+    { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
   ...of('src/session/bucket.ts', [
     { code: 'this.#tokens >= this.rate.burst', why: FASTER },

@@ -67,6 +67,16 @@ describe('bulk while streams contend', () => {
   );
 
   it(
+    'pings for as much as a ping is granted for, to the byte',
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.sent(PING_BYTES);
+      window.contend();
+      expect(pongs.length).toBe(1);
+    }),
+  );
+
+  it(
     'does not ping for less than a ping is granted for',
     inTime(() => {
       const { window, pongs } = windowed();
@@ -191,7 +201,9 @@ describe('bulk that waits for an answer', () => {
       window.contend();
       window.sent(LEAST_WINDOW_BYTES);
       window.await();
+      window.await();
       pongs[0]?.(1);
+      expect(time.isOver).toBe(true);
       time.advance(CONTENDED_MS);
       expect(seen.opened).toBe(1);
       window.await();
@@ -255,6 +267,20 @@ describe('a connection with a big transfer', () => {
       pulled.live.whenIdle(step);
       settle(rig);
       expect(rig.sent.slice(held).map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    }),
+  );
+
+  it(
+    'does not take small frames for contention that leave before it',
+    inTime(() => {
+      const rig = new Rig();
+      rig.transport.bufferedAmount = MIB;
+      for (const payload of ['one', 'two']) rig.open({ payload, end: true });
+      rig.transport.drainTo(0);
+      expect(rig.sent.length).toBe(2);
+      rig.open({ payload: 'x'.repeat(8 * MIB) });
+      settle(rig);
+      expect(rig.sent.filter(({ type }) => type === 'ping')).toEqual([]);
     }),
   );
 

@@ -139,6 +139,17 @@ describe('a stream that sends only what leaves at once', () => {
     expect(queuedAtMost).toBeLessThanOrEqual(602);
   });
 
+  it('has one turn beside a transfer, and none behind it if it gave nothing', () => {
+    const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
+    const idle: unknown[] = [];
+    stream?.live.whenIdle(() => idle.push(stream.live.idle));
+    rig.onObserved = () => idle.push(stream?.live.idle);
+    rig.transport.drainTo(0);
+    expect(idle).toEqual([false, true, ...rig.news.slice(1).map(() => false)]);
+  });
+
   it('does not go on from within its own task', () => {
     const [, [stream], ran] = pulled(1);
     stream?.live.whenIdle(() => {

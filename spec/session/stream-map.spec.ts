@@ -35,6 +35,15 @@ describe('the values by stream id', () => {
     );
   });
 
+  it('are counted once, however often one is put in', () => {
+    const map = new StreamMap<string>(7);
+    map.set(1, 'first');
+    map.set(1, 'second');
+    expect([map.size, map.get(1), map.values()]).toEqual([1, 'second', ['second']]);
+    for (let id = 0; id < 8; id++) map.set(3, 'again');
+    expect([map.size, map.slots]).toEqual([2, 16]);
+  });
+
   it.each(SEEDS)('stay right while thousands come and go in the order of their ids, with seed %p', (seed) => {
     const map = new StreamMap<number>(seed);
     for (let id = 1; id <= 20_000; id += 2) {
@@ -64,10 +73,10 @@ describe('the values by stream id', () => {
   });
 
   it('have a seed of their own', () => {
-    const random = jest.spyOn(Math, 'random');
-    new StreamMap<number>();
-    expect(random).toHaveBeenCalledTimes(1);
+    const random = jest.spyOn(Math, 'random').mockReturnValueOnce(0.25).mockReturnValueOnce(0.75);
+    const seeds = [new StreamMap<number>().seed, new StreamMap<number>().seed];
     random.mockRestore();
+    expect(seeds).toEqual([2 ** 30, -(2 ** 30)]);
   });
 });
 

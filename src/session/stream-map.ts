@@ -19,7 +19,7 @@ export class StreamMap<T> {
   #values: (T | undefined)[] = [];
   #size = 0;
 
-  constructor(private readonly seed = (Math.random() * 2 ** 32) | 0) {
+  constructor(readonly seed = (Math.random() * 2 ** 32) | 0) {
     this.#clear(FEWEST_SLOTS);
   }
 
@@ -56,7 +56,7 @@ export class StreamMap<T> {
 
   /** All values, in the order of their ids. */
   values(): T[] {
-    const ids = this.#ids.filter((id) => id !== FREE).sort((one, other) => one - other);
+    const ids = [...this.#ids].sort((one, other) => one - other);
     return ids.map((id) => this.get(id)).filter((value) => value !== undefined);
   }
 
