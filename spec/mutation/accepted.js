@@ -121,6 +121,8 @@ export const ACCEPTED = [
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
   ...of('src/session/backlog.ts', [
+    { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
+    { code: 'tasks.length > 0', why: 'only asked of a stream that waits, or by one who does not look' },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: '!lane.empty && this.#lanes.size === 1', mutant: 'false', why: 'only faster: the only lane comes behind itself' },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
@@ -152,6 +154,10 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/scheduler.ts', [
+    {
+      code: '!backlog.pulled || this.#empty',
+      why: 'a stream that is asked a moment earlier waits for its turn with its frame instead of without',
+    },
     { code: 'this.#direct', mutant: 'false', within: 'if (this.#direct)', why: QUEUED },
     { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
     { code: 'slices === null', mutant: 'false', why: QUEUED },

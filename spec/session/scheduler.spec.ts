@@ -557,6 +557,13 @@ describe('Scheduler', () => {
     expect(log).toEqual(['data']);
   });
 
+  it('is not idle while the socket is full, before anything was sent', () => {
+    const { scheduler, transport } = bare();
+    expect(scheduler.idle).toBe(true);
+    transport.bufferedAmount = FULL;
+    expect(scheduler.idle).toBe(false);
+  });
+
   it('has no output before it is started', () => {
     const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing }, nothing);
     expect(() => {
