@@ -55,6 +55,12 @@ describe('a payload of nothing but one long text or many bytes', () => {
     expect(encodeBulk(value)).toBeNull();
   });
 
+  it('does not keep the codec from others: maps around megabytes, and small ones between', () => {
+    const codec = new MsgpackCodec();
+    for (const value of [{ text: 'x'.repeat(32 * BULK) }, { n: 1 }, { bytes: new Uint8Array(32 * BULK) }, 'x'.repeat(BULK), [2]])
+      expect(Buffer.from(codec.encodePayload(value)).equals(expected(value))).toBe(true);
+  });
+
   it.each([
     ['text', 'y'.repeat(BULK), 'y'.repeat(BULK)],
     ['bytes', new Uint8Array(BULK).fill(7), new Uint8Array(BULK).fill(7)],
