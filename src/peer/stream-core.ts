@@ -109,6 +109,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
   /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. */
   readBy(reader: Reader<unknown>): void {
     this.taken();
+    // What the call's own `onOpen` has brought about may be there already.
+    for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
     this.reader = reader;
     if (this.end !== null) finish(reader, this.end);
   }
