@@ -17,7 +17,7 @@ import type { PeerCore } from './peer-core.js';
 import type { Input } from './pump.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
-import type { StreamStart } from './stream-core.js';
+import type { StreamStart } from './stream-start.js';
 import { WaitingStream } from './waiting.js';
 
 /** What every call can be given. */

@@ -19,18 +19,9 @@ import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
+import type { StreamStart } from './stream-start.js';
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
-
-/** What a call or a handler opened a stream with. */
-export interface StreamStart {
-  readonly local: boolean;
-  readonly headers: Readonly<Metadata> | null;
-  /** `ABSENT` when the stream was opened without one. */
-  readonly payload: unknown;
-  /** Whether nothing is wanted of the stream once its open has left. */
-  readonly forgotten?: boolean;
-}
 
 /**
  * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most

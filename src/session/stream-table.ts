@@ -9,9 +9,9 @@ type FrameSink = Sink<CompleteFrame | StreamFault>;
 
 /** Ids, parity and the live streams of one connection. The connection itself is stream 0, where its own frames go. */
 export class StreamTable {
-  /** Everything a frame can be for, by id. */
-  readonly sinks: Sinks<CompleteFrame | StreamFault>;
   readonly #sinks = new StreamMap<FrameSink>();
+  /** Everything a frame can be for, by id. */
+  readonly sinks: Sinks<CompleteFrame | StreamFault> = this.#sinks;
   #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
   readonly #resets = new Map<number, Place>();
@@ -24,7 +24,6 @@ export class StreamTable {
     firstId: number,
   ) {
     this.#sinks.set(0, connection);
-    this.sinks = this.#sinks;
     this.#nextId = firstId;
   }
 

@@ -3,10 +3,10 @@ import type { Observable } from 'rxjs';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, Line } from './keepalive.js';
 import { Outflow } from './outflow.js';
+import { SOCKET_FULL_BYTES } from './pace.js';
 import { restTimer } from './patient-timer.js';
 import { STEADY_CLOCK } from './reading.js';
 import type { Clock } from './reading.js';
-import { SOCKET_FULL_BYTES } from './pace.js';
 import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
