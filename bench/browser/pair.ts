@@ -1,6 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
+import type { HeapClass } from '../harness/heap-classes.js';
 import { Worker } from '../harness/process.js';
-import type { Cpu, Pair, WithPair } from '../harness/pair.js';
+import type { Cpu, Pair, Sides, WithPair } from '../harness/pair.js';
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { Operations } from './page.js';
 
@@ -65,6 +66,10 @@ export class PagePair implements Pair {
 
   async heaps(): Promise<Cpu> {
     return { client: NaN, server: await this.server.call('heap') };
+  }
+
+  async classes(): Promise<Sides<HeapClass[]>> {
+    return { client: [], server: await this.server.call('classes') };
   }
 
   async openIdle(count: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { AdapterName } from './adapter-names.js';
+import type { HeapClass } from './heap-classes.js';
 import type { Needs } from './adapter.js';
 
 /** What a process has used so far. */
@@ -16,6 +17,8 @@ export interface WorkerCalls {
   usage(): Promise<Usage>;
   /** Bytes on the heap and beside it, after garbage was collected. */
   heap(): Promise<number>;
+  /** What lives on the heap, by class. */
+  classes(): Promise<HeapClass[]>;
   /** Streams that the server keeps open. */
   idle(): Promise<number>;
 }

@@ -1,13 +1,17 @@
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { Needs } from './adapter.js';
 import type { AdapterName } from './adapter-names.js';
+import type { HeapClass } from './heap-classes.js';
 import { Worker } from './process.js';
 
-/** What both sides used during a task, in µs of CPU, or hold. */
-export interface Cpu {
-  readonly client: number;
-  readonly server: number;
+/** A finding of each side. */
+export interface Sides<T> {
+  readonly client: T;
+  readonly server: T;
 }
+
+/** What both sides used during a task, in µs of CPU, or hold. */
+export type Cpu = Sides<number>;
 
 /** A server and a client of one adapter, connected over loopback. */
 export interface Pair {
@@ -20,6 +24,8 @@ export interface Pair {
   peakRss(): Promise<Cpu>;
   /** What lives on each heap, and beside it, in bytes. */
   heaps(): Promise<Cpu>;
+  /** What lives on each heap, by class. */
+  classes(): Promise<Sides<HeapClass[]>>;
   /** Opens streams that stay open and send nothing, and waits until the server holds all of them. */
   openIdle(count: number): Promise<void>;
 }
@@ -65,6 +71,11 @@ class ProcessPair implements Pair {
 
   async heaps(): Promise<Cpu> {
     const [client, server] = await Promise.all([this.client.call('heap'), this.server.call('heap')]);
+    return { client, server };
+  }
+
+  async classes(): Promise<Sides<HeapClass[]>> {
+    const [client, server] = await Promise.all([this.client.call('classes'), this.server.call('classes')]);
     return { client, server };
   }
 

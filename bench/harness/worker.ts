@@ -4,6 +4,7 @@ import { runTask } from '../tasks/index.js';
 import type { Client } from './adapter.js';
 import { loadAdapter } from './adapters.js';
 import type { Order, Result, WorkerCalls } from './calls.js';
+import { heapClasses } from './heap-classes.js';
 import { BenchService } from './service.js';
 
 const KIB = 1024;
@@ -39,6 +40,7 @@ const calls: WorkerCalls = {
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;
   },
+  classes: heapClasses,
   idle: () => Promise.resolve(service.idle),
 };
 

@@ -1,0 +1,56 @@
+// `npm run bench:heap`: what an idle stream and an idle connection keep, by class, on both sides.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Needs } from './harness/adapter.js';
+import { grown } from './harness/heap-classes.js';
+import type { HeapClass } from './harness/heap-classes.js';
+import { withProcesses } from './harness/pair.js';
+import type { Pair, Sides } from './harness/pair.js';
+import { ROOT } from './harness/place.js';
+import { figure, markdown } from './report/table.js';
+import { writeText } from './report/write.js';
+import { warmUp } from './workloads/requests.js';
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const STREAMS = values.quick ? 1_000 : 100_000;
+const CONNECTIONS = values.quick ? 100 : 2_000;
+/** Opened beforehand: what the first ones load and compile stays. */
+const FIRST = 100;
+const PAGE = join(ROOT, 'docs/benchmarks/heap.md');
+
+const streams = await growth({ streams: STREAMS + FIRST + 1 }, STREAMS, (pair, count) => pair.openIdle(count));
+const connections = await growth({}, CONNECTIONS, (pair, count) => pair.task('connections', { count }));
+
+const page = `# What lives on the heap
+
+Written by \`npm run bench:heap\`, from heap snapshots of both processes before and after ${figure(STREAMS)} idle streams were opened on one
+connection, each with a subscriber of its own, and ${figure(CONNECTIONS)} connections that made one request each. \`rxmux-json\`, default options. Bytes are those of the
+objects themselves, without what they point to; the engine's kinds are in brackets. The sum of a column is what one of them takes.
+
+${section('An idle stream', streams)}
+
+${section('An idle connection, with its socket', connections)}
+`;
+console.log(page);
+if (!values.quick) writeText(PAGE, page);
+
+async function growth(needs: Needs, count: number, open: (pair: Pair, count: number) => Promise<unknown>): Promise<Sides<HeapClass[]>> {
+  return withProcesses('rxmux-json', needs, async (pair) => {
+    await warmUp(pair);
+    await open(pair, FIRST);
+    const before = await pair.classes();
+    await open(pair, count);
+    const after = await pair.classes();
+    return { client: grown(before.client, after.client, count), server: grown(before.server, after.server, count) };
+  });
+}
+
+function section(title: string, { client, server }: Sides<HeapClass[]>): string {
+  return `## ${title}\n\n### Client\n\n${table(client)}\n\n### Server\n\n${table(server)}`;
+}
+
+function table(classes: readonly HeapClass[]): string {
+  const total = classes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const rows = classes.map(({ name, count, bytes }) => [name, figure(count), figure(bytes), `${((bytes / total) * 100).toFixed(1)} %`]);
+  return markdown(['class', 'objects', 'bytes', 'share'], [...rows, ['all', '', figure(total), '']]);
+}
