@@ -129,14 +129,14 @@ describe('the keepalive', () => {
         keepalive: TIMES,
         maxFrameBytes: 65_536,
         owner: {
-          opened: () => undefined,
-          observed: (direction, frame) => {
+          accept: () => undefined,
+          observed: (_session, direction, frame) => {
             if (direction === 'rx') return;
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
             out$.next(letterOf(frame));
           },
           goneAway: () => undefined,
-          ending: (close) => ({ ...close, willRetry: false }),
+          ending: (_session, close) => ({ ...close, willRetry: false }),
           ended: () => {
             out$.complete();
           },

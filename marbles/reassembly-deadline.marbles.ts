@@ -114,12 +114,12 @@ describe('the deadline of a reassembly', () => {
         keepalive: null,
         maxFrameBytes: 65_536,
         owner: {
-          opened: ({ id }) => opened$.next(String(id)),
-          observed: (direction, frame) => {
+          accept: ({ id }) => opened$.next(String(id)),
+          observed: (_session, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
           goneAway: () => undefined,
-          ending: (close) => ({ ...close, willRetry: false }),
+          ending: (_session, close) => ({ ...close, willRetry: false }),
           ended: () => out$.complete(),
         },
       });

@@ -159,14 +159,14 @@ export class SmallWorld {
       transport: this.#pipe.sockets[end],
       limits: LIMITS,
       owner: {
-        opened: (live, open) => {
+        accept: (live, open) => {
           const part = this.#part(end).get(live.id);
           if (part !== undefined) part.holder = hold(live, open);
           live.run();
         },
         observed: () => undefined,
         goneAway: () => undefined,
-        ending: (close) => ({ ...close, willRetry: false }),
+        ending: (_session, close) => ({ ...close, willRetry: false }),
         ended: () => undefined,
       },
     });

@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { Subscription } from 'rxjs';
 import { LONGEST_TIMER_MS, patientTimer, restTimer } from '../../src/session/patient-timer.js';
 import { inTime } from '../support/session-time.js';
 import type { SessionTime } from '../support/session-time.js';
 
-/** What a timer emits, and when. */
-const watch = (timer$: ReturnType<typeof patientTimer>, time: SessionTime): unknown[] => {
+/** What a timer says, and when. */
+const watch = (time: SessionTime, start: (due: (onTime: boolean) => void) => unknown): unknown[] => {
   const seen: unknown[] = [];
-  timer$.subscribe({
-    next: ({ onTime }) => seen.push([time.now, onTime]),
-    complete: () => seen.push('over'),
-  });
+  start((onTime) => seen.push([time.now, onTime]));
   return seen;
 };
 
@@ -23,9 +21,9 @@ describe('a patient timer', () => {
   ])(
     'that comes %s says so',
     inTime<[string, number, boolean]>((time, _what, at, onTime) => {
-      const seen = watch(patientTimer(1_000), time);
+      const seen = watch(time, (due) => patientTimer(1_000, due));
       time.sleep(at);
-      expect(seen).toEqual([[at, onTime], 'over']);
+      expect(seen).toEqual([[at, onTime]]);
       expect(time.isOver).toBe(true);
     }),
   );
@@ -33,37 +31,24 @@ describe('a patient timer', () => {
   it(
     'emits once, neither before its time nor again',
     inTime((time) => {
-      const seen = watch(patientTimer(1_000), time);
+      const seen = watch(time, (due) => patientTimer(1_000, due));
       time.advance(999);
       expect(seen).toEqual([]);
       time.advance(10_000);
-      expect(seen).toEqual([[1_000, true], 'over']);
-    }),
-  );
-
-  it(
-    'counts from the subscription, each on its own',
-    inTime((time) => {
-      const timer$ = patientTimer(1_000);
-      time.advance(50_000);
-      const first = watch(timer$, time);
-      time.advance(500);
-      const second = watch(timer$, time);
-      time.advance(1_000);
-      expect([first, second]).toEqual([
-        [[51_000, true], 'over'],
-        [[51_500, true], 'over'],
-      ]);
+      expect(seen).toEqual([[1_000, true]]);
     }),
   );
 
   it(
     'leaves nothing behind when nobody waits any more',
     inTime((time) => {
-      const subscription = patientTimer(1_000).subscribe();
+      let timer = Subscription.EMPTY;
+      const seen = watch(time, (due) => (timer = patientTimer(1_000, due)));
       expect(time.isOver).toBe(false);
-      subscription.unsubscribe();
+      timer.unsubscribe();
       expect(time.isOver).toBe(true);
+      time.advance(10_000);
+      expect(seen).toEqual([]);
     }),
   );
 
@@ -74,10 +59,10 @@ describe('a patient timer', () => {
   ])(
     'of %d ms never comes, rather than at once: %s',
     inTime<[number, boolean]>((time, ms, never) => {
-      const seen = watch(patientTimer(ms), time);
+      const seen = watch(time, (due) => patientTimer(ms, due));
       expect(time.isOver).toBe(never);
       time.advance(LONGEST_TIMER_MS);
-      expect(seen).toHaveLength(never ? 0 : 2);
+      expect(seen).toEqual(never ? [] : [[LONGEST_TIMER_MS, true]]);
     }),
   );
 });
@@ -93,9 +78,9 @@ describe('the timer for the rest of a period', () => {
   ])(
     '%s',
     inTime<[string, boolean, number, number, number]>((time, _what, paused, rest, period, at) => {
-      const seen = watch(restTimer({ now: () => 0, paused }, rest, period), time);
+      const seen = watch(time, (due) => restTimer({ now: () => 0, paused }, rest, period, due));
       time.advance(1_000);
-      expect(seen).toEqual([[at, true], 'over']);
+      expect(seen).toEqual([[at, true]]);
     }),
   );
 });

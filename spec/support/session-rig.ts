@@ -166,17 +166,17 @@ export class Rig {
 
   #owner(): SessionOwner {
     return {
-      opened: (live, open) => {
+      accept: (live, open) => {
         const holder = this.#hold(live, open);
         this.remotes.push(holder);
         this.onOpened(holder);
       },
-      observed: (direction, frame) => {
+      observed: (_session, direction, frame) => {
         this.observed.push([direction, toMapping(frame)]);
         this.onObserved(direction, frame);
       },
-      goneAway: (code) => this.goaways.push(code),
-      ending: (close, announced) => {
+      goneAway: (_session, code) => this.goaways.push(code),
+      ending: (_session, close, announced) => {
         this.endings.push({ close, announced });
         return { ...close, willRetry: false };
       },

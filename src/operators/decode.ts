@@ -1,4 +1,3 @@
-import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
@@ -6,6 +5,7 @@ import { ConnectionFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { mapPresent } from './map-present.js';
 
 /**
  * Decodes each socket message to one frame.
@@ -21,7 +21,7 @@ import { ResetCode } from '../wire/reset-code.js';
  */
 export function decode(codec: Codec): OperatorFunction<Message, CompleteFrame> {
   const expected = codec.binary ? 'a binary' : 'a text';
-  return map((message) => {
+  return mapPresent((message) => {
     if ((typeof message !== 'string') !== codec.binary) {
       const got = codec.binary ? 'text' : 'binary';
       throw new ConnectionFault(

@@ -1,6 +1,7 @@
 import { Observable, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
 import type { Frame } from '../wire/frame.js';
+import { mapPresent } from './map-present.js';
 
 /** Anything that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
 export interface Routed {
@@ -36,32 +37,15 @@ export interface Sinks<T> {
 export function demultiplex(): OperatorFunction<Frame, GroupedObservable<number, Frame>>;
 export function demultiplex<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T>;
 export function demultiplex(sinks?: Sinks<Frame>): OperatorFunction<Frame, Frame | GroupedObservable<number, Frame>> {
-  return sinks === undefined ? group : (source) => route(source, sinks);
+  return sinks === undefined ? group : route(sinks);
 }
 
-function route<T extends Routed>(source: Observable<T>, sinks: Sinks<T>): Observable<T> {
-  return new Observable((subscriber) =>
-    source.subscribe({
-      next(value) {
-        const sink = sinks.get(value.stream ?? 0);
-        if (sink === undefined) {
-          subscriber.next(value);
-          return;
-        }
-        try {
-          sink.next(value);
-        } catch (error) {
-          subscriber.error(error);
-        }
-      },
-      error(error) {
-        subscriber.error(error);
-      },
-      complete() {
-        subscriber.complete();
-      },
-    }),
-  );
+function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
+  return mapPresent((value) => {
+    const sink = sinks.get(value.stream ?? 0);
+    sink?.next(value);
+    return sink === undefined ? value : null;
+  });
 }
 
 function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
@@ -71,7 +55,7 @@ function group(source: Observable<Frame>): Observable<GroupedObservable<number, 
     subscriber.add(() => {
       for (const each of groups.values()) each.complete();
     });
-    return route(source, groups).subscribe({
+    return source.pipe(route(groups)).subscribe({
       next(frame) {
         const id = frame.stream ?? 0;
         const opened = id % 2 === 1 ? odd : even;

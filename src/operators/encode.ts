@@ -1,8 +1,8 @@
-import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { encodeFrame } from '../wire/outgoing.js';
+import { mapPresent } from './map-present.js';
 
 /**
  * Encodes each frame to one socket message. It does not cut: put `fragment` before it.
@@ -16,5 +16,5 @@ import { encodeFrame } from '../wire/outgoing.js';
  * ```
  */
 export function encode(codec: Codec): OperatorFunction<Frame, Message> {
-  return map((frame) => encodeFrame(frame, codec));
+  return mapPresent((frame) => encodeFrame(frame, codec));
 }

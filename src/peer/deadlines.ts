@@ -1,4 +1,4 @@
-import { asyncScheduler, timer } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
 
@@ -106,9 +106,10 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm();
     this.#armedFor = at;
-    this.#timer = timer(Math.min(LONGEST_TIMER_MS, Math.max(0, at - asyncScheduler.now()))).subscribe(() => {
+    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - asyncScheduler.now()));
+    this.#timer = asyncScheduler.schedule(() => {
       this.#expire();
-    });
+    }, rest);
   }
 
   #disarm(): void {

@@ -4,6 +4,7 @@ import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
+import { LazyMap } from '../wire/lazy.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { connectError } from './connect-error.js';
@@ -38,7 +39,7 @@ export class Dialer implements SocketSource {
   #stability = new Subscription();
   readonly #surroundings: Subscription;
   /** What follows each loss once everybody has been told of it. */
-  readonly #untold = new Map<CloseReason, () => void>();
+  readonly #untold = new LazyMap<CloseReason, () => void>();
 
   constructor(
     private readonly core: PeerCore,
@@ -167,7 +168,7 @@ export class Dialer implements SocketSource {
     this.#stability.unsubscribe();
     if (backoff !== null) {
       backoff.connected();
-      this.#stability = patientTimer(backoff.stableMs).subscribe(() => {
+      this.#stability = patientTimer(backoff.stableMs, () => {
         backoff.stable();
       });
     }

@@ -35,9 +35,11 @@ export type FrameObserver = (direction: FrameDirection, frame: Frame) => void;
 /** Takes a hook out again. Safe to call twice. */
 export type Remove = () => void;
 
+const NONE: readonly never[] = [];
+
 /** Callbacks of one kind, in the order of their registration. The same function may be registered twice. */
 export class HookList<F> {
-  #entries: readonly { readonly hook: F }[] = [];
+  #entries: readonly { readonly hook: F }[] = NONE;
 
   get empty(): boolean {
     return this.#entries.length === 0;

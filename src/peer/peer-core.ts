@@ -1,7 +1,8 @@
 import { ignoreElements, Observable } from 'rxjs';
+import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
 import type { SessionOwner } from '../session/session-options.js';
-import type { Transport } from '../transport/transport.js';
+import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
@@ -9,7 +10,7 @@ import { ConnectionLostError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
-import type { Frame } from '../wire/frame.js';
+import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Deadlines } from './deadlines.js';
@@ -26,7 +27,7 @@ import { WaitingRoom } from './waiting.js';
 const NOT_OPEN: CloseReason = { code: CloseCode.ABNORMAL, reason: 'the connection is not open', wasClean: false, willRetry: false };
 
 /** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
-export class PeerCore {
+export class PeerCore implements SessionOwner {
   readonly codec: Codec;
   context: PeerContext;
   readonly hooks = new Hooks();
@@ -107,7 +108,7 @@ export class PeerCore {
 
   /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */
   adopt(transport: Transport): Session {
-    const session: Session = new Session({ ...this.options, transport, owner: this.#ownerOf(++this.#connections, () => session) });
+    const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
     return session;
   }
@@ -181,6 +182,33 @@ export class PeerCore {
     for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
   }
 
+  // From the sessions
+
+  accept(live: LiveStream, open: CompleteFrame): void {
+    this.reception.receive(live, open);
+  }
+
+  observed({ number }: Session, direction: FrameDirection, frame: Frame): void {
+    logFrame(direction, frame, number);
+    this.hooks.observed(direction, frame, number);
+  }
+
+  goneAway(session: Session): void {
+    if (this.#current === session && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
+    this.source.goneAway(session);
+  }
+
+  ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {
+    this.#sessions.delete(session);
+    if (this.#current === session) this.#current = null;
+    return this.source.lost(session, close, announced);
+  }
+
+  ended(reason: CloseReason): void {
+    this.hooks.closed(reason);
+    this.source.afterLoss(reason);
+  }
+
   /** As any call does, it waits for the connection. */
   #pingLater(): Promise<number> {
     if (!this.source.hopeful) return Promise.reject(new ConnectionLostError(NOT_OPEN));
@@ -197,31 +225,6 @@ export class PeerCore {
       );
       subscriber.add(this.#status.status$.pipe(ignoreElements()).subscribe(subscriber));
     });
-  }
-
-  #ownerOf(connection: number, session: () => Session): SessionOwner {
-    return {
-      opened: (live, open) => {
-        this.reception.receive(live, open);
-      },
-      observed: (direction, frame) => {
-        logFrame(direction, frame, connection);
-        this.hooks.observed(direction, frame, connection);
-      },
-      goneAway: () => {
-        if (this.#current === session() && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
-        this.source.goneAway(session());
-      },
-      ending: (close, announced) => {
-        this.#sessions.delete(session());
-        if (this.#current === session()) this.#current = null;
-        return this.source.lost(session(), close, announced);
-      },
-      ended: (reason) => {
-        this.hooks.closed(reason);
-        this.source.afterLoss(reason);
-      },
-    };
   }
 }
 

@@ -1,4 +1,4 @@
-import { filter, firstValueFrom, map, ReplaySubject } from 'rxjs';
+import { ReplaySubject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionLostError } from '../wire/errors.js';
@@ -12,50 +12,65 @@ export type PeerStatus =
   | { readonly state: 'draining'; readonly by: 'local' | 'remote' }
   | { readonly state: 'closed'; readonly reason: CloseReason; readonly error: AnyMuxError | null };
 
-/** Tells where a peer's connection is: now, at each change, and in promises. */
+/** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
 export class StatusTeller {
-  readonly #status$ = new ReplaySubject<PeerStatus>(1);
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
-  /** Made when asked for, and then always the same. */
+  #status$: ReplaySubject<PeerStatus> | null = null;
+  #complete = false;
+  /** Made when somebody asks, and then always the same. */
   #closed: Promise<CloseReason> | null = null;
-
-  constructor() {
-    this.#status$.next(this.#now);
-  }
+  /** Promises that are not decided yet; each says whether a status decides it. */
+  #undecided: ((status: PeerStatus) => boolean)[] | null = null;
 
   get now(): PeerStatus {
     return this.#now;
   }
 
   get status$(): Observable<PeerStatus> {
+    if (this.#status$ === null) {
+      this.#status$ = new ReplaySubject(1);
+      this.#status$.next(this.#now);
+      if (this.#complete) this.#status$.complete();
+    }
     return this.#status$.asObservable();
   }
 
   /** Resolves once the connection is open; rejects when the peer ends first. */
   get opened(): Promise<void> {
-    const decided$ = this.#status$.pipe(filter(({ state }) => state === 'open' || state === 'closed'));
-    return firstValueFrom(decided$).then((status) => {
-      if (status.state === 'closed') throw status.error ?? new ConnectionLostError(status.reason);
+    return new Promise((resolve, reject) => {
+      this.#decide((status) => {
+        if (status.state === 'open') resolve();
+        else if (status.state === 'closed') reject(status.error ?? new ConnectionLostError(status.reason));
+        return status.state === 'open' || status.state === 'closed';
+      });
     });
   }
 
   /** Resolves with the reason of the last socket; never rejects. */
   get closed(): Promise<CloseReason> {
-    return (this.#closed ??= firstValueFrom(
-      this.#status$.pipe(
-        filter((status) => status.state === 'closed'),
-        map(({ reason }) => reason),
-      ),
-    ));
+    return (this.#closed ??= new Promise((resolve) => {
+      this.#decide((status) => {
+        if (status.state === 'closed') resolve(status.reason);
+        return status.state === 'closed';
+      });
+    }));
   }
 
   set(status: PeerStatus): void {
     this.#now = status;
-    this.#status$.next(status);
+    this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
+    this.#status$?.next(status);
   }
 
   /** Nothing changes any more. */
   complete(): void {
-    this.#status$.complete();
+    this.#complete = true;
+    this.#status$?.complete();
+  }
+
+  #decide(decides: (status: PeerStatus) => boolean): void {
+    if (decides(this.#now)) return;
+    if (this.#undecided === null) this.#undecided = [decides];
+    else this.#undecided.push(decides);
   }
 }

@@ -10,6 +10,7 @@ import type { Message } from '../wire/codec.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { LazySet } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
@@ -17,7 +18,7 @@ import type { StreamCore } from './stream-core.js';
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
 export class WaitingRoom {
-  readonly #waiting = new Set<WaitingStream>();
+  readonly #waiting = new LazySet<WaitingStream>();
   #bytes = 0;
 
   constructor(readonly limit: number) {}

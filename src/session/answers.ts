@@ -1,12 +1,13 @@
 import { ConnectionFault } from '../wire/fault.js';
 import type { Frame } from '../wire/frame.js';
+import { LazySet } from '../wire/lazy.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { Session } from './session.js';
 
 /** The control frames that the remote alone causes. One that makes too many and does not read them is cut off. */
 export class Answers {
-  readonly #unsent = new Set<Frame>();
+  readonly #unsent = new LazySet<Frame>();
 
   constructor(private readonly session: Session) {}
 

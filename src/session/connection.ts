@@ -2,6 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { Sink } from '../operators/demultiplex.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { CompleteFrame } from '../wire/frame.js';
+import { LazyMap } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
@@ -21,7 +22,7 @@ interface Ping {
 /** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
 export class Connection implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
-  readonly #pings = new Map<string, Ping>();
+  readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
   /** Nonce of the keepalive's last ping; one of them is under way at most. */
   #probe = '';

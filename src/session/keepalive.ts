@@ -86,9 +86,7 @@ export class KeepaliveTimer extends Observable<never> {
 
   #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
-    this.#timer = restTimer(this.line, rest, period).subscribe(({ onTime }) => {
-      next(onTime);
-    });
+    this.#timer = restTimer(this.line, rest, period, next);
     this.#timers.add(this.#timer);
   }
 }

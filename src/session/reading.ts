@@ -2,6 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { patientTimer } from './patient-timer.js';
 import type { Transport } from '../transport/transport.js';
+import { LazySet } from '../wire/lazy.js';
 
 /** A clock in ms. */
 export interface Clock {
@@ -20,7 +21,7 @@ export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: fa
  * As a clock it stands still meanwhile: the silence of a side that nobody listens to says nothing about it.
  */
 export class Reading implements Clock {
-  readonly #crowded = new Set<object>();
+  readonly #crowded = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;
   #pausedMs = 0;
@@ -51,7 +52,7 @@ export class Reading implements Clock {
     if (this.paused) return;
     this.#pausedAt = asyncScheduler.now();
     this.transport.pause();
-    this.#pause = patientTimer(this.pauseMs).subscribe(() => {
+    this.#pause = patientTimer(this.pauseMs, () => {
       this.#read();
     });
   }

@@ -6,6 +6,7 @@ import type { Limits } from '../wire/limits.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { KeepaliveTimes } from './keepalive.js';
 import type { LiveStream } from './live-stream.js';
+import type { Session } from './session.js';
 
 /** What a session is made of. */
 export interface SessionOptions {
@@ -19,19 +20,21 @@ export interface SessionOptions {
   readonly maxFrameBytes: number;
   /** The first id of this side's streams; default 1 for the dialer and 2 for the acceptor. */
   readonly firstId?: number;
+  /** Among the owner's sockets; default 1. */
+  readonly number?: number;
   readonly owner: SessionOwner;
 }
 
-/** Who holds the session: told of what concerns more than one stream. */
+/** Who holds sessions: told of what concerns more than one stream. */
 export interface SessionOwner {
   /** A stream that the remote opened has arrived whole. */
-  opened(stream: LiveStream, open: CompleteFrame): void;
+  accept(stream: LiveStream, open: CompleteFrame): void;
   /** A frame goes out or has come in. */
-  observed(direction: FrameDirection, frame: Frame): void;
+  observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** The remote goes away: this socket takes no new streams. */
-  goneAway(code: ResetCode | null): void;
+  goneAway(session: Session, code: ResetCode | null): void;
   /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with what this returns. */
-  ending(close: SocketClose, announced: ResetCode | null): CloseReason;
+  ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason;
   /** The last stream has been failed. */
   ended(reason: CloseReason): void;
 }

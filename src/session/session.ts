@@ -1,4 +1,4 @@
-import { catchError, filter, map, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
@@ -27,6 +27,7 @@ import { Intake } from './intake.js';
 import { LiveStream } from './live-stream.js';
 import { Outbox } from './outbox.js';
 import { Reading } from './reading.js';
+import { River } from './river.js';
 import type { Scheduler } from './scheduler.js';
 import type { SessionOptions, SessionOwner } from './session-options.js';
 import { StreamTable } from './stream-table.js';
@@ -38,6 +39,7 @@ export class Session {
   readonly codec: Codec;
   readonly limits: Limits;
   readonly isDialer: boolean;
+  readonly number: number;
   readonly maxFrameBytes: number;
   readonly reading: Reading;
   readonly intake: Intake;
@@ -62,6 +64,7 @@ export class Session {
     this.codec = codec;
     this.limits = limits;
     this.isDialer = isDialer;
+    this.number = options.number ?? 1;
     this.maxFrameBytes = options.maxFrameBytes;
     this.#owner = options.owner;
     this.reading = new Reading(transport, limits.pauseMs);
@@ -76,13 +79,29 @@ export class Session {
     this.outbox = new Outbox(this);
     this.scheduler = this.outbox.scheduler;
     this.vigil = new Vigil(this, options.keepalive);
-    this.#root.add(this.#outbound().subscribe());
+    this.#flow(
+      new River(
+        () => this.#outbound(),
+        (error) => {
+          this.outbox.unwritten(error);
+        },
+      ),
+    );
   }
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    const ended = { complete: this.#end.bind(this) };
-    this.#root.add(this.#inbound().subscribe(ended));
+    this.#flow(
+      new River(
+        () => this.#inbound(),
+        (fault) => {
+          this.fail(fault);
+        },
+        () => {
+          this.#end();
+        },
+      ),
+    );
     this.#root.add(this.vigil.keepalive$.subscribe());
   }
 
@@ -103,7 +122,7 @@ export class Session {
 
   /** A stream that the remote opened is whole: its owner takes it from here. */
   complete(stream: LiveStream, open: CompleteFrame): void {
-    this.#owner.opened(stream, open);
+    this.#owner.accept(stream, open);
   }
 
   /** What the remote sent on a stream is malformed. A reset never answers a reset: that ends its stream all the same. */
@@ -134,7 +153,7 @@ export class Session {
     }
     this.scheduler.dropUnopened();
     if (code !== null && code !== ResetCode.NO_ERROR) this.closing.hurry();
-    this.#owner.goneAway(code);
+    this.#owner.goneAway(this, code);
   }
 
   /** Bytes of the payload that is being delivered right now. */
@@ -151,56 +170,51 @@ export class Session {
     }
   }
 
-  // Few operators: each is a subscriber of its own that every connection keeps and every frame passes.
+  #flow(river: River): void {
+    this.#root.add(river);
+    river.start();
+  }
+
   #inbound(): Observable<unknown> {
     return this.transport.messages$.pipe(
-      filter((message) => this.#receives(message)),
+      mapPresent((message) => this.#receives(message)),
       decode(this.codec),
       mapPresent((frame) => this.#arrived(frame)),
       assemble(this.codec, this.limits, this.#reassembly),
       demultiplex(this.streams.sinks),
-      catchError((fault: unknown, river) => {
-        this.fail(fault);
-        return river;
-      }),
     );
   }
 
   #outbound(): Observable<unknown> {
     return this.outbox.accepted$.pipe(
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
-      filter((frame) => this.#leaves(frame)),
+      mapPresent((frame) => this.#leaves(frame)),
       encode(this.codec),
-      map((message) => {
-        this.#write(message);
-      }),
-      catchError((error: unknown, river) => {
-        this.outbox.unwritten(error);
-        return river;
-      }),
+      mapPresent((message) => this.#write(message)),
     );
   }
 
-  /** Takes a frame's turn to be written; `false` for one that does not concern the remote. */
-  #leaves(frame: Frame): boolean {
-    if (!this.outbox.leaving(frame)) return false;
-    this.#owner.observed('tx', frame);
-    return true;
+  /** A frame whose turn it is to be written, or `null` for one that does not concern the remote. */
+  #leaves(frame: Frame): Frame | null {
+    if (!this.outbox.leaving(frame)) return null;
+    this.#owner.observed(this, 'tx', frame);
+    return frame;
   }
 
-  #write(message: Message): void {
+  #write(message: Message): null {
     this.transport.send(message);
     this.vigil.sent(encodedLength(message));
+    return null;
   }
 
-  /** Whether a message is read at all; it is not once the connection has failed. */
-  #receives(message: Message): boolean {
-    if (this.closing.isOver) return false;
+  /** A message that is read; none is once the connection has failed. */
+  #receives(message: Message): Message | null {
+    if (this.closing.isOver) return null;
     const bytes = (this.#messageBytes = encodedLength(message));
     this.vigil.received();
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;
-    if (bytes <= maxMessageBytes) return true;
+    if (bytes <= maxMessageBytes) return message;
     throw new ConnectionFault(
       `message of ${bytes} bytes is over the limit of ${maxMessageBytes} (maxMessageBytes)`,
       ResetCode.ENHANCE_YOUR_CALM,
@@ -210,7 +224,7 @@ export class Session {
 
   /** The frame for its stream, or `null` when it is dropped. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
-    this.#owner.observed('rx', frame);
+    this.#owner.observed(this, 'rx', frame);
     const admitted = this.#admission.admit(frame);
     if (admitted?.more === true) this.#awaitFragments();
     return admitted;
@@ -236,7 +250,7 @@ export class Session {
     this.vigil.stop();
     this.reading.finish();
     this.scheduler.stop(null);
-    const reason = this.#owner.ending(close, this.#announced);
+    const reason = this.#owner.ending(this, close, this.#announced);
     for (const stream of this.streams.all()) stream.lose(reason);
     this.connection.lose(reason);
     this.#root.unsubscribe();

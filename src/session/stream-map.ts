@@ -1,5 +1,5 @@
 /** Slots of a new table; always a power of two. */
-const FEWEST_SLOTS = 16;
+const FEWEST_SLOTS = 4;
 /** A table of no more slots than this is not worth making smaller. */
 const SMALL_SLOTS = 256;
 /** Stands in a slot that is free. No stream has this id. */

@@ -1,6 +1,7 @@
 import type { Sink, Sinks } from '../operators/demultiplex.js';
 import type { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
+import { LazyMap } from '../wire/lazy.js';
 import { LiveStream } from './live-stream.js';
 import { Place } from './place.js';
 import { StreamMap } from './stream-map.js';
@@ -14,7 +15,7 @@ export class StreamTable {
   readonly sinks: Sinks<CompleteFrame | StreamFault> = this.#sinks;
   #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
-  readonly #resets = new Map<number, Place>();
+  readonly #resets = new LazyMap<number, Place>();
   #nextId: number;
   #highestSent = 0;
 

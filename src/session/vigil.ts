@@ -153,7 +153,7 @@ export class Vigil implements Line {
     let since = clock.now();
     const look = (): void => {
       const rest = Math.max(since, watch.movedAt()) + ms - clock.now();
-      const timer = restTimer(clock, rest, ms).subscribe(({ onTime }) => {
+      const timer = restTimer(clock, rest, ms, (onTime) => {
         this.#timers.remove(timer);
         // A timer that came late has seen nothing: the whole time starts anew.
         if (!onTime) since = clock.now();

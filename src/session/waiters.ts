@@ -1,6 +1,8 @@
+import { LazyMap } from '../wire/lazy.js';
+
 /** Tasks that wait, by the stream they wait for, in the order in which the streams came. */
 export class Waiters {
-  readonly #tasks = new Map<number, (() => void)[]>();
+  readonly #tasks = new LazyMap<number, (() => void)[]>();
 
   get empty(): boolean {
     return this.#tasks.size === 0;

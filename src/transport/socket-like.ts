@@ -27,6 +27,8 @@ export interface SocketEvent {
   readonly reason?: string;
   readonly wasClean?: boolean;
   readonly message?: string;
+  /** What a socket of `ws` failed with. */
+  readonly error?: unknown;
 }
 
 /** `readyState` of a socket, as the platform numbers it. */

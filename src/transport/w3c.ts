@@ -38,7 +38,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.#unlisten = this.listen();
     socket.addEventListener('error', this.#onError);
     socket.addEventListener('close', this.#onClose);
-    socket.addEventListener('open', this.#onOpen);
+    if (socket.readyState === ReadyState.CONNECTING) socket.addEventListener('open', this.#onOpen);
     this.opened$ = new Observable((waiting) => {
       if (socket.readyState !== ReadyState.CONNECTING) waiting.complete();
       else this.#opening = waiting;
@@ -148,6 +148,15 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     }
   }
 
+  protected failed(event: SocketEvent): void {
+    this.#failure = event.message ?? '';
+    if (this.socket.readyState === ReadyState.OPEN) return;
+    // A close event knows more, and comes at once; but behind a dial that failed, Node 22 sends none.
+    this.turn(() => {
+      this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
+    });
+  }
+
   protected end(close: SocketClose): void {
     if (this.#closed !== null) return;
     this.#closed = close;
@@ -165,12 +174,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   };
 
   readonly #onError = (event: SocketEvent): void => {
-    this.#failure = event.message ?? '';
-    if (this.socket.readyState === ReadyState.OPEN) return;
-    // A close event knows more, and comes at once; but behind a dial that failed, Node 22 sends none.
-    this.turn(() => {
-      this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
-    });
+    this.failed(event);
   };
 
   readonly #onClose = (event: SocketEvent): void => {

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
-import type { SocketLike } from './socket-like.js';
+import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
 
@@ -37,17 +37,15 @@ export class WsTransport extends W3cTransport<WebSocket> {
   constructor(ws: WebSocket, stream: Duplex | null = null) {
     super(ws);
     this.#stream = stream;
-    ws.once('upgrade', (response) => {
+    if (ws.readyState !== WebSocket.CONNECTING) return;
+    ws.on('upgrade', (response) => {
       this.#stream = response.socket;
       this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
     });
-    ws.once('unexpected-response', (request, response) => {
+    ws.on('unexpected-response', (request, response) => {
       this.#refusedStatus = response.statusCode ?? null;
       response.resume();
       request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
-    });
-    ws.once('error', (error) => {
-      this.#tooBig = 'code' in error && error.code === TOO_BIG_ERROR;
     });
   }
 
@@ -96,6 +94,12 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   protected override closeCode(code: number): number {
     return code;
+  }
+
+  protected override failed(event: SocketEvent): void {
+    const { error } = event;
+    this.#tooBig = error instanceof Error && 'code' in error && error.code === TOO_BIG_ERROR;
+    super.failed(event);
   }
 
   // `ws` reports the 1006 of a socket whose remote did not get to answer the 1009.

@@ -4,6 +4,7 @@ import { ConnectionFault, StreamFault } from './fault.js';
 import { ABSENT, typeName } from './frame.js';
 import type { CompleteFrame } from './frame.js';
 import { HeldBytes, LEAST_CHARGE } from './held-bytes.js';
+import { LazyMap } from './lazy.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 import { ResetCode } from './reset-code.js';
@@ -19,7 +20,7 @@ interface Partial {
  * A payload is refused before the fragment that would take it over a limit is kept.
  */
 export class Reassembly {
-  readonly #partials = new Map<number, Partial>();
+  readonly #partials = new LazyMap<number, Partial>();
   #emptyFragments = 0;
   #assembledBytes = 0;
 

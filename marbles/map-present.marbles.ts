@@ -1,0 +1,82 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { map, Observable, pipe } from 'rxjs';
+import { mapPresent } from '../src/operators/map-present.js';
+import { marbles } from './support/virtual.js';
+
+/** Leaves out `x`, breaks at `z`, and writes the rest large. */
+const large = mapPresent((letter: string) => {
+  if (letter === 'z') throw new Error('broken');
+  return letter === 'x' ? null : letter.toUpperCase();
+});
+const twice = mapPresent((letter: string) => (letter === 'Y' ? null : letter + letter));
+const thrice = mapPresent((letters: string) => letters + letters.charAt(0));
+
+interface Row {
+  readonly does: string;
+  readonly source: string;
+  readonly subs: string;
+  readonly expected: string;
+  readonly unsub?: string;
+}
+
+const VALUES = { A: 'AAA', B: 'BBB', C: 'CCC' };
+const ROWS: readonly Row[] = [
+  { does: 'passes on what there is', source: '-a-b-c|', subs: '^-----!', expected: '-A-B-C|' },
+  { does: 'leaves out what one of them leaves out', source: '-a-x-y-c|', subs: '^-------!', expected: '-A-----C|' },
+  { does: 'ends where one of them throws', source: '-a-z-c|', subs: '^--!', expected: '-A-#' },
+  { does: 'passes an error on', source: '-a-#', subs: '^--!', expected: '-A-#' },
+  { does: 'lets go of the source', source: '-a-b-c-', subs: '^--!', expected: '-A---', unsub: '---!' },
+];
+
+describe('several mapPresent in a row', () => {
+  it.each(ROWS)(
+    'are one, which $does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
+      const source$ = cold(source);
+      const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
+      expectObservable(source$.pipe(large, twice, thrice), unsub).toBe(expected, VALUES, error);
+      expectSubscriptions(source$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each(ROWS)(
+    'do the same with another operator between, one that $does',
+    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
+      const source$ = cold(source);
+      const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
+      const apart$ = source$.pipe(
+        large,
+        map((letter) => letter),
+        pipe(twice, thrice),
+      );
+      expectObservable(apart$, unsub).toBe(expected, VALUES, error);
+      expectSubscriptions(source$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'leave the one before as it is, for others who continue it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('a|');
+      const once$ = source$.pipe(large);
+      expectObservable(once$.pipe(twice)).toBe('B|', { B: 'AA' });
+      expectObservable(once$).toBe('A|');
+      expectSubscriptions(source$.subscriptions).toBe(['^!', '^!']);
+    }),
+  );
+
+  it(
+    'are one subscriber, whatever their number',
+    marbles(({ cold, expectSubscriptions, flush }) => {
+      const source$ = cold('a|');
+      const one$ = source$.pipe(large, twice, thrice);
+      const subscribe = jest.spyOn(Observable.prototype, 'subscribe');
+      one$.subscribe();
+      // Theirs, and that of the source.
+      expect(subscribe).toHaveBeenCalledTimes(2);
+      subscribe.mockRestore();
+      flush();
+      expectSubscriptions(source$.subscriptions).toBe('^!');
+    }),
+  );
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { map, Observable, Subject } from 'rxjs';
+import { River } from '../../src/session/river.js';
+
+/** A river whose pipeline throws at `'bad'`, and all that became of it. */
+function rig(source: Observable<string>) {
+  const seen: string[] = [];
+  const made = (): Observable<void> =>
+    source.pipe(
+      map((value) => {
+        if (value === 'bad') throw new Error(value);
+        seen.push(value);
+      }),
+    );
+  const river = new River(
+    made,
+    (error) => seen.push(`failed: ${String(error)}`),
+    () => seen.push('ended'),
+  );
+  return { river, seen };
+}
+
+describe('a river', () => {
+  it('flows on behind what breaks in it, with one subscription at all times', () => {
+    const source = new Subject<string>();
+    const { river, seen } = rig(source);
+    river.start();
+    for (const value of ['one', 'bad', 'two', 'bad', 'three']) source.next(value);
+    expect(seen).toEqual(['one', 'failed: Error: bad', 'two', 'failed: Error: bad', 'three']);
+    source.complete();
+    expect(seen.slice(5)).toEqual(['ended']);
+    expect(source.observed).toBe(false);
+  });
+
+  it('is told of the end by its source alone: without anybody to tell it ends all the same', () => {
+    const source = new Subject<string>();
+    const river = new River(
+      () => source,
+      () => undefined,
+    );
+    river.start();
+    source.complete();
+    expect(source.observed).toBe(false);
+  });
+
+  it('flows on behind what breaks while it is subscribed to', () => {
+    const early = ['one', 'bad', 'two'];
+    const source = new Observable<string>((subscriber) => {
+      while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));
+    });
+    const { river, seen } = rig(source);
+    river.start();
+    expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
+  });
+
+  it('is over when it is stopped, also by what handles its failure, and while it is subscribed to', () => {
+    const source = new Subject<string>();
+    const { river } = rig(source);
+    river.start();
+    river.unsubscribe();
+    expect(source.observed).toBe(false);
+
+    const stopped = new River(
+      () => source.pipe(map(() => fail())),
+      () => {
+        stopped.unsubscribe();
+      },
+    );
+    stopped.start();
+    source.next('any');
+    expect(source.observed).toBe(false);
+
+    let subscriptions = 0;
+    const inTheAct = new River(
+      () =>
+        new Observable<never>((subscriber) => {
+          subscriptions++;
+          inTheAct.unsubscribe();
+          return source.subscribe(subscriber as never);
+        }),
+      () => undefined,
+    );
+    inTheAct.start();
+    expect([source.observed, subscriptions]).toEqual([false, 1]);
+
+    const breaksAndStops = new River(
+      () =>
+        new Observable<never>((subscriber) => {
+          subscriptions++;
+          subscriber.error(new Error('at once'));
+        }),
+      () => {
+        breaksAndStops.unsubscribe();
+      },
+    );
+    breaksAndStops.start();
+    expect(subscriptions).toBe(2);
+  });
+});
+
+function fail(): never {
+  throw new Error('bad');
+}

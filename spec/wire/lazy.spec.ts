@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { LazyMap, LazySet } from '../../src/wire/lazy.js';
+
+describe('a lazy map', () => {
+  it('is empty before its first entry, and can be asked all the same', () => {
+    const map = new LazyMap<string, number>();
+    map.delete('a');
+    map.clear();
+    expect([map.size, map.get('a'), [...map.keys()], [...map.values()]]).toEqual([0, undefined, [], []]);
+  });
+
+  it('does what a Map does, in the order of the entries', () => {
+    const map = new LazyMap<string, number>();
+    map.set('b', 1);
+    map.set('a', 2);
+    map.set('b', 3);
+    expect([map.size, map.get('b'), [...map.keys()], [...map.values()]]).toEqual([2, 3, ['b', 'a'], [3, 2]]);
+    map.delete('b');
+    expect([map.size, map.get('b'), [...map.keys()]]).toEqual([1, undefined, ['a']]);
+    map.clear();
+    expect([map.size, map.get('a')]).toEqual([0, undefined]);
+  });
+
+  it('shares no entries with another', () => {
+    const [one, other] = [new LazyMap<number, number>(), new LazyMap<number, number>()];
+    one.set(1, 1);
+    expect([one.size, other.size]).toEqual([1, 0]);
+  });
+});
+
+describe('a lazy set', () => {
+  it('is empty before its first value, and can be asked all the same', () => {
+    const set = new LazySet<string>();
+    expect(set.delete('a')).toBe(false);
+    set.clear();
+    expect([set.size, set.has('a'), [...set]]).toEqual([0, false, []]);
+  });
+
+  it('does what a Set does, and tells whether a value was in', () => {
+    const set = new LazySet<string>();
+    for (const value of ['b', 'a', 'b']) set.add(value);
+    expect([set.size, set.has('a'), [...set]]).toEqual([2, true, ['b', 'a']]);
+    expect([set.delete('b'), set.delete('b'), set.size]).toEqual([true, false, 1]);
+    set.clear();
+    expect([set.size, set.has('a')]).toEqual([0, false]);
+  });
+
+  it('shows those that are added while it is gone through', () => {
+    const set = new LazySet<number>();
+    set.add(1);
+    const seen: number[] = [];
+    for (const value of set) {
+      seen.push(value);
+      if (value < 4) set.add(value + 1);
+    }
+    expect(seen).toEqual([1, 2, 3, 4]);
+  });
+});
