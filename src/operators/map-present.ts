@@ -1,47 +1,47 @@
 import { Observable } from 'rxjs';
 import type { Observer, OperatorFunction, Subscriber } from 'rxjs';
 
+type Project<T, R> = (value: T) => R | null;
+
 /**
  * `map`, with what is `null` left out. Several in a row are one: a frame passes one subscriber for all of them, and a
  * connection keeps one.
  */
-export function mapPresent<T, R>(project: (value: T) => R | null): OperatorFunction<T, R> {
-  return (source) => (source instanceof Mapped ? (source as Mapped<unknown, T>).andThen(project) : new Mapped(source, project));
+export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
+  return (source) => {
+    const next = project as Project<unknown, unknown>;
+    return source instanceof Mapped ? new Mapped<R>(source.origin, [...source.projects, next]) : new Mapped<R>(source, [next]);
+  };
 }
 
-class Mapped<T, R> extends Observable<R> {
+/** What `origin` emits, after each of `projects`; the last gives an `R`. */
+class Mapped<R> extends Observable<R> {
   constructor(
-    private readonly origin: Observable<T>,
-    private readonly project: (value: T) => R | null,
+    readonly origin: Observable<unknown>,
+    readonly projects: readonly Project<unknown, unknown>[],
   ) {
-    super((subscriber) => origin.subscribe(new Step(project, subscriber)));
-  }
-
-  andThen<S>(next: (value: R) => S | null): Mapped<T, S> {
-    const { project } = this;
-    return new Mapped(this.origin, (value) => {
-      const between = project(value);
-      return between === null ? null : next(between);
-    });
+    super((subscriber) => origin.subscribe(new Steps(projects, subscriber)));
   }
 }
 
-class Step<T, R> implements Observer<T> {
+class Steps implements Observer<unknown> {
   constructor(
-    private readonly project: (value: T) => R | null,
-    private readonly subscriber: Subscriber<R>,
+    private readonly projects: readonly Project<unknown, unknown>[],
+    private readonly subscriber: Subscriber<unknown>,
   ) {}
 
-  next(value: T): void {
-    const { project } = this;
-    let result: R | null;
+  next(value: unknown): void {
+    let passed = value;
     try {
-      result = project(value);
+      for (const project of this.projects) {
+        passed = project(passed);
+        if (passed === null) return;
+      }
     } catch (error) {
       this.subscriber.error(error);
       return;
     }
-    if (result !== null) this.subscriber.next(result);
+    this.subscriber.next(passed);
   }
 
   error(error: unknown): void {
