@@ -41,19 +41,25 @@ export function counting(time: PeerTime): Counting {
   const subscriptions = new Set<Subscription>();
   const lists = new Set<HookList<unknown>>();
   const cores = new Set<PeerCore>();
-  const sockets = new Map<MemorySocket, number>();
+  /** The listeners of each event of each socket; as on any platform, one that is not there may be taken out. */
+  const sockets = new Map<unknown, Map<unknown, Set<unknown>>>();
   const signals = new Set<AbortSignal>();
-  const listen = (socket: MemorySocket, more: number): void => void sockets.set(socket, (sockets.get(socket) ?? 0) + more);
+  const listenersOf = (socket: unknown, event: unknown): Set<unknown> => {
+    const events = sockets.get(socket) ?? new Map<unknown, Set<unknown>>();
+    const listeners = events.get(event) ?? new Set();
+    sockets.set(socket, events.set(event, listeners));
+    return listeners;
+  };
 
   beforeEach(() => {
     watchCalls(Observable.prototype, 'subscribe', (_, made) => subscriptions.add(made as Subscription));
     watchCalls(HookList.prototype, 'add', (list) => lists.add(list as HookList<unknown>));
     watchCalls(PeerCore.prototype, 'belongTo', (core) => cores.add(core as PeerCore));
-    watchCalls(MemorySocket.prototype, 'addEventListener', (socket) => {
-      listen(socket as MemorySocket, 1);
+    watchCalls(MemorySocket.prototype, 'addEventListener', (socket, _, [event, listener]) => {
+      listenersOf(socket, event).add(listener);
     });
-    watchCalls(MemorySocket.prototype, 'removeEventListener', (socket) => {
-      listen(socket as MemorySocket, -1);
+    watchCalls(MemorySocket.prototype, 'removeEventListener', (socket, _, [event, listener]) => {
+      listenersOf(socket, event).delete(listener);
     });
   });
   afterEach(() => {
@@ -67,7 +73,9 @@ export function counting(time: PeerTime): Counting {
       subscriptions: count(subscriptions, ({ closed }) => (closed ? 0 : 1)),
       hooks: count(lists, (list) => [...list].length),
       timers: time.pending,
-      listeners: count(sockets.values(), Number) + count(signals, (signal) => getEventListeners(signal, 'abort').length),
+      listeners:
+        count(sockets.values(), (events) => count(events.values(), ({ size }) => size)) +
+        count(signals, (signal) => getEventListeners(signal, 'abort').length),
       streams: count(sessions(), ({ streams }) => streams.size + streams.occupied),
       waiting: count(cores, ({ waiting }) => waiting.bytes),
     }),
@@ -84,13 +92,13 @@ function count<T>(things: Iterable<T>, weigh: (thing: T) => number): number {
 }
 
 /** Tells of each call of a method, and leaves it as it is. */
-function watchCalls(prototype: object, name: string, called: (self: unknown, result: unknown) => void): void {
+function watchCalls(prototype: object, name: string, called: (self: unknown, result: unknown, args: readonly unknown[]) => void): void {
   const methods = prototype as Record<string, (...args: unknown[]) => unknown>;
   const original = methods[name];
   if (original === undefined) throw new Error(`expected a method '${name}'`);
   jest.spyOn(methods, name).mockImplementation(function (this: unknown, ...args) {
     const result: unknown = Reflect.apply(original, this, args);
-    called(this, result);
+    called(this, result, args);
     return result;
   });
 }

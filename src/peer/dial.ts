@@ -7,7 +7,7 @@ import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { ConnectUrl } from './dial-plan.js';
 import { settled } from './guard.js';
-import type { DialContext } from './hello.js';
+import type { Attempt } from './attempt.js';
 
 /** Why a dial came to nothing. */
 export interface DialFailed {
@@ -35,11 +35,11 @@ class DialError extends Error {
 const HTTP_BAD_REQUEST = 400;
 
 /** Emits the transport once it is open and has selected the protocol; errors within `timeoutMs`. Unsubscribing gives it up. */
-export function dialed({ url, protocol, timeoutMs, open }: Dial, context: DialContext): Observable<Transport> {
-  const url$ = defer(() => settled(typeof url === 'function' ? url(context) : url));
+export function dialed({ url, protocol, timeoutMs, open }: Dial, attempt: Attempt): Observable<Transport> {
+  const url$ = defer(() => settled(typeof url === 'function' ? url(attempt) : url));
   const transport$ = url$.pipe(
     // The function that gives the address may close the peer.
-    takeWhile(() => !context.signal.aborted),
+    takeWhile(() => !attempt.givenUp),
     concatMap((address) => opening(open(String(address), protocol), protocol)),
   );
   return limited(transport$, timeoutMs);

@@ -7,12 +7,12 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { LazyMap } from '../wire/lazy.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
+import { Attempt } from './attempt.js';
 import { connectError } from './connect-error.js';
 import { dialed, dialFailure } from './dial.js';
 import type { DialFailed } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { greeting } from './hello.js';
-import type { DialContext } from './hello.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
@@ -33,7 +33,7 @@ export class Dialer implements SocketSource {
   #delayMs = 0;
   /** What a hello failed with, which says more than the close that follows. */
   #helloError: AnyMuxError | null = null;
-  #abort = new AbortController();
+  #attempt = new Attempt(1, 0, null);
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   readonly #step = new Step();
   #stability = new Subscription();
@@ -87,7 +87,7 @@ export class Dialer implements SocketSource {
     this.#session = null;
     this.#stability.unsubscribe();
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
-    if (!this.#ready) this.#abort.abort();
+    if (!this.#ready) this.#attempt.giveUp();
     const error = this.#ready ? null : (this.#helloError ?? connectError({ ...close, willRetry: false }, null, false));
     return this.#failed({ close, status: null, error }, announced);
   }
@@ -105,7 +105,8 @@ export class Dialer implements SocketSource {
       this.core.finish({ ...(this.#last ?? NEVER_OPEN), willRetry: false }, null);
   }
 
-  get #attempt(): number {
+  /** The number of the dial under way, or of the next. */
+  get #next(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
@@ -113,20 +114,18 @@ export class Dialer implements SocketSource {
     const { url, open, connectTimeoutMs } = this.plan;
     this.#phase = 'dialing';
     this.#stability.unsubscribe();
-    this.#abort = new AbortController();
-    const { signal } = this.#abort;
-    const context: DialContext = { attempt: this.#attempt, reconnects: this.#sockets, last: this.#last, signal };
+    const attempt = (this.#attempt = new Attempt(this.#next, this.#sockets, this.#last));
     this.#report();
-    if (signal.aborted) return;
+    if (attempt.givenUp) return;
     const dial = { url, open, protocol: subprotocol(this.core.codec), timeoutMs: connectTimeoutMs };
-    this.#step.proceed(dialed(dial, context), {
+    this.#step.proceed(dialed(dial, attempt), {
       next: (transport) => {
-        if (signal.aborted) transport.terminate('closed before it was open');
-        else this.#adopt(transport, context);
+        if (attempt.givenUp) transport.terminate('closed before it was open');
+        else this.#adopt(transport, attempt);
       },
       error: (error: unknown) => {
-        if (signal.aborted) return;
-        this.#abort.abort();
+        if (attempt.givenUp) return;
+        attempt.giveUp();
         const reason = this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null);
         this.core.dialFailed(reason);
         this.afterLoss(reason);
@@ -134,7 +133,7 @@ export class Dialer implements SocketSource {
     });
   }
 
-  #adopt(transport: Transport, context: DialContext): void {
+  #adopt(transport: Transport, attempt: Attempt): void {
     const { hello, helloTimeoutMs } = this.plan;
     const session = this.core.adopt(transport);
     this.#session = session;
@@ -146,8 +145,8 @@ export class Dialer implements SocketSource {
       return;
     }
     session.start();
-    if (context.signal.aborted) return;
-    this.#step.proceed(greeting(this.core, session, hello, context, helloTimeoutMs), {
+    if (attempt.givenUp) return;
+    this.#step.proceed(greeting(this.core, session, hello, attempt, helloTimeoutMs), {
       complete: () => {
         this.#opened(session);
       },
@@ -217,7 +216,7 @@ export class Dialer implements SocketSource {
     this.#surroundings.unsubscribe();
     this.#stability.unsubscribe();
     this.#step.stop();
-    this.#abort.abort();
+    this.#attempt.giveUp();
   }
 
   #wait(delayMs: number): void {
@@ -238,8 +237,8 @@ export class Dialer implements SocketSource {
 
   #report(): void {
     const last = this.#last;
-    if (this.#phase === 'dialing') this.core.report({ state: 'connecting', attempt: this.#attempt, last });
+    if (this.#phase === 'dialing') this.core.report({ state: 'connecting', attempt: this.#next, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt: this.#attempt, delayMs: this.#delayMs, last, offline: this.plan.surroundings.offline });
+      this.core.report({ state: 'waiting', attempt: this.#next, delayMs: this.#delayMs, last, offline: this.plan.surroundings.offline });
   }
 }

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, ignoreElements, of, Subscription, throwError } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
@@ -31,15 +31,14 @@ export class GivenSocket implements SocketSource {
 
   start(): void {
     if (this.#opening !== null) return;
-    this.#opening = new Subscription();
-    const open$ = this.transport$.pipe(concatMap((transport) => this.#whenOpen(transport)));
-    this.#opening.add(
-      open$.subscribe({
+    const opening = (this.#opening = new Subscription());
+    opening.add(
+      this.transport$.subscribe({
         next: (transport) => {
-          this.#opened(transport);
+          opening.add(this.#open(transport));
         },
         error: (error: unknown) => {
-          const close = this.#transport?.closed ?? { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
+          const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
           this.#failed(close, isMuxError(error) ? error : connectError({ ...close, willRetry: false }, null, false));
         },
       }),
@@ -82,28 +81,35 @@ export class GivenSocket implements SocketSource {
     this.core.finish(NEVER_OPEN, null);
   }
 
-  #whenOpen(transport: Transport): Observable<Transport> {
+  #open(transport: Transport): Subscription {
     this.#transport = transport;
-    if (!this.core.isClosed)
-      return concat(
-        transport.opened$,
-        defer(() => this.#agreed(transport)),
-      );
-    transport.terminate(NEVER_OPEN.reason);
-    return EMPTY;
+    if (this.core.isClosed) {
+      transport.terminate(NEVER_OPEN.reason);
+      return Subscription.EMPTY;
+    }
+    return transport.opened$.subscribe({
+      complete: () => {
+        this.#agree(transport);
+      },
+    });
   }
 
   /** One that speaks another subprotocol is closed, and nothing is read from it. A handshake without any leaves it to the codec. */
-  #agreed(transport: Transport): Observable<Transport> {
+  #agree(transport: Transport): void {
     const expected = subprotocol(this.core.codec);
     const { protocol, closed } = transport;
-    if (closed !== null || protocol === '' || protocol === expected) return of(transport);
+    if (closed !== null || protocol === '' || protocol === expected) {
+      this.#opened(transport);
+      return;
+    }
     const mismatch = new CodecMismatch(expected, protocol);
     transport.close(CloseCode.POLICY, mismatch.message);
-    return concat(
-      transport.messages$.pipe(ignoreElements()),
-      throwError(() => mismatch),
-    );
+    const silence = transport.messages$.subscribe({
+      complete: () => {
+        this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
+      },
+    });
+    this.#opening?.add(silence);
   }
 
   #opened(transport: Transport): void {

@@ -4,6 +4,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { CloseReason } from '../wire/close-reason.js';
+import type { Attempt } from './attempt.js';
 import { readOne } from './calls.js';
 import { limited } from './dial.js';
 import { guard, settled } from './guard.js';
@@ -40,15 +41,15 @@ export function greeting(
   core: PeerCore,
   session: Session,
   hello: (context: DialContext) => Hello | Promise<Hello>,
-  context: DialContext,
+  attempt: Attempt,
   timeoutMs: number,
 ): Observable<never> {
   return limited(
-    defer(() => settled(hello(context))),
+    defer(() => settled(hello(attempt))),
     timeoutMs,
   ).pipe(
     // The function that makes the hello may close the peer.
-    takeWhile(() => !context.signal.aborted),
+    takeWhile(() => !attempt.givenUp),
     concatMap((said) => sayHello(core, session, said, timeoutMs)),
   );
 }

@@ -1,4 +1,4 @@
-import { Observable, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { restTimer } from './patient-timer.js';
 import type { Clock } from './reading.js';
 
@@ -33,9 +33,8 @@ export interface Line extends Clock {
  * Probes a connection after `idleMs` of silence and gives it up `timeoutMs` later. Any life in between is an answer. One
  * probe is under way at most, and one timer.
  */
-export class KeepaliveTimer extends Observable<never> {
-  /** Closed before and after the connection is watched. */
-  #timers = Subscription.EMPTY;
+export class KeepaliveTimer {
+  #watching = false;
   #timer = Subscription.EMPTY;
   /** When the probe under way was sent. */
   #asked: number | null = null;
@@ -43,17 +42,21 @@ export class KeepaliveTimer extends Observable<never> {
   constructor(
     private readonly times: KeepaliveTimes,
     private readonly line: Line,
-  ) {
-    super(() => {
-      this.#timers = new Subscription();
-      this.#rest();
-      return this.#timers;
-    });
+  ) {}
+
+  start(): void {
+    this.#watching = true;
+    this.#rest();
+  }
+
+  stop(): void {
+    this.#watching = false;
+    this.#timer.unsubscribe();
   }
 
   /** Asks for a sign of life at once: the page woke up, or the network came back. */
   probeNow(): void {
-    if (!this.#timers.closed && this.#asked === null) this.#probe();
+    if (this.#watching && this.#asked === null) this.#probe();
   }
 
   #rest(): void {
@@ -86,7 +89,7 @@ export class KeepaliveTimer extends Observable<never> {
 
   #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
-    this.#timer = restTimer(this.line, rest, period, next);
-    this.#timers.add(this.#timer);
+    // A probe may have found the connection gone.
+    if (this.#watching) this.#timer = restTimer(this.line, rest, period, next);
   }
 }

@@ -102,7 +102,7 @@ export class Session {
         },
       ),
     );
-    this.#root.add(this.vigil.keepalive$.subscribe());
+    if (!this.#root.closed) this.vigil.start();
   }
 
   /** Opens a stream of this side; its open has to be sent before another stream is opened. */

@@ -1,5 +1,4 @@
-import { EMPTY, Subscription } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, Line } from './keepalive.js';
 import { Outflow } from './outflow.js';
@@ -29,7 +28,6 @@ interface Watch {
  * a slow upload nor a quiet peer is condemned. Every watch has one timer at most, and none while there is nothing to see.
  */
 export class Vigil implements Line {
-  readonly keepalive$: Observable<never>;
   readonly #keepalive: KeepaliveTimer | null;
   readonly #outflow: Outflow;
   readonly #timers = new Subscription();
@@ -48,7 +46,11 @@ export class Vigil implements Line {
     this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
-    this.keepalive$ = this.#keepalive ?? EMPTY;
+  }
+
+  /** The connection is read from here on. */
+  start(): void {
+    this.#keepalive?.start();
   }
 
   /** A message has come in. */
@@ -125,6 +127,7 @@ export class Vigil implements Line {
   }
 
   stop(): void {
+    this.#keepalive?.stop();
     this.#timers.unsubscribe();
   }
 

@@ -170,6 +170,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   readonly #onOpen = (): void => {
+    this.socket.removeEventListener('open', this.#onOpen);
     this.#opening?.complete();
   };
 

@@ -54,7 +54,7 @@ export interface Limits {
 const MIB = 1024 * 1024;
 
 /** The default of every limit. */
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxMessageBytes: MIB,
   maxPayloadBytes: 16 * MIB,
   maxHeldBytes: 64 * MIB,
@@ -62,10 +62,10 @@ export const DEFAULT_LIMITS: Limits = {
   maxEmptyFragments: 100,
   reassemblyTimeoutMs: 30_000,
   maxStreams: 1_000,
-  resets: { burst: 1_000, perSecond: 100 },
-  provokedResets: { burst: 1_024, perSecond: 1 },
-  junk: { burst: 10_000, perSecond: 330 },
-  pings: { burst: 1_000, perSecond: 33 },
+  resets: Object.freeze({ burst: 1_000, perSecond: 100 }),
+  provokedResets: Object.freeze({ burst: 1_024, perSecond: 1 }),
+  junk: Object.freeze({ burst: 10_000, perSecond: 330 }),
+  pings: Object.freeze({ burst: 1_000, perSecond: 33 }),
   maxControlFrames: 1_000,
   pauseBytes: MIB,
   pauseMs: 5_000,
@@ -75,7 +75,7 @@ export const DEFAULT_LIMITS: Limits = {
   stallMs: 60_000,
   sendHighWaterBytes: 16 * MIB,
   maxQueuedBytes: 16 * MIB,
-};
+});
 
 const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536, sendHighWaterBytes: 1 };
 
@@ -94,6 +94,7 @@ export function resolveLimits(given: Partial<Limits> = {}): Limits {
     if (typeof fallback === 'number') checkNumber(`limits.${name}`, value, SMALLEST[name as keyof Limits]);
     else checkRate(`limits.${name}`, value);
   }
+  if (Object.keys(given).length === 0) return DEFAULT_LIMITS;
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...DEFAULT_LIMITS, ...set };
 }
