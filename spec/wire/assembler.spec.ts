@@ -46,6 +46,14 @@ describe('Assembler states', () => {
     expect(state()).toEqual({ inProgress: true, byteLength: 5, pieces: 2 });
   });
 
+  it('takes the bytes of text as measured, and measures bytes itself', () => {
+    assembler.feed(more('"é'), json, 3);
+    expect(state()).toEqual({ inProgress: true, byteLength: 3, pieces: 1 });
+    assembler.reset();
+    assembler.feed(more(bytes(1, 2)), msgpack, 7);
+    expect(state()).toEqual({ inProgress: true, byteLength: 2, pieces: 1 });
+  });
+
   it('in progress, a fragment without more: idle, the payload', () => {
     assembler.feed(more('"ab'), json);
     expect(assembler.feed(last('cd"'), json)).toBe('abcd');

@@ -84,6 +84,7 @@ function splitsPair(text: string, at: number): boolean {
   return high >= 0xd800 && high <= 0xdbff;
 }
 
-const CHUNK_UNITS = 4096;
+/** Holds the text of any honest message: one call counts it. */
+const CHUNK_UNITS = 65_536;
 const MOST_BYTES_PER_UNIT = 3;
 const utf8Length = utf8Counter(globalThis);

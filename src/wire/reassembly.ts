@@ -108,11 +108,11 @@ export class Reassembly {
     return this.#feed(frame, stream, partial, size);
   }
 
-  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, bytes: number): CompleteFrame | StreamFault | null {
+  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, size: number): CompleteFrame | StreamFault | null {
     try {
-      const payload = assembler.feed(frame, this.codec);
+      const payload = assembler.feed(frame, this.codec, size - assembler.byteLength);
       if (frame.more) return null;
-      this.#assembledBytes = bytes;
+      this.#assembledBytes = size;
       this.release(stream);
       return { ...frame, payload, fragment: null, headers: first.headers };
     } catch (error) {
