@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { upgradeWs } from '../../src/transport/ws.js';
+import { WsUpgrader } from '../../src/transport/ws.js';
 import type { WsTransport } from '../../src/transport/ws.js';
 
 /** A TCP socket in the hands of a test: it counts its writes, and holds them when it is told to. */
@@ -54,7 +54,7 @@ export function acceptedOver(stream: FakeStream, maxPayload = 1024 * 1024): WsTr
     'sec-websocket-version': '13',
     'sec-websocket-protocol': 'mux.v1.json',
   };
-  const transport = upgradeWs(request, stream, Buffer.alloc(0), { protocol: 'mux.v1.json', maxPayload });
+  const transport = new WsUpgrader('mux.v1.json', maxPayload).upgrade(request, stream, Buffer.alloc(0));
   if (typeof transport === 'string') throw new Error(transport);
   return transport;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AsyncSubject, from, of } from 'rxjs';
+import { AsyncSubject, BehaviorSubject, of } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
 import { GivenSocket } from '../peer/given-socket.js';
 import { guard } from '../peer/guard.js';
@@ -11,13 +11,13 @@ import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
-import { transportOf } from '../transport/ws.js';
+import { transportOf, WsUpgrader } from '../transport/ws.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { checkNumber } from '../wire/limits.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import type { Origins } from './origin.js';
 import { upgrade } from './upgrade.js';
-import type { Verdict } from './upgrade.js';
+import type { Gate, Verdict } from './upgrade.js';
 
 /** What an accepted peer can be given. */
 export interface AcceptOptions extends PeerOptions {
@@ -59,13 +59,10 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const core = new PeerCore(resolved);
   const transport$ = new AsyncSubject<Transport>();
   const peer = configure(core, new Peer(core, new GivenSocket(core, transport$)), options);
-  const gate = {
-    protocol: subprotocol(core.codec),
-    maxPayload: resolved.limits.maxMessageBytes,
-    verify: options.verify,
-    origins: options.origins,
-    closing$: from(peer.closed),
-  };
+  const gate = gateOf(resolved, options);
+  void peer.closed.then(() => {
+    gate.draining$.next(true);
+  });
   const fail = (status: number | null, reason: string): void => {
     transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false, willRetry: false }, status, false));
     void peer.serve();
@@ -83,6 +80,11 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     },
   });
   return peer;
+}
+
+/** The gate of upgrades with these options; open. */
+export function gateOf({ codec, limits }: ResolvedOptions, { verify, origins }: UpgradeOptions): Gate {
+  return { upgrader: new WsUpgrader(subprotocol(codec), limits.maxMessageBytes), verify, origins, draining$: new BehaviorSubject(false) };
 }
 
 /** The options of one accepted peer, checked. */

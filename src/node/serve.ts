@@ -5,14 +5,13 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import { asyncScheduler, BehaviorSubject, filter, Subject, Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { CloseOptions, Peer } from '../peer/peer.js';
 import { checkNumber } from '../wire/limits.js';
-import { subprotocol } from '../wire/subprotocol.js';
-import { acceptTransport, resolveAccept } from './accept.js';
+import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import type { UpgradeOptions } from './accept.js';
 import { listening } from './listening.js';
 import { respond, upgrade } from './upgrade.js';
@@ -88,7 +87,6 @@ class Acceptor implements MuxServer {
   readonly closed: Promise<void>;
   readonly #peers$ = new Subject<Peer>();
   readonly #refusals$ = new Subject<Refusal>();
-  readonly #draining$ = new BehaviorSubject(false);
   readonly #server: HttpServer | HttpsServer;
   readonly #options: ServeOptions;
   readonly #resolved: ResolvedOptions;
@@ -102,13 +100,7 @@ class Acceptor implements MuxServer {
   constructor(options: ServeOptions) {
     this.#options = options;
     const resolved = (this.#resolved = resolveAccept(options));
-    this.#gate = {
-      protocol: subprotocol(resolved.codec),
-      maxPayload: resolved.limits.maxMessageBytes,
-      verify: options.verify,
-      origins: options.origins,
-      closing$: this.#draining$.pipe(filter((draining) => draining)),
-    };
+    this.#gate = gateOf(resolved, options);
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -137,13 +129,13 @@ class Acceptor implements MuxServer {
     const { drainMs = 0 } = options;
     checkNumber('drainMs', drainMs);
     const deadline = asyncScheduler.now() + drainMs;
-    const first = !this.#draining$.value;
+    const first = !this.#gate.draining$.value;
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
       this.#sayFarewell(drainMs, options);
     }
     if (first) {
-      this.#draining$.next(true);
+      this.#gate.draining$.next(true);
       this.#checkEmpty();
     }
     return this.closed;
@@ -201,7 +193,7 @@ class Acceptor implements MuxServer {
   }
 
   #checkEmpty(): void {
-    if (!this.#draining$.value || this.peers.size > 0) return;
+    if (!this.#gate.draining$.value || this.peers.size > 0) return;
     this.#farewells.unsubscribe();
     this.#server.off('upgrade', this.#onUpgrade);
     this.#peers$.complete();

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { catchError, defer, fromEvent, map, merge, of, take } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { catchError, defer, filter, fromEvent, map, merge, of, take } from 'rxjs';
+import type { BehaviorSubject, Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
-import { upgradeWs } from '../transport/ws.js';
+import type { WsUpgrader } from '../transport/ws.js';
 import { offersFirst } from '../wire/subprotocol.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
@@ -17,13 +17,11 @@ export type Verdict = boolean | 401 | 403 | PeerContext;
 
 /** How an upgrade request is judged. */
 export interface Gate {
-  readonly protocol: string;
-  /** Bytes of one received message at most. */
-  readonly maxPayload: number;
+  readonly upgrader: WsUpgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   readonly origins?: Origins | undefined;
-  /** Emits, at once or later, when this side takes nobody any more. */
-  readonly closing$: Observable<unknown>;
+  /** Whether this side takes nobody any more. */
+  readonly draining$: BehaviorSubject<boolean>;
 }
 
 /** What became of an upgrade request; one of them is called, once. */
@@ -48,8 +46,6 @@ type Ruling =
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, gate: Gate, outcome: Outcome): void {
   // Without a listener a socket that fails before it is upgraded would end the process.
   socket.on('error', ignore);
-  const closing$ = gate.closing$.pipe(map(() => refusal(503, 'this side is going away')));
-  const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
   const refuse = (status: number, reason: string): void => {
     respond(socket, status, reason);
     outcome.refused(status, reason);
@@ -59,26 +55,23 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
     outcome.left();
   };
   const welcome = (context: PeerContext | undefined): void => {
-    const upgraded = upgradeWs(request, socket, head, gate);
+    const upgraded = gate.upgrader.upgrade(request, socket, head);
     if (typeof upgraded !== 'string') outcome.accepted(upgraded, context);
     else if (socket.destroyed) leave();
     else refuse(400, upgraded);
   };
-  merge(closing$, left$, judged(request, gate))
-    .pipe(
-      take(1),
-      catchError((error: unknown) => {
-        log('error', 'rxmux: an upgrade request could not be judged', error);
-        return of(refusal(500, 'the request could not be judged'));
-      }),
-    )
-    .subscribe((ruling) => {
-      guard('an upgrade', () => {
-        if (ruling.answer === 'welcome') welcome(ruling.context);
-        else if (ruling.answer === 'refuse') refuse(ruling.status, ruling.reason);
-        else leave();
-      });
+  const conclude = (ruling: Ruling): void => {
+    guard('an upgrade', () => {
+      if (ruling.answer === 'welcome') welcome(ruling.context);
+      else if (ruling.answer === 'refuse') refuse(ruling.status, ruling.reason);
+      else leave();
     });
+  };
+  const { verify, draining$ } = gate;
+  const objection = objectionTo(request, gate);
+  if (objection !== null) conclude(objection);
+  else if (verify === undefined) conclude({ answer: 'welcome', context: undefined });
+  else verified(request, socket, verify, draining$).subscribe(conclude);
 }
 
 /** Answers a request that will not be upgraded, and ends its connection. */
@@ -98,24 +91,45 @@ export function respond(socket: Duplex, status: number, reason: string): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function judged(request: IncomingMessage, gate: Gate): Observable<Ruling> {
-  return defer((): Observable<Ruling> => {
-    const objection = objectionTo(request, gate);
-    if (objection !== null) return of(objection);
-    if (gate.verify === undefined) return of({ answer: 'welcome', context: undefined });
-    return settled(gate.verify(request)).pipe(map(rulingOf));
-  });
+/** What `verify` finds, unless this side goes away or the dialer leaves before that. */
+function verified(
+  request: IncomingMessage,
+  socket: Duplex,
+  verify: NonNullable<Gate['verify']>,
+  draining$: Observable<boolean>,
+): Observable<Ruling> {
+  const closing$ = draining$.pipe(
+    filter((draining) => draining),
+    map(() => GOING_AWAY),
+  );
+  const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
+  const verdict$ = defer(() => settled(verify(request))).pipe(map(rulingOf));
+  return merge(closing$, left$, verdict$).pipe(
+    take(1),
+    catchError((error: unknown) => of(unjudged(error))),
+  );
 }
 
 function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
+  if (gate.draining$.value) return GOING_AWAY;
+  const { protocol } = gate.upgrader;
   const offered = request.headers['sec-websocket-protocol'];
-  if (!offersFirst(offered, gate.protocol)) {
+  if (!offersFirst(offered, protocol)) {
     const got = offered === undefined ? 'none' : `'${offered}'`;
-    return refusal(400, `expected the subprotocol '${gate.protocol}' in first place, got ${got}`);
+    return refusal(400, `expected the subprotocol '${protocol}' in first place, got ${got}`);
   }
-  if (originAllowed(request, gate.origins)) return null;
+  try {
+    if (originAllowed(request, gate.origins)) return null;
+  } catch (error) {
+    return unjudged(error);
+  }
   log('warn', `rxmux: refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
   return refusal(403, 'this origin is not allowed');
+}
+
+function unjudged(error: unknown): Ruling {
+  log('error', 'rxmux: an upgrade request could not be judged', error);
+  return refusal(500, 'the request could not be judged');
 }
 
 // A program without types may give anything; only what clearly lets the peer in does.
@@ -128,6 +142,8 @@ function rulingOf(verdict: unknown): Ruling {
 function refusal(status: number, reason: string): Ruling {
   return { answer: 'refuse', status, reason };
 }
+
+const GOING_AWAY = refusal(503, 'this side is going away');
 
 function ignore(): void {
   // The end of the socket says it all.

@@ -7,6 +7,7 @@ import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { ConnectUrl } from './dial-plan.js';
 import { settled } from './guard.js';
+import type { DialContext } from './hello.js';
 import type { Attempt } from './attempt.js';
 
 /** Why a dial came to nothing. */
@@ -36,13 +37,14 @@ const HTTP_BAD_REQUEST = 400;
 
 /** Emits the transport once it is open and has selected the protocol; errors within `timeoutMs`. Unsubscribing gives it up. */
 export function dialed({ url, protocol, timeoutMs, open }: Dial, attempt: Attempt): Observable<Transport> {
-  const url$ = defer(() => settled(typeof url === 'function' ? url(attempt) : url));
-  const transport$ = url$.pipe(
-    // The function that gives the address may close the peer.
-    takeWhile(() => !attempt.givenUp),
-    concatMap((address) => opening(open(String(address), protocol), protocol)),
-  );
+  const openingAt = (address: string | URL): Observable<Transport> => opening(open(String(address), protocol), protocol);
+  const transport$ = typeof url === 'function' ? addressed(url, attempt).pipe(concatMap(openingAt)) : defer(() => openingAt(url));
   return limited(transport$, timeoutMs);
+}
+
+/** What the function gives; nothing, where it has closed the peer. */
+function addressed(url: (context: DialContext) => string | URL | Promise<string | URL>, attempt: Attempt): Observable<string | URL> {
+  return defer(() => settled(url(attempt))).pipe(takeWhile(() => !attempt.givenUp));
 }
 
 /** Errors with a TimeoutError where nothing comes within `ms`; 0 and Infinity are no limit. */

@@ -158,29 +158,37 @@ export function dialWs(url: string, protocol: string, { headers, agent, tls, max
   );
 }
 
-/** Completes an upgrade whose request was found good; gives what is wrong with a handshake that is malformed after all. */
-export function upgradeWs(
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  options: { readonly protocol: string; readonly maxPayload: number },
-): WsTransport | string {
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: options.maxPayload,
-    handleProtocols: () => options.protocol,
-  });
-  // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
-  let outcome: WsTransport | string = 'the socket has ended';
-  server.once('wsClientError', (error) => {
-    outcome = error.message;
-  });
-  server.handleUpgrade(request, socket, head, (ws) => {
-    outcome = new WsTransport(ws, socket);
-  });
-  return outcome;
+/** Completes upgrades to one subprotocol, whose requests were found good. */
+export class WsUpgrader {
+  readonly #server: WebSocketServer;
+  #outcome: WsTransport | string = '';
+
+  /** @param maxPayload bytes of one received message at most */
+  constructor(
+    readonly protocol: string,
+    maxPayload: number,
+  ) {
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload,
+      handleProtocols: () => protocol,
+    });
+    this.#server.on('wsClientError', (error) => {
+      this.#outcome = error.message;
+    });
+  }
+
+  /** Gives the transport, or what is wrong with a handshake that is malformed after all. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): WsTransport | string {
+    // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
+    this.#outcome = 'the socket has ended';
+    this.#server.handleUpgrade(request, socket, head, (ws) => {
+      this.#outcome = new WsTransport(ws, socket);
+    });
+    return this.#outcome;
+  }
 }
 
 /** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */
