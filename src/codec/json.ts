@@ -4,6 +4,8 @@ import { declareFragmentCost, isPlain } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
+import { isTooDeep } from './depth.js';
+import { decodeCanonical } from './json-canonical.js';
 import { isJsonReady } from './json-ready.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
@@ -61,8 +63,9 @@ export class JsonCodec implements Codec {
    *   with a missing or wrong field; the message never quotes the text
    */
   decode(message: Message): CompleteFrame {
+    const frame = typeof message === 'string' ? decodeCanonical(message, MAX_DEPTH) : null;
     // The envelope is one level more than the payload inside it.
-    return fromMapping(parse(message, MAX_DEPTH + 1));
+    return frame ?? fromMapping(parse(message, MAX_DEPTH + 1));
   }
 
   /**
@@ -137,8 +140,7 @@ function text(message: Message, what: string): string {
 function parse(message: Message, maxDepth: number): unknown {
   if (typeof message !== 'string') throw new ProtocolError(`codec 'json': expected text, got ${message.byteLength} bytes`);
   const value = parseText(message);
-  // A level takes two characters, so a short text needs no look.
-  if (message.length > 2 * maxDepth && isObject(value) && isDeeper(value, maxDepth)) {
+  if (isTooDeep(value, maxDepth, message)) {
     throw new ProtocolError(`codec 'json': expected at most ${maxDepth} levels of nesting, got more`);
   }
   return value;
@@ -151,19 +153,4 @@ function parseText(message: string): unknown {
     // Without a cause: its message quotes the text.
     throw new ProtocolError(`codec 'json': expected JSON, got ${message.length} characters that are not`);
   }
-}
-
-// After parsing, which takes any depth: to look for brackets outside of strings beforehand costs five times as much.
-function isDeeper(value: Readonly<Record<string, unknown>>, levels: number): boolean {
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isObject(item) && isDeeper(item, levels - 1));
-  for (const key in value) {
-    const item = value[key];
-    if (isObject(item) && isDeeper(item, levels - 1)) return true;
-  }
-  return false;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonCodec } from '../../src/codec/json.js';
+import { decodeCanonical } from '../../src/codec/json-canonical.js';
+import { fromMapping } from '../../src/wire/mapping.js';
+import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { nested } from '../support/values.js';
+
+const codec = new JsonCodec();
+const MAX_DEPTH = 256;
+const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+
+/** What the envelope says when it is parsed as a whole; `null` for what is refused. */
+function parsedWhole(message: string): unknown {
+  try {
+    return fromMapping(JSON.parse(message));
+  } catch {
+    return null;
+  }
+}
+
+describe('a message in the canonical order', () => {
+  it.each([
+    ['data', '{"type":"data","stream":1,"payload":"hi"}'],
+    ['data with an end', '{"type":"data","stream":12345,"end":true,"payload":{"a":[1,{"b":null}]}}'],
+    ['an open', '{"type":"open","stream":3,"end":true,"payload":null}'],
+    ['the largest id that is read so', '{"type":"data","stream":999999999999999,"payload":0}'],
+    ['a payload that looks like the end of an envelope', '{"type":"data","stream":1,"payload":"}"}'],
+    ['space around the payload', '{"type":"data","stream":1,"payload": [1] }'],
+    ['a payload with the keys of an envelope', '{"type":"data","stream":1,"payload":{"end":true,"payload":1}}'],
+  ])('is decoded as it is when it is parsed whole: %s', (_what, message) => {
+    const frame = decodeCanonical(message, MAX_DEPTH);
+    expect(frame).toEqual(parsedWhole(message));
+    expect(Object.keys(frame ?? {})).toEqual(Object.keys(fromMapping({ type: 'data' })));
+  });
+
+  it.each([
+    ['another type', '{"type":"reset","stream":1,"payload":1}'],
+    ['another order', '{"stream":1,"type":"data","payload":1}'],
+    ['no stream', '{"type":"data","payload":1}'],
+    ['stream 0', '{"type":"data","stream":0,"payload":1}'],
+    ['a leading zero', '{"type":"data","stream":01,"payload":1}'],
+    ['a negative stream', '{"type":"data","stream":-1,"payload":1}'],
+    ['a stream with a fraction', '{"type":"data","stream":1.5,"payload":1}'],
+    ['a stream with an exponent', '{"type":"data","stream":1e3,"payload":1}'],
+    ['a stream of 16 digits', '{"type":"data","stream":1000000000000000,"payload":1}'],
+    ['a stream that is no number', '{"type":"data","stream":null,"payload":1}'],
+    ['an end that is false', '{"type":"data","stream":1,"end":false,"payload":1}'],
+    ['headers', '{"type":"open","stream":1,"end":true,"headers":{},"payload":1}'],
+    ['trailers behind the payload', '{"type":"data","stream":1,"end":true,"payload":1,"trailers":{}}'],
+    ['a second payload', '{"type":"data","stream":1,"payload":1,"payload":2}'],
+    ['a payload that is cut off', '{"type":"data","stream":1,"payload":{"a":1}'],
+    ['no payload', '{"type":"data","stream":1,"payload":}'],
+    ['something behind its end', '{"type":"data","stream":1,"payload":1} '],
+    ['an end that is missing', '{"type":"data","stream":1,"payload":1'],
+    ['nothing but the beginning', '{"type":"data","stream":'],
+    ['a fragment', '{"type":"data","stream":1,"end":true,"fragment":"1"}'],
+    ['the empty text', ''],
+  ])('is nothing else: %s', (_what, message) => {
+    expect(decodeCanonical(message, MAX_DEPTH)).toBeNull();
+  });
+
+  it('is no deeper than it may be', () => {
+    const message = (levels: number): string =>
+      `{"type":"data","stream":1,"payload":${JSON.stringify(nested(levels, (inner) => [inner]))}}`;
+    expect(decodeCanonical(message(MAX_DEPTH), MAX_DEPTH)).not.toBeNull();
+    expect(decodeCanonical(message(MAX_DEPTH + 1), MAX_DEPTH)).toBeNull();
+    expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 257 levels of nesting, got more');
+  });
+
+  it('is decoded as it is when it is parsed whole, whatever the payload', () => {
+    fc.assert(
+      fc.property(jsonPayload(), fc.integer({ min: 1, max: 2 ** 53 - 1 }), fc.boolean(), (payload, stream, end) => {
+        const message = codec.encode({ type: end ? 'open' : 'data', stream, end, payload });
+        expect(codec.decode(message)).toEqual(parsedWhole(message));
+      }),
+      SEED,
+    );
+  });
+
+  it('is decoded as it is when it is parsed whole, whatever befalls it', () => {
+    const damaged = fc
+      .tuple(frames(jsonPayload()), fc.nat(), fc.nat(8), fc.oneof(awkwardText(), fc.constantFrom('"', '}', ',', '1', '0', '\\', ' ')))
+      .map(([frame, at, cut, put]) => {
+        const message = codec.encode({ ...frame, type: 'data', stream: 7 });
+        const from = at % (message.length + 1);
+        return message.slice(0, from) + put + message.slice(from + cut);
+      });
+    fc.assert(
+      fc.property(damaged, (message) => {
+        const frame = decodeCanonical(message, MAX_DEPTH);
+        if (frame !== null) expect(frame).toEqual(parsedWhole(message));
+      }),
+      { ...SEED, numRuns: 2_000 },
+    );
+  });
+});
