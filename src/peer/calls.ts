@@ -117,12 +117,8 @@ export class Calls {
     if (overflow !== undefined) checkOverflow(overflow);
     const received$ = new Observable((subscriber) => {
       const stream = this.open(value, input === undefined ? 'ask' : 'talk', options);
-      if (input === undefined) {
-        stream.readBy(subscriber);
-        return () => {
-          stream.unread();
-        };
-      }
+      // The stream itself, because a function would keep the options of the call.
+      if (input === undefined) return stream.readBy(subscriber);
       return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
     return retried(received$, options);

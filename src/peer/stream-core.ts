@@ -1,3 +1,4 @@
+import type { Unsubscribable } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import { causeError } from '../session/close-cause.js';
 import type { Unsent } from '../session/backlog.js';
@@ -27,7 +28,7 @@ const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
  * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most
  * streams need little of what a stream can have, so its parts are made when somebody asks for them.
  */
-export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
+export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Unsubscribable {
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
   /** What ended the stream; `null` while it is live. */
@@ -97,17 +98,18 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     return this.#taken;
   }
 
-  /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. */
-  readBy(reader: Reader<unknown>): void {
+  /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. The reader leaves by what it gets. */
+  readBy(reader: Reader<unknown>): Unsubscribable {
     this.taken();
     // What the call's own `onOpen` has brought about may be there already.
     for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
     this.reader = reader;
     if (this.end !== null) finish(reader, this.end);
+    return this;
   }
 
   /** That reader leaves. Unless somebody else reads, nobody is left. */
-  unread(): void {
+  unsubscribe(): void {
     this.reader = null;
     if (this.#inbox !== null) this.#inbox.checkLeft();
     else if (this.end === null) this.abandoned();
@@ -219,6 +221,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined {
     this.line.reset('user', ResetCode.CANCEL, reason);
   }
 
+  /** Nobody wants anything of it any more. */
   unsubscribed(): void {
     this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
   }
