@@ -128,6 +128,7 @@ describe('the keepalive', () => {
         isDialer: true,
         keepalive: TIMES,
         maxFrameBytes: 65_536,
+        number: 1,
         owner: {
           accept: () => undefined,
           observed: (_session, direction, frame) => {

@@ -113,6 +113,7 @@ describe('the deadline of a reassembly', () => {
         isDialer: false,
         keepalive: null,
         maxFrameBytes: 65_536,
+        number: 1,
         owner: {
           accept: ({ id }) => opened$.next(String(id)),
           observed: (_session, direction, frame) => {

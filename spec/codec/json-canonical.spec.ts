@@ -23,6 +23,7 @@ describe('a message in the canonical order', () => {
   it.each([
     ['data', '{"type":"data","stream":1,"payload":"hi"}'],
     ['data with an end', '{"type":"data","stream":12345,"end":true,"payload":{"a":[1,{"b":null}]}}'],
+    ['a stream with zeros', '{"type":"data","stream":1020,"payload":[]}'],
     ['an open', '{"type":"open","stream":3,"end":true,"payload":null}'],
     ['the largest id that is read so', '{"type":"data","stream":999999999999999,"payload":0}'],
     ['a payload that looks like the end of an envelope', '{"type":"data","stream":1,"payload":"}"}'],
@@ -35,6 +36,7 @@ describe('a message in the canonical order', () => {
   });
 
   it.each([
+    ['another type of the same length', '{"type":"pong","stream":1,"payload":1}'],
     ['another type', '{"type":"reset","stream":1,"payload":1}'],
     ['another order', '{"stream":1,"type":"data","payload":1}'],
     ['no stream', '{"type":"data","payload":1}'],
@@ -53,6 +55,7 @@ describe('a message in the canonical order', () => {
     ['no payload', '{"type":"data","stream":1,"payload":}'],
     ['something behind its end', '{"type":"data","stream":1,"payload":1} '],
     ['an end that is missing', '{"type":"data","stream":1,"payload":1'],
+    ['an end that is missing behind a number', '{"type":"data","stream":1,"payload":12'],
     ['nothing but the beginning', '{"type":"data","stream":'],
     ['a fragment', '{"type":"data","stream":1,"end":true,"fragment":"1"}'],
     ['the empty text', ''],

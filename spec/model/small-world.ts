@@ -156,6 +156,7 @@ export class SmallWorld {
       isDialer: end === 0,
       keepalive: null,
       maxFrameBytes: 65_536,
+      number: 1,
       transport: this.#pipe.sockets[end],
       limits: LIMITS,
       owner: {

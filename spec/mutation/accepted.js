@@ -62,9 +62,11 @@ export const ACCEPTED = [
   ...of('src/codec/json.ts', [
     { code: "typeof payload === 'string'", mutant: 'false', within: 'return quote(payload)', why: FASTER },
     { code: "'string'", within: 'return quote(payload)', why: FASTER },
-    { code: 'message.length > 2 * maxDepth && isObject(value)', why: FASTER },
-    { code: 'message.length > 2 * maxDepth', why: FASTER },
-    { code: '2 * maxDepth', why: FASTER },
+  ]),
+  ...of('src/codec/depth.ts', [
+    { code: 'text.length > 2 * levels && isObject(value)', why: FASTER },
+    { code: 'text.length > 2 * levels', why: FASTER },
+    { code: '2 * levels', why: FASTER },
     { code: 'Array.isArray(value)', mutant: 'false', why: FASTER },
   ]),
   ...of('src/codec/index-keys.ts', [
@@ -152,6 +154,8 @@ export const ACCEPTED = [
   ...of('src/session/vigil.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
   ]),
+  ...of('src/session/keepalive.ts', [{ code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' }]),
+  ...of('src/session/river.ts', [{ code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' }]),
   ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/scheduler.ts', [
     {

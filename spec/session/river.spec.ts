@@ -60,15 +60,19 @@ describe('a river', () => {
     river.unsubscribe();
     expect(source.observed).toBe(false);
 
+    let made = 0;
     const stopped = new River(
-      () => source.pipe(map(() => fail())),
+      () => {
+        made++;
+        return source.pipe(map(() => fail()));
+      },
       () => {
         stopped.unsubscribe();
       },
     );
     stopped.start();
     source.next('any');
-    expect(source.observed).toBe(false);
+    expect([source.observed, made]).toEqual([false, 1]);
 
     let subscriptions = 0;
     const inTheAct = new River(

@@ -89,6 +89,7 @@ export class Rig {
       isDialer: false,
       keepalive: null,
       maxFrameBytes: 65_536,
+      number: 1,
       ...options,
       transport: this.transport,
       limits: resolveLimits(limits),

@@ -1,3 +1,4 @@
+import { payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { isTooDeep } from './depth.js';
 
@@ -41,18 +42,5 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
     return null;
   }
   if (isTooDeep(payload, maxDepth, text)) return null;
-  return {
-    type: isData ? 'data' : 'open',
-    stream,
-    payload,
-    fragment: null,
-    more: false,
-    headers: null,
-    end,
-    trailers: null,
-    code: null,
-    reason: null,
-    nonce: null,
-    last_stream: null,
-  };
+  return payloadFrame(isData ? 'data' : 'open', stream, end, payload);
 }

@@ -3,13 +3,14 @@ import type { ExtensionCodecType } from '@msgpack/msgpack';
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { declareFragmentCost } from '../wire/fragment-cost.js';
-import { ABSENT } from '../wire/frame.js';
+import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { emptyTable, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
+import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { malformed, prescan } from './prescan.js';
@@ -85,12 +86,16 @@ export class MsgpackCodec implements Codec {
    */
   encodeWith(frame: Frame, encodedPayload: Message): ArrayBuffer {
     if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
+    const payload = new Uint8Array(encodedPayload);
+    return encodeCanonical(frame, payload) ?? this.#encodeAround(frame, payload);
+  }
+
+  #encodeAround(frame: Frame, payload: Uint8Array): ArrayBuffer {
     // The envelope is encoded around one byte, which the payload then takes the place of.
     const mapping = checkedMapping({ ...frame, payload: ONE_BYTE });
     const behind = this.#lengthBehindPayload(mapping);
     const envelope = this.#encoder.encodeSharedRef(mapping);
     const at = envelope.length - behind - 1;
-    const payload = new Uint8Array(encodedPayload);
     const message = new Uint8Array(envelope.length - 1 + payload.length);
     message.set(envelope.subarray(0, at));
     message.set(payload, at);
@@ -105,7 +110,10 @@ export class MsgpackCodec implements Codec {
    *   missing or wrong field; the message quotes nothing of the content
    */
   decode(message: Message): CompleteFrame {
-    const mapping = this.#decode(message, this.#messageLimits);
+    const bytes = binary(message);
+    const frame = this.#decodeCanonical(bytes);
+    if (frame !== null) return frame;
+    const mapping = this.#decode(bytes, this.#messageLimits);
     if (isPlainObject(mapping) && mapping['fragment'] instanceof Uint8Array) mapping['fragment'] = mapping['fragment'].buffer;
     return fromMapping(mapping);
   }
@@ -131,7 +139,7 @@ export class MsgpackCodec implements Codec {
    *   nothing of the content
    */
   decodePayload(data: Message): unknown {
-    return this.#decode(data, this.#payloadLimits);
+    return this.#decode(binary(data), this.#payloadLimits);
   }
 
   // Each without the header of its map, which is one byte.
@@ -141,9 +149,21 @@ export class MsgpackCodec implements Codec {
     return ofReason + ofTrailers;
   }
 
-  #decode(message: Message, limits: PrescanLimits): unknown {
-    if (typeof message === 'string') throw malformed('expected bytes, got text');
-    const bytes = bytesOf(message);
+  /** `null` for any other message, which may be good or bad: it is told of as a whole. */
+  #decodeCanonical(bytes: Uint8Array): CompleteFrame | null {
+    const envelope = readCanonical(bytes);
+    if (envelope === null) return null;
+    const { type, stream, end, items, payloadAt } = envelope;
+    const maxItems = this.#payloadLimits.maxItems - items;
+    if (maxItems < 1) return null;
+    try {
+      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), { ...this.#payloadLimits, maxItems }));
+    } catch {
+      return null;
+    }
+  }
+
+  #decode(bytes: Uint8Array, limits: PrescanLimits): unknown {
     const blobs = prescan(bytes, limits);
     marked = false;
     const value = decodeScanned(this.#decoder, bytes);
@@ -184,6 +204,11 @@ const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
     return date;
   },
 };
+
+function binary(message: Message): Uint8Array {
+  if (typeof message === 'string') throw malformed('expected bytes, got text');
+  return bytesOf(message);
+}
 
 function newEncoder(): Encoder {
   return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });

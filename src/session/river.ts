@@ -26,7 +26,7 @@ export class River implements Observer<unknown>, Unsubscribable {
       this.#flow = null;
       const flow = this.made().subscribe(this);
       if (this.#stopped) flow.unsubscribe();
-      else if (!this.#broken) this.#flow = flow;
+      else this.#flow = flow;
     } while (this.#broken && !this.#stopped);
   }
 

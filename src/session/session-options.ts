@@ -20,8 +20,8 @@ export interface SessionOptions {
   readonly maxFrameBytes: number;
   /** The first id of this side's streams; default 1 for the dialer and 2 for the acceptor. */
   readonly firstId?: number;
-  /** Among the owner's sockets; default 1. */
-  readonly number?: number;
+  /** Among the owner's sockets, from 1. */
+  readonly number: number;
   readonly owner: SessionOwner;
 }
 

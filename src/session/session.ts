@@ -64,7 +64,7 @@ export class Session {
     this.codec = codec;
     this.limits = limits;
     this.isDialer = isDialer;
-    this.number = options.number ?? 1;
+    this.number = options.number;
     this.maxFrameBytes = options.maxFrameBytes;
     this.#owner = options.owner;
     this.reading = new Reading(transport, limits.pauseMs);

@@ -86,6 +86,24 @@ export function frameName(type: string): string {
 
 const UNKNOWN_TYPE = 'frame of an unknown type';
 
+/** A frame with nothing but a payload, of the same shape as every complete frame. */
+export function payloadFrame(type: 'open' | 'data', stream: number, end: boolean, payload: unknown): CompleteFrame {
+  return {
+    type,
+    stream,
+    payload,
+    fragment: null,
+    more: false,
+    headers: null,
+    end,
+    trailers: null,
+    code: null,
+    reason: null,
+    nonce: null,
+    last_stream: null,
+  };
+}
+
 /** A frame with all twelve fields, so that every frame inside the library has one shape: `frame` itself when it has them. */
 export function completeFrame(frame: Frame): CompleteFrame {
   return isComplete(frame) ? frame : fillIn(frame);

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import { decode, encode } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { encodeCanonical, readCanonical } from '../../src/codec/msgpack-canonical.js';
+import type { Frame } from '../../src/wire/frame.js';
+import { fromMapping, toMapping } from '../../src/wire/mapping.js';
+import { jsonPayload } from '../support/frame-arbitraries.js';
+import { failureOf } from '../support/values.js';
+
+const codec = new MsgpackCodec();
+const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+const NIL = Uint8Array.of(0xc0);
+
+const canonical = fc.record({
+  type: fc.constantFrom<'open' | 'data'>('open', 'data'),
+  stream: fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(2 ** 32 - 1)),
+  end: fc.boolean(),
+});
+
+describe('an envelope with nothing but a payload', () => {
+  it.each([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1])('is the map of the library, with stream %d', (stream) => {
+    for (const type of ['open', 'data'] as const)
+      for (const end of [true, false]) {
+        const frame = { type, stream, end, payload: null };
+        const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
+        expect(message).toEqual(encode(toMapping(frame)));
+        expect(readCanonical(message)).toEqual({ type, stream, end, items: end ? 8 : 6, payloadAt: message.length - 1 });
+      }
+  });
+
+  it.each<[string, Frame]>([
+    ['of another type', { type: 'reset', stream: 1 }],
+    ['without a stream', { type: 'data' }],
+    ['of a stream above 32 bits', { type: 'data', stream: 2 ** 32 }],
+    ['of a negative stream', { type: 'data', stream: -1 }],
+    ['of a stream with a fraction', { type: 'data', stream: 1.5 }],
+    ['of a stream that is no number', { type: 'data', stream: NaN }],
+    ['with headers', { type: 'open', stream: 1, headers: {} }],
+    ['with trailers', { type: 'data', stream: 1, trailers: {} }],
+    ['with more', { type: 'data', stream: 1, more: true }],
+    ['with a fragment', { type: 'data', stream: 1, fragment: new ArrayBuffer(1) }],
+    ['with a code', { type: 'data', stream: 1, code: 0 }],
+    ['with a reason', { type: 'data', stream: 1, reason: '' }],
+    ['with a nonce', { type: 'data', stream: 1, nonce: '' }],
+    ['with a last stream', { type: 'data', stream: 1, last_stream: 0 }],
+  ])('is not a frame %s', (_what, frame) => {
+    expect(encodeCanonical(frame, NIL)).toBeNull();
+  });
+
+  it.each<[string, unknown]>([
+    ['another type', { type: 'reset', stream: 1, payload: 1 }],
+    ['another order', { stream: 1, type: 'data', payload: 1 }],
+    ['a stream above 32 bits', { type: 'data', stream: 2 ** 32, payload: 1 }],
+    ['a negative stream', { type: 'data', stream: -1, payload: 1 }],
+    ['a stream that is text', { type: 'data', stream: '1', payload: 1 }],
+    ['an end that is false', { type: 'data', stream: 1, end: false, payload: 1 }],
+    ['another key behind the stream', { type: 'data', stream: 1, more: true, payload: 1 }],
+    ['no payload', { type: 'data', stream: 1, end: true }],
+    ['a fragment', { type: 'data', stream: 1, fragment: NIL }],
+    ['more behind the payload', { type: 'data', stream: 1, payload: 1, reason: 'r', trailers: {} }],
+    ['fewer keys than it says', { type: 'data', stream: 1, end: true, reason: 'r' }],
+    ['no map', [1, 2, 3]],
+  ])('is no other map: %s', (_what, mapping) => {
+    expect(readCanonical(encode(mapping))).toBeNull();
+  });
+
+  it('is read to its payload, wherever it is cut off', () => {
+    const whole = encode({ type: 'data', stream: 65_536, end: true, payload: null });
+    for (let length = 0; length < whole.length - 1; length++) expect(readCanonical(whole.subarray(0, length))).toBeNull();
+    expect(readCanonical(whole.subarray(0, whole.length - 1))).toMatchObject({ payloadAt: whole.length - 1 });
+  });
+
+  it('is written and read as the whole map is, whatever the payload', () => {
+    fc.assert(
+      fc.property(canonical, jsonPayload(), (envelope, payload) => {
+        const frame = { ...envelope, payload };
+        const message = codec.encode(frame);
+        expect(new Uint8Array(message)).toEqual(encode(toMapping(frame)));
+        expect(codec.decode(message)).toEqual(fromMapping(decode(message)));
+      }),
+      SEED,
+    );
+  });
+
+  it('is refused when its payload is no good', () => {
+    const bad: readonly [string, Uint8Array][] = [
+      ['nothing', new Uint8Array()],
+      ['too much', Uint8Array.of(0xc0, 0xc0)],
+      ['cut off', Uint8Array.of(0x92, 0xc0)],
+      ['an unused head', Uint8Array.of(0xc1)],
+      ['an extension', Uint8Array.of(0xd4, 1, 0)],
+      ['too deep', new Uint8Array(96).fill(0x91)],
+    ];
+    for (const [what, payload] of bad) {
+      const message = encodeCanonical({ type: 'data', stream: 1 }, payload) ?? new ArrayBuffer(0);
+      expect([what, failureOf(() => codec.decode(message))]).toEqual([
+        what,
+        expect.stringMatching(/^ProtocolError: codec 'msgpack': expected /),
+      ]);
+    }
+  });
+
+  it.each([
+    [3, 6],
+    [4, 8],
+  ])('counts the items of the whole map of %d entries', (entries, others) => {
+    const payload = [1, 2, 3];
+    const message = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload });
+    const items = others + 1 + payload.length;
+    expect(new MsgpackCodec({ maxPayloadItems: items }).decode(message).payload).toEqual(payload);
+    expect(() => new MsgpackCodec({ maxPayloadItems: items - 1 }).decode(message)).toThrow(`expected at most ${items - 1} items, got more`);
+    expect(() => new MsgpackCodec({ maxPayloadItems: 1 }).decode(message)).toThrow('expected at most 1 items, got more');
+  });
+
+  it('gives bytes in the payload memory of their own', () => {
+    const message = codec.encode({ type: 'data', stream: 1, payload: { raw: Uint8Array.of(1, 2, 3) } });
+    const { raw } = codec.decode(message).payload as { raw: Uint8Array };
+    expect([raw.buffer.byteLength, [...raw]]).toEqual([3, [1, 2, 3]]);
+  });
+});
