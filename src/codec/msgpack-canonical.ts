@@ -2,16 +2,19 @@ import type { Frame } from '../wire/frame.js';
 
 // The envelope of an `open` or `data` frame with nothing but a payload, as every implementation orders it:
 // a map of 3 (or 4), "type", the type, "stream", the id, (with an end: "end", true,) "payload", and then the payload.
-const [FIXMAP_3, FIXMAP_4, TRUE] = [0x83, 0x84, 0xc3];
+const [FIXMAP_3, FIXMAP_4, FIXSTR, TRUE] = [0x83, 0x84, 0xa0, 0xc3];
 const [UINT_8, UINT_16, UINT_32] = [0xcc, 0xcd, 0xce];
 /** The map itself, its keys, and its values but for the payload. */
 const [ITEMS_OF_3, ITEMS_OF_4] = [6, 8];
 const FIXINT_ABOVE = 0x80;
 const STREAMS_ABOVE = 2 ** 32;
 
-const TYPED = { data: [...text('type'), ...text('data'), ...text('stream')], open: [...text('type'), ...text('open'), ...text('stream')] };
-const ENDED = [...text('end'), TRUE];
-const PAYLOAD = text('payload');
+const TYPED = {
+  data: bytes(...text('type'), ...text('data'), ...text('stream')),
+  open: bytes(...text('type'), ...text('open'), ...text('stream')),
+};
+const ENDED = bytes(...text('end'), TRUE);
+const PAYLOAD = bytes(...text('payload'));
 
 /** What is read of such an envelope, and where its payload begins. */
 export interface CanonicalEnvelope {
@@ -48,23 +51,23 @@ export function encodeCanonical(frame: Frame, payload: Uint8Array): ArrayBuffer 
 }
 
 /** Reads such an envelope; `null` for every other message, which may be good or bad. Of the payload nothing is read. */
-export function readCanonical(bytes: Uint8Array): CanonicalEnvelope | null {
-  const end = bytes[0] === FIXMAP_4;
-  if (!end && bytes[0] !== FIXMAP_3) return null;
-  const type = has(bytes, 1, TYPED.data) ? 'data' : has(bytes, 1, TYPED.open) ? 'open' : null;
+export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
+  const end = message[0] === FIXMAP_4;
+  if (!end && message[0] !== FIXMAP_3) return null;
+  const type = has(message, 1, TYPED.data) ? 'data' : has(message, 1, TYPED.open) ? 'open' : null;
   if (type === null) return null;
   const idAt = 1 + TYPED[type].length;
-  const head = bytes[idAt] ?? 0;
+  const head = message[idAt] ?? 0;
   const idBytes = head < FIXINT_ABOVE ? 0 : head === UINT_8 ? 1 : head === UINT_16 ? 2 : head === UINT_32 ? 4 : -1;
   if (idBytes === -1) return null;
   let stream = idBytes === 0 ? head : 0;
   let at = idAt + 1;
-  for (const behind = at + idBytes; at < behind; at++) stream = stream * 0x100 + (bytes[at] ?? 0);
+  for (const behind = at + idBytes; at < behind; at++) stream = stream * 0x100 + (message[at] ?? 0);
   if (end) {
-    if (!has(bytes, at, ENDED)) return null;
+    if (!has(message, at, ENDED)) return null;
     at += ENDED.length;
   }
-  return has(bytes, at, PAYLOAD) ? { type, stream, end, items: end ? ITEMS_OF_4 : ITEMS_OF_3, payloadAt: at + PAYLOAD.length } : null;
+  return has(message, at, PAYLOAD) ? { type, stream, end, items: end ? ITEMS_OF_4 : ITEMS_OF_3, payloadAt: at + PAYLOAD.length } : null;
 }
 
 function hasOnlyPayload({ fragment, more, headers, trailers, code, reason, nonce, last_stream }: Frame): boolean {
@@ -95,16 +98,20 @@ function putId(message: Uint8Array, at: number, id: number): number {
   return at + length;
 }
 
-function put(message: Uint8Array, at: number, part: readonly number[]): number {
-  for (let n = 0; n < part.length; n++) message[at + n] = part[n] ?? 0;
+function put(message: Uint8Array, at: number, part: Uint8Array): number {
+  message.set(part, at);
   return at + part.length;
 }
 
-function has(bytes: Uint8Array, at: number, part: readonly number[]): boolean {
-  for (let n = 0; n < part.length; n++) if (bytes[at + n] !== part[n]) return false;
+function has(message: Uint8Array, at: number, part: Uint8Array): boolean {
+  for (let n = 0; n < part.length; n++) if (message[at + n] !== part[n]) return false;
   return true;
 }
 
 function text(value: string): readonly number[] {
-  return [0xa0 | value.length, ...new TextEncoder().encode(value)];
+  return [FIXSTR | value.length, ...new TextEncoder().encode(value)];
+}
+
+function bytes(...values: readonly number[]): Uint8Array {
+  return Uint8Array.from(values);
 }
