@@ -39,6 +39,7 @@ describe('a message in the canonical order', () => {
     ['another type of the same length', '{"type":"pong","stream":1,"payload":1}'],
     ['another type', '{"type":"reset","stream":1,"payload":1}'],
     ['another order', '{"stream":1,"type":"data","payload":1}'],
+    ['a stream without digits', '{"type":"data","stream":,"payload":1}'],
     ['no stream', '{"type":"data","payload":1}'],
     ['stream 0', '{"type":"data","stream":0,"payload":1}'],
     ['a leading zero', '{"type":"data","stream":01,"payload":1}'],

@@ -53,6 +53,7 @@ describe('an envelope with nothing but a payload', () => {
     ['another order', { stream: 1, type: 'data', payload: 1 }],
     ['a stream above 32 bits', { type: 'data', stream: 2 ** 32, payload: 1 }],
     ['a negative stream', { type: 'data', stream: -1, payload: 1 }],
+    ['a stream that is a map', { type: 'data', stream: {}, payload: 1 }],
     ['a stream that is text', { type: 'data', stream: '1', payload: 1 }],
     ['an end that is false', { type: 'data', stream: 1, end: false, payload: 1 }],
     ['another key behind the stream', { type: 'data', stream: 1, more: true, payload: 1 }],
@@ -63,6 +64,10 @@ describe('an envelope with nothing but a payload', () => {
     ['no map', [1, 2, 3]],
   ])('is no other map: %s', (_what, mapping) => {
     expect(readCanonical(encode(mapping))).toBeNull();
+  });
+
+  it('is no map with the stream as a short float', () => {
+    expect(readCanonical(encode({ type: 'data', stream: 1.5, payload: 1 }, { forceFloat32: true }))).toBeNull();
   });
 
   it('is read to its payload, wherever it is cut off', () => {
@@ -110,7 +115,9 @@ describe('an envelope with nothing but a payload', () => {
     const items = others + 1 + payload.length;
     expect(new MsgpackCodec({ maxPayloadItems: items }).decode(message).payload).toEqual(payload);
     expect(() => new MsgpackCodec({ maxPayloadItems: items - 1 }).decode(message)).toThrow(`expected at most ${items - 1} items, got more`);
-    expect(() => new MsgpackCodec({ maxPayloadItems: 1 }).decode(message)).toThrow('expected at most 1 items, got more');
+    const scalar = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload: null });
+    expect(() => new MsgpackCodec({ maxPayloadItems: others }).decode(scalar)).toThrow(`expected at most ${others} items, got more`);
+    expect(new MsgpackCodec({ maxPayloadItems: others + 1 }).decode(scalar).payload).toBeNull();
   });
 
   it('gives bytes in the payload memory of their own', () => {

@@ -62,6 +62,8 @@ export const ACCEPTED = [
   ...of('src/codec/json.ts', [
     { code: "typeof payload === 'string'", mutant: 'false', within: 'return quote(payload)', why: FASTER },
     { code: "'string'", within: 'return quote(payload)', why: FASTER },
+    { code: "'string'", within: 'decodeCanonical(message', why: FASTER },
+    { code: "typeof message === 'string'", mutant: 'false', within: 'decodeCanonical(message', why: FASTER },
   ]),
   ...of('src/codec/depth.ts', [
     { code: 'text.length > 2 * levels && isObject(value)', why: FASTER },
@@ -81,9 +83,14 @@ export const ACCEPTED = [
     { code: "typeof item !== 'string'", mutant: 'true', why: FASTER },
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
+  ...of('src/codec/msgpack-canonical.ts', [{ code: "typeof stream !== 'number'", mutant: 'false', why: NARROWING }]),
   ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'takes a buffer of 4 GiB to tell' }]),
   ...of('src/codec/msgpack.ts', [
     { code: 'bulk !== null', mutant: 'false', why: FASTER },
+    { code: 'frame !== null', mutant: 'false', why: FASTER },
+    { code: 'envelope === null', mutant: 'true', why: FASTER },
+    { code: 'maxItems < 1', mutant: 'true', why: FASTER },
+    { code: 'maxItems < 1', mutant: 'maxItems <= 1', why: FASTER },
     {
       code: '{ extensionCodec: TIMESTAMPS_ONLY }',
       mutant: '{}',

@@ -14,7 +14,7 @@ const MOST_DIGITS = 15;
 
 /**
  * Decodes what most messages are: an `open` or `data` frame with nothing but a payload, written as the protocol orders its
- * keys. Then only the payload is parsed, which costs a fifth less than to parse the envelope and look at what is in it.
+ * keys. Then only the payload is parsed, which costs a sixth less than to parse the envelope and look at what is in it.
  *
  * @param maxDepth levels of nesting that a payload may have
  * @returns `null` for any other message, which may be good or bad

@@ -27,7 +27,7 @@ export interface CanonicalEnvelope {
 }
 
 /**
- * Encodes such an envelope around its payload, which takes a tenth of encoding the map. `null` for every other frame.
+ * Encodes such an envelope around its payload, which takes half of encoding the map. `null` for every other frame.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -38,14 +38,16 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super(ws);
     this.#stream = stream;
     if (ws.readyState !== WebSocket.CONNECTING) return;
-    ws.on('upgrade', (response) => {
-      this.#stream = response.socket;
-      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
-    });
-    ws.on('unexpected-response', (request, response) => {
+    const refused = (request: ClientRequest, response: IncomingMessage): void => {
       this.#refusedStatus = response.statusCode ?? null;
       response.resume();
       request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+    };
+    ws.once('unexpected-response', refused);
+    ws.once('upgrade', (response) => {
+      this.#stream = response.socket;
+      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
+      ws.off('unexpected-response', refused);
     });
   }
 
