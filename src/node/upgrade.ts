@@ -7,7 +7,6 @@ import { log } from '../logger.js';
 import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
-import type { WsUpgrader } from '../transport/ws.js';
 import { offersFirst } from '../wire/subprotocol.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
@@ -15,9 +14,16 @@ import type { Origins } from './origin.js';
 /** What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, and anything else forbids. */
 export type Verdict = boolean | 401 | 403 | PeerContext;
 
+/** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */
+export interface Upgrader {
+  readonly protocol: string;
+  /** Gives the transport, or what is wrong with a handshake that is malformed after all. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Transport | string;
+}
+
 /** How an upgrade request is judged. */
 export interface Gate {
-  readonly upgrader: WsUpgrader;
+  readonly upgrader: Upgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   readonly origins?: Origins | undefined;
   /** Whether this side takes nobody any more. */
