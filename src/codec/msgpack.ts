@@ -6,13 +6,13 @@ import { declareFragmentCost } from '../wire/fragment-cost.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
-import { fromMapping, toMapping } from '../wire/mapping.js';
+import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { emptyTable, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
-import { metadataCopy, plainCopy } from './plain-copy.js';
-import type { Dialect } from './plain-copy.js';
+import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-dialect.js';
+import { plainCopy } from './plain-copy.js';
 import { malformed, prescan } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
 
@@ -174,23 +174,8 @@ export class MsgpackCodec implements Codec {
 }
 
 const DEFAULT_MAX_ITEMS = 1_000_000;
-const MAX_DEPTH = 95;
 const KEPT_BYTES = 1024 * 1024;
 const ONE_BYTE = '';
-
-const MSGPACK_DIALECT: Dialect = {
-  codec: 'msgpack',
-  maxDepth: MAX_DEPTH,
-  nonFinite: true,
-  protoKey: false,
-  asksToJSON: false,
-  atom(value) {
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return bytesOf(value);
-    if (!(value instanceof Date)) return undefined;
-    const time = value.getTime();
-    return Number.isNaN(time) ? undefined : new Date(time);
-  },
-};
 
 const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
   tryToEncode(value) {
@@ -240,15 +225,6 @@ function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
   }
 }
 
-// What the encoder is given for an envelope; the payload has its own way in.
-function checkedMapping(frame: Frame): Record<string, unknown> {
-  const mapping = toMapping(frame);
-  if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
-  if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
-  if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
-  return mapping;
-}
-
 // The decoder gives views of the message; a receiver may keep, transfer or read them by `buffer`.
 function finished(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.slice();
@@ -258,8 +234,4 @@ function finished(value: unknown): unknown {
   const whole = marked && keys.some((key) => key.startsWith(MARK)) ? emptyTable() : value;
   for (const key of keys) whole[whole !== value && key.startsWith(MARK) ? key.slice(MARK.length) : key] = finished(value[key]);
   return whole;
-}
-
-function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
 }

@@ -79,29 +79,12 @@ export class Session {
     this.outbox = new Outbox(this);
     this.scheduler = this.outbox.scheduler;
     this.vigil = new Vigil(this, options.keepalive);
-    this.#flow(
-      new River(
-        () => this.#outbound(),
-        (error) => {
-          this.outbox.unwritten(error);
-        },
-      ),
-    );
+    this.#flow(new River(() => this.#outbound(), this.outbox.unwritten.bind(this.outbox)));
   }
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    this.#flow(
-      new River(
-        () => this.#inbound(),
-        (fault) => {
-          this.fail(fault);
-        },
-        () => {
-          this.#end();
-        },
-      ),
-    );
+    this.#flow(new River(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)));
     if (!this.#root.closed) this.vigil.start();
   }
 

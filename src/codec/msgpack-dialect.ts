@@ -1,0 +1,40 @@
+import type { Frame } from '../wire/frame.js';
+import { toMapping } from '../wire/mapping.js';
+import { metadataCopy } from './plain-copy.js';
+import type { Dialect } from './plain-copy.js';
+
+/** Levels of nesting that a payload may have: the library gives up at 100, and an envelope takes its part of them. */
+export const MAX_DEPTH = 95;
+
+/** What msgpack carries beside what JSON does, and what it does not. */
+export const MSGPACK_DIALECT: Dialect = {
+  codec: 'msgpack',
+  maxDepth: MAX_DEPTH,
+  nonFinite: true,
+  protoKey: false,
+  asksToJSON: false,
+  atom(value) {
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return bytesOf(value);
+    if (!(value instanceof Date)) return undefined;
+    const time = value.getTime();
+    return Number.isNaN(time) ? undefined : new Date(time);
+  },
+};
+
+/**
+ * What the encoder is given for an envelope, with headers and trailers checked and copied; the payload has its own way in.
+ *
+ * @throws TypeError for headers or trailers that msgpack cannot represent
+ */
+export function checkedMapping(frame: Frame): Record<string, unknown> {
+  const mapping = toMapping(frame);
+  if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
+  if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
+  if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
+  return mapping;
+}
+
+/** The bytes of a buffer, or of any view of one; not copied. */
+export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
+}
