@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
-import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { SocketClose, Transport } from '../../src/transport/transport.js';
 import { dialWs, transportOf, WsTransport } from '../../src/transport/ws.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
@@ -203,6 +202,16 @@ describe('a socket of ws as a transport', () => {
       remote.send('x'.repeat(101));
       expect(await endOf(dialed)).toEqual({ code: 1009, reason: 'Max payload size exceeded', wasClean: false });
       expect(await endOf(remote)).toMatchObject({ code: 1009 });
+    });
+
+    it('reports 1009 whatever fails behind it', async () => {
+      const ws = new WebSocket(url, ['mux.v1.json'], { maxPayload: 100 });
+      const dialed = new WsTransport(ws);
+      const remote = transportOf(await accepted);
+      remote.messages$.subscribe();
+      ws.once('error', () => ws.emit('error', new Error('behind it')));
+      remote.send('x'.repeat(101));
+      expect(await endOf(dialed)).toMatchObject({ code: 1009, wasClean: false });
     });
 
     it('reports 1006, and not 1009, for another fault of the remote', async () => {

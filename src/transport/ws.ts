@@ -100,7 +100,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   protected override failed(event: SocketEvent): void {
     const { error } = event;
-    this.#tooBig = error instanceof Error && 'code' in error && error.code === TOO_BIG_ERROR;
+    this.#tooBig ||= error instanceof Error && 'code' in error && error.code === TOO_BIG_ERROR;
     super.failed(event);
   }
 
