@@ -56,6 +56,18 @@ describe('an answer that comes before the call has returned', () => {
     expect(await lastValueFrom(peer.open$('ask', { onOpen }).pipe(toArray()))).toEqual([1, 2]);
   });
 
+  it('is given to an observer without an operator before it', () => {
+    const { peer, socket, onOpen } = answered('"payload":1', '"payload":2', '"end":true');
+    const told: unknown[] = [];
+    const subscription = peer.open$('ask', { onOpen }).subscribe({
+      next: (value) => told.push(value),
+      complete: () => told.push('complete'),
+    });
+    expect(told).toEqual([1, 2, 'complete']);
+    expect(subscription.closed).toBe(true);
+    expect(socket.sent).toHaveLength(1);
+  });
+
   it('is read no further than the subscriber wants, and the stream is cancelled', async () => {
     const { peer, socket, onOpen } = answered('"payload":1', '"payload":2');
     expect(await lastValueFrom(peer.open$('ask', { onOpen }).pipe(take(1), toArray()))).toEqual([1]);

@@ -58,11 +58,11 @@ describe('the values by stream id', () => {
   it('take the room of those that are there: the table grows with them, and gets smaller behind a burst', () => {
     const map = new StreamMap<number>(7);
     expect(map.slots).toBe(4);
-    for (let id = 1; id <= 2; id++) map.set(id, id);
+    for (let id = 1; id <= 3; id++) map.set(id, id);
     expect(map.slots).toBe(4);
-    map.set(3, 3);
+    map.set(4, 4);
     expect(map.slots).toBe(8);
-    for (let id = 4; id <= 100_000; id++) map.set(id, id);
+    for (let id = 5; id <= 100_000; id++) map.set(id, id);
     expect(map.slots).toBe(262_144);
     for (let id = 1; id <= 100_000 - 32_768; id++) map.delete(id);
     expect(map.slots).toBe(262_144);

@@ -2,7 +2,6 @@ import { firstValueFrom, merge, Observable } from 'rxjs';
 import { retryWhenSafe } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
-import type { Message } from '../wire/codec.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
@@ -15,9 +14,9 @@ import type { Overflow } from './overflow.js';
 import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
 import type { Input } from './pump.js';
+import { Received } from './received.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
-import type { StreamStart } from './stream-start.js';
 import { WaitingStream } from './waiting.js';
 
 /** What every call can be given. */
@@ -64,8 +63,7 @@ export class Calls {
     const encoded = payload === ABSENT ? null : core.codec.encodePayload(payload);
     const frame = new OutgoingFrame({ type: 'open', payload, headers, end: intent !== 'talk', trailers: null }, encoded);
     core.checkSendable(frame, encoded, null);
-    const start = { local: true, headers, payload, forgotten: intent === 'forget' };
-    const stream = signal?.aborted === true ? this.#unplaced(start) : this.#place(start, encoded);
+    const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
     stream.limit(timeoutMs);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.line.send(frame);
@@ -115,10 +113,9 @@ export class Calls {
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
+    if (input === undefined) return retried(new Received(() => this.open(value, 'ask', options)), options);
     const received$ = new Observable((subscriber) => {
-      const stream = this.open(value, input === undefined ? 'ask' : 'talk', options);
-      // The stream itself, because a function would keep the options of the call.
-      if (input === undefined) return stream.readBy(subscriber);
+      const stream = this.open(value, 'talk', options);
       return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
     return retried(received$, options);
@@ -136,15 +133,15 @@ export class Calls {
     return freezeMetadata(copy, codec);
   }
 
-  #place(start: StreamStart, encoded: Message | null): StreamCore {
+  #place(open: OutgoingFrame, forgotten: boolean): StreamCore {
     const { core } = this;
     const session = core.current;
     if (session !== null && core.waiting.empty && !(session.streams.exhausted && core.source.replace())) {
-      const live = session.open(start.forgotten);
-      return (live.sink = new StreamCore(core, start, live));
+      const live = session.open(forgotten);
+      return (live.sink = new StreamCore(core, live, open.headers, open.payload));
     }
-    const waiting = core.waiting.enter(encoded);
-    const stream = (waiting.core = new StreamCore(core, start, waiting));
+    const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
+    const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
     if (session !== null || core.source.hopeful) core.source.wake();
     else
       waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
@@ -152,9 +149,9 @@ export class Calls {
   }
 
   /** A stream that is over before it has begun: no id is spent on it. */
-  #unplaced(start: StreamStart): StreamCore {
-    const nowhere = new WaitingStream(this.core.waiting);
-    return (nowhere.core = new StreamCore(this.core, start, nowhere));
+  #unplaced(open: OutgoingFrame): StreamCore {
+    const nowhere = new WaitingStream(this.core.waiting, false);
+    return (nowhere.core = new StreamCore(this.core, nowhere, open.headers, open.payload));
   }
 }
 

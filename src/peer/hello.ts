@@ -66,7 +66,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     );
     core.checkSendable(frame, encoded, session.streams.nextId);
     const live = session.open();
-    const stream = new StreamCore(core, { local: true, headers: frame.headers, payload }, live);
+    const stream = new StreamCore(core, live, frame.headers, payload);
     // It belongs to this socket: unlike other streams it is not taken back for the next.
     live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
     stream.limit(timeoutMs);

@@ -20,7 +20,7 @@ export class Outbox {
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
-    this.#begun = stream.start.local;
+    this.#begun = stream.local;
   }
 
   get begun(): boolean {
@@ -105,7 +105,7 @@ export class Outbox {
   /** The headers of this side's first frame; `null` behind it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.#begun && headers === undefined) return null;
-    const { core, start, stream } = this.stream;
+    const { core, local, stream } = this.stream;
     if (headers === undefined && core.hooks.replyHeaders.empty) return null;
     const copy = copyMetadata(headers);
     if (!this.#begun) {
@@ -113,7 +113,7 @@ export class Outbox {
       return freezeMetadata(copy, core.codec);
     }
     if (Object.keys(copy).length > 0)
-      throw new TypeError(`expected headers with the ${start.local ? 'open' : 'first frame'} only, got some behind it`);
+      throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some behind it`);
     return null;
   }
 

@@ -57,7 +57,7 @@ export class Reception {
 
   receive(live: LiveStream, open: CompleteFrame): void {
     const headers = open.headers === null ? null : Object.freeze(open.headers);
-    const stream = new StreamCore(this.core, { local: false, headers, payload: open.payload }, live);
+    const stream = new StreamCore(this.core, live, headers, open.payload);
     live.sink = stream;
     if (open.end) stream.finish();
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
@@ -114,7 +114,7 @@ export class Reception {
 function run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settled?: (failed: boolean) => void): void {
   live.run();
   try {
-    const { payload } = stream.start;
+    const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.stream);
     if (!isThenable(result)) done(live, stream, settled);
     else

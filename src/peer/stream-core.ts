@@ -20,7 +20,6 @@ import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
-import type { StreamStart } from './stream-start.js';
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
@@ -46,12 +45,22 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** Lets go of the caller's signal. */
   #release: (() => void) | null = null;
 
+  /**
+   * @param opening the headers it was opened with
+   * @param payload what it was opened with; `ABSENT` when that was without one
+   */
   constructor(
     readonly core: PeerCore,
-    readonly start: StreamStart,
     public line: StreamLine,
+    private readonly opening: Readonly<Metadata> | null,
+    readonly payload: unknown,
   ) {
-    this.#taken = start.local;
+    this.#taken = line.local;
+  }
+
+  /** Whether this side opened it. */
+  get local(): boolean {
+    return this.line.local;
   }
 
   get inbox(): Inbox<unknown> {
@@ -64,7 +73,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Whether this side's first frame has gone, which is the one that carries headers. */
   get begun(): boolean {
-    return this.#outbox?.begun ?? this.start.local;
+    return this.#outbox?.begun ?? this.local;
   }
 
   /** Whether somebody reads. */
@@ -81,7 +90,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   get headers(): Readonly<Metadata> {
-    return this.start.headers ?? NO_HEADERS;
+    return this.opening ?? NO_HEADERS;
   }
 
   get phase(): StreamPhase {
@@ -137,7 +146,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   // From the connection
 
   receive(frame: CompleteFrame): void {
-    if (this.start.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
+    if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.#deliver(frame.payload);
     // An end that closes the stream is told with its cause.
@@ -192,7 +201,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   abandoned(): void {
-    if (this.start.local) this.unsubscribed();
+    if (this.local) this.unsubscribed();
   }
 
   // From the user

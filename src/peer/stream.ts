@@ -79,7 +79,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** Whether this side opened the stream. */
   get local(): boolean {
-    return this.#core.start.local;
+    return this.#core.local;
   }
 
   /** The opener's headers; empty when there were none. */
@@ -89,12 +89,12 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** The opener's payload; `null` when there was none, which {@link hasPayload} tells from a `null` that was sent. */
   get payload(): unknown {
-    const { payload } = this.#core.start;
+    const { payload } = this.#core;
     return payload === ABSENT ? null : payload;
   }
 
   get hasPayload(): boolean {
-    return this.#core.start.payload !== ABSENT;
+    return this.#core.payload !== ABSENT;
   }
 
   /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come. */

@@ -36,7 +36,7 @@ export class WaitingRoom {
    *
    * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
    */
-  enter(encodedPayload: Message | null): WaitingStream {
+  enter(encodedPayload: Message | null, forgotten: boolean): WaitingStream {
     const bytes = sizeOf(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -44,12 +44,12 @@ export class WaitingRoom {
         { retriable: true },
       );
     }
-    return this.#add(new WaitingStream(this));
+    return this.#add(new WaitingStream(this, forgotten));
   }
 
   /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
   readmit(core: StreamCore, { frames, waiters }: Unsent): WaitingStream {
-    const stream = this.#add(new WaitingStream(this, waiters));
+    const stream = this.#add(new WaitingStream(this, core.line.forgotten, waiters));
     stream.core = core;
     for (const frame of frames) stream.send(frame);
     return stream;
@@ -75,7 +75,7 @@ export class WaitingRoom {
   dismiss(cause: CloseCause, error: AnyMuxError | null): void {
     const waiting = [...this.#waiting];
     // Any other call is told by its own error.
-    const unheard = waiting.filter(({ core }) => core?.start.forgotten === true).length;
+    const unheard = waiting.filter(({ forgotten }) => forgotten).length;
     if (unheard > 0)
       log('warn', `rxmux: ${unheard} notify() never left: the peer ended before there was a connection (await peer.opened first)`);
     for (const stream of waiting) stream.dismiss(cause, error);
@@ -90,6 +90,7 @@ export class WaitingRoom {
 /** A stream that no socket has taken yet: its frames wait here. */
 export class WaitingStream implements StreamLine {
   readonly id = null;
+  readonly local = true;
   readonly unsent = true;
   readonly arrivedBytes = 0;
   core: StreamCore | null = null;
@@ -101,6 +102,7 @@ export class WaitingStream implements StreamLine {
 
   constructor(
     private readonly room: WaitingRoom,
+    readonly forgotten: boolean,
     waiters: readonly (() => void)[] = [],
   ) {
     this.#waiters = [...waiters];
@@ -160,7 +162,7 @@ export class WaitingStream implements StreamLine {
   board(session: Session): void {
     const { core } = this;
     if (core === null) return;
-    const live = session.open(core.start.forgotten);
+    const live = session.open(this.forgotten);
     live.sink = core;
     for (const frame of this.#frames) live.send(frame);
     if (this.#ended !== null) {

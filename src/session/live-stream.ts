@@ -34,10 +34,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   constructor(
     private readonly session: Session,
     readonly id: number,
-    /** Whether this side opened it. */
     readonly local: boolean,
-    /** Whether nothing is wanted of it once its open has left. */
-    private readonly forgotten = false,
+    readonly forgotten = false,
   ) {
     super();
     this.#unsent = this.#headersDue = local;

@@ -25,6 +25,10 @@ export interface StreamSink {
 export interface StreamLine {
   /** `null` until a socket has taken the stream. */
   readonly id: number | null;
+  /** Whether this side opened the stream. */
+  readonly local: boolean;
+  /** Whether nothing is wanted of it once its open has left. */
+  readonly forgotten: boolean;
   readonly phase: StreamPhase;
   /** Whether this side may send nothing more: its `end` is accepted, or the stream is closed. */
   readonly sealed: boolean;

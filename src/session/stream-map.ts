@@ -11,7 +11,7 @@ const FREE = -1;
  * generation, keeps the streams that it held, and the tables after it, until the next full collection: that was a third of
  * the cost of a request. A slot here is emptied in place, and the table stays.
  *
- * Open addressing with linear probing, at most half full. Ids are the remote's to choose, so they are hashed with a seed
+ * Open addressing with linear probing, at most three quarters full. Ids are the remote's to choose, so they are hashed with a seed
  * of the table's own: nobody can choose ids that fall into one place.
  */
 export class StreamMap<T> {
@@ -27,7 +27,7 @@ export class StreamMap<T> {
     return this.#size;
   }
 
-  /** Slots of the table, of which half may be taken. */
+  /** Slots of the table, of which three in four may be taken. */
   get slots(): number {
     return this.#ids.length;
   }
@@ -42,7 +42,7 @@ export class StreamMap<T> {
     if (this.#ids[slot] === id) return;
     this.#ids[slot] = id;
     this.#size++;
-    if (this.#size * 2 > this.#ids.length) this.#resize(this.#ids.length * 2);
+    if (this.#size * 4 > this.#ids.length * 3) this.#resize(this.#ids.length * 2);
   }
 
   delete(id: number): void {
