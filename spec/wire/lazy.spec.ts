@@ -6,7 +6,7 @@ describe('a lazy map', () => {
     const map = new LazyMap<string, number>();
     map.delete('a');
     map.clear();
-    expect([map.size, map.get('a'), [...map.keys()], [...map.values()]]).toEqual([0, undefined, [], []]);
+    expect([map.size, map.get('a'), map.has('a'), [...map.keys()], [...map.values()], [...map]]).toEqual([0, undefined, false, [], [], []]);
   });
 
   it('does what a Map does, in the order of the entries', () => {
@@ -15,8 +15,12 @@ describe('a lazy map', () => {
     map.set('a', 2);
     map.set('b', 3);
     expect([map.size, map.get('b'), [...map.keys()], [...map.values()]]).toEqual([2, 3, ['b', 'a'], [3, 2]]);
+    expect([...map]).toEqual([
+      ['b', 3],
+      ['a', 2],
+    ]);
     map.delete('b');
-    expect([map.size, map.get('b'), [...map.keys()]]).toEqual([1, undefined, ['a']]);
+    expect([map.size, map.get('b'), map.has('b'), map.has('a'), [...map.keys()]]).toEqual([1, undefined, false, true, ['a']]);
     map.clear();
     expect([map.size, map.get('a')]).toEqual([0, undefined]);
   });

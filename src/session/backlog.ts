@@ -1,3 +1,4 @@
+import { LazyMap } from '../wire/lazy.js';
 import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
@@ -14,11 +15,14 @@ export interface Unsent {
   readonly waiters: readonly (() => void)[];
 }
 
+/** The lanes that are not empty, by stream. */
+export type Lanes = Pick<LazyMap<number, Lane>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
+
 const NONE: readonly never[] = [];
 
 /** What waits on all streams: frames for their turn, and tasks for room. */
 export class Backlog {
-  readonly #lanes = new Map<number, Lane>();
+  readonly #lanes = new LazyMap<number, Lane>();
   /** For room in a stream's queue. */
   readonly #waiters = new Waiters();
   /** For nothing to be queued at all. */
@@ -30,7 +34,7 @@ export class Backlog {
   constructor(private readonly limits: Limits) {}
 
   /** In the order of their turns. A new one comes last, so opens leave in the order in which they were added. */
-  get lanes(): ReadonlyMap<number, Lane> {
+  get lanes(): Lanes {
     return this.#lanes;
   }
 

@@ -8,6 +8,10 @@ export class LazyMap<K, V> {
     return this.#entries?.size ?? 0;
   }
 
+  has(key: K): boolean {
+    return this.#entries?.has(key) ?? false;
+  }
+
   get(key: K): V | undefined {
     return this.#entries?.get(key);
   }
@@ -30,6 +34,11 @@ export class LazyMap<K, V> {
 
   clear(): void {
     this.#entries = null;
+  }
+
+  /** In the order in which their keys came; those that are set meanwhile too. */
+  [Symbol.iterator](): Iterator<[K, V]> {
+    return (this.#entries ?? NOTHING)[Symbol.iterator]();
   }
 }
 
