@@ -8,7 +8,7 @@ import { portOf } from './port.js';
 import { pushItems } from './push.js';
 
 /** Far above what any workload sends: the floors check nothing. */
-const MAX_PAYLOAD = 2 ** 30;
+export const MAX_PAYLOAD = 2 ** 30;
 
 export interface FloorCodec {
   readonly encode: (message: FloorMessage) => string | Uint8Array;

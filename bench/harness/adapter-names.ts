@@ -2,6 +2,7 @@
 export const ADAPTER_NAMES = [
   'floor-a',
   'floor-b',
+  'bare-wire',
   'rxmux-json',
   'rxmux-msgpack',
   'ws',
@@ -18,7 +19,7 @@ export const ADAPTER_NAMES = [
 export type AdapterName = (typeof ADAPTER_NAMES)[number];
 
 /** Those that need nothing but what the project itself installs. */
-export const OWN_ADAPTERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'rxmux-json', 'rxmux-msgpack'];
+export const OWN_ADAPTERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'bare-wire', 'rxmux-json', 'rxmux-msgpack'];
 
 /** What every ratio is to. */
 export const REFERENCE: AdapterName = 'floor-a';

@@ -5,6 +5,7 @@ import type { Adapter } from './adapter.js';
 const adapters = {
   'floor-a': () => import('../adapters/floor-a.js'),
   'floor-b': () => import('../adapters/floor-b.js'),
+  'bare-wire': () => import('../adapters/bare-wire.js'),
   'rxmux-json': () => import('../adapters/rxmux-json.js'),
   'rxmux-msgpack': () => import('../adapters/rxmux-msgpack.js'),
   ws: () => import('../adapters/ws.js'),
