@@ -1,8 +1,11 @@
-// Builds dist/: the sources twice, as ES modules and as CommonJS.
+// Builds dist/: the sources twice, as ES modules and as CommonJS, with the declarations of each.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const DOORS = ['index', 'node', 'msgpack', 'testing'];
 
 const root = join(import.meta.dirname, '..');
 const cjs = join(root, 'dist/cjs');
@@ -13,6 +16,26 @@ for (const project of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
   const { status } = spawnSync(process.execPath, [tsc, '--project', join(root, project)], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
+
+// One file for each door and for what several doors share: what a function finds in its own module costs an engine less than
+// what it imports (docs/PERFORMANCE.md).
+await build({
+  absWorkingDir: root,
+  entryPoints: DOORS.map((door) => `src/${door}.ts`),
+  outdir: 'dist/esm',
+  chunkNames: 'shared/[hash]',
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  // Those of package.json are about dist/.
+  ignoreAnnotations: true,
+  format: 'esm',
+  target: 'es2022',
+  platform: 'neutral',
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+});
 
 // `import.meta` does not exist in CommonJS, so there env-none.ts stands in for env.ts, under its name.
 for (const built of readdirSync(cjs).filter((name) => name.startsWith('env-none.'))) {

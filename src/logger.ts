@@ -47,17 +47,26 @@ export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...rest
   }
 }
 
-// 'silent' has no place here, as an unknown level has none: as a threshold it lets nothing through.
-const SEVERITY: ReadonlyMap<string, number> = new Map([
-  ['debug', 0],
-  ['info', 1],
-  ['warn', 2],
-  ['error', 3],
-]);
-
 function isEnabledFor(level: LogLevel): boolean {
-  const threshold = SEVERITY.get(logger.level) ?? Infinity;
-  return (SEVERITY.get(level) ?? -1) >= threshold;
+  const severity = severityOf(level);
+  return severity !== null && severity >= (severityOf(logger.level) ?? Infinity);
+}
+
+// `null` for 'silent' and for a level that nobody knows: as a threshold they let nothing through. No Map, because every
+// frame asks.
+function severityOf(level: string): number | null {
+  switch (level) {
+    case 'debug':
+      return 0;
+    case 'info':
+      return 1;
+    case 'warn':
+      return 2;
+    case 'error':
+      return 3;
+    default:
+      return null;
+  }
 }
 
 function writer(level: Exclude<LogLevel, 'silent'>): (message: string, ...rest: unknown[]) => void {

@@ -20,7 +20,8 @@ export class Bucket {
   }
 
   get empty(): boolean {
-    this.#fill();
+    // Time only adds to what is there.
+    if (this.#tokens < 1) this.#fill();
     return this.#tokens < 1;
   }
 

@@ -182,9 +182,11 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   #opened(frame: CompleteFrame): void {
     this.advance('recvOpen');
     if (frame.end) this.advance('recvEnd');
-    this.#guard(() => {
+    try {
       this.session.complete(this, frame);
-    });
+    } catch (error) {
+      this.#broken(error);
+    }
   }
 
   #data(frame: CompleteFrame): void {
@@ -193,9 +195,11 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const over = frame.end && this.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
     else if (frame.end) this.advance('recvEnd');
-    this.#guard(() => {
+    try {
       this.sink.receive(frame);
-    });
+    } catch (error) {
+      this.#broken(error);
+    }
     if (over) this.#tell(this.cause);
   }
 
@@ -219,10 +223,11 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const unsent = this.session.scheduler.backlog.withdraw(this.id);
     this.#leave(input, cause);
     let isTaken = false;
-    if (this.#unsent)
-      this.#guard(() => {
-        isTaken = this.sink.takeBack?.(unsent) === true;
-      });
+    try {
+      isTaken = this.#unsent && this.sink.takeBack?.(unsent) === true;
+    } catch (error) {
+      this.#broken(error);
+    }
     if (isTaken) this.session.released(this);
     else {
       this.#tell(cause);
@@ -243,9 +248,11 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #tell(cause: CloseCause): void {
-    this.#guard(() => {
+    try {
       this.sink.gone(cause);
-    });
+    } catch (error) {
+      this.#broken(error);
+    }
     if (this.#place?.running !== true) this.#discount();
     this.session.released(this);
   }
@@ -256,13 +263,9 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.#unread = 0;
   }
 
-  /** Runs the owner's code: what it throws ends this stream, and nothing else. */
-  #guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      log('error', `rxmux: stream ${this.id}: internal error`, error);
-      this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
-    }
+  /** The owner's code has thrown, which ends this stream and nothing else. */
+  #broken(error: unknown): void {
+    log('error', `rxmux: stream ${this.id}: internal error`, error);
+    this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
   }
 }
