@@ -91,10 +91,12 @@ export class RoutedTransport implements Transport {
     return this.#readers + this.#travelling.length + [this.#cancelArrival, this.#cancelRoom].filter((cancel) => cancel !== NOTHING).length;
   }
 
-  send(message: Message): void {
-    if (this.closed !== null) return;
-    if (this.#msPerByte > 0) this.#freeAt = Math.max(this.#freeAt, asyncScheduler.now()) + encodedLength(message) * this.#msPerByte;
+  send(message: Message): number {
+    if (this.closed !== null) return 0;
+    const bytes = encodedLength(message);
+    if (this.#msPerByte > 0) this.#freeAt = Math.max(this.#freeAt, asyncScheduler.now()) + bytes * this.#msPerByte;
     this.#travel(message);
+    return bytes;
   }
 
   turn(task: () => void): void {

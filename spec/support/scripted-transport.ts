@@ -47,11 +47,13 @@ export class ScriptedTransport implements Transport {
     return this.#whenBelow?.bytes ?? null;
   }
 
-  send(message: Message): void {
+  send(message: Message): number {
     this.onSend(message);
-    if (this.closed !== null || this.closes.length > 0) return;
-    if (this.stuck) this.bufferedAmount += encodedLength(message);
+    if (this.closed !== null || this.closes.length > 0) return 0;
+    const bytes = encodedLength(message);
+    if (this.stuck) this.bufferedAmount += bytes;
     this.sent.push(message);
+    return bytes;
   }
 
   turn(task: () => void): void {

@@ -185,8 +185,7 @@ export class Session {
   }
 
   #write(message: Message): null {
-    this.transport.send(message);
-    this.vigil.sent(encodedLength(message));
+    this.vigil.sent(this.transport.send(message));
     return null;
   }
 

@@ -59,15 +59,17 @@ export class MemoryTransport implements Transport {
     return this.#leaving + (other.#blocked ? other.#unreadBytes : 0);
   }
 
-  send(message: Message): void {
-    if (this.#closing || this.#closed !== null) return;
+  send(message: Message): number {
+    if (this.#closing || this.#closed !== null) return 0;
+    const bytes = encodedLength(message);
     if (this.#leaving === 0)
       asapScheduler.schedule(() => {
         this.#leaving = 0;
         this.#checkRoom();
       });
-    this.#leaving += encodedLength(message);
+    this.#leaving += bytes;
     this.link.carry(this.side, message);
+    return bytes;
   }
 
   turn(task: () => void): void {

@@ -29,8 +29,8 @@ export interface Transport {
   readonly closed: SocketClose | null;
   /** Bytes given to {@link send} that the socket still holds. */
   readonly bufferedAmount: number;
-  /** Gives one message to the socket; does nothing once the socket is closing. */
-  send(message: Message): void;
+  /** Gives one message to the socket; tells how many bytes it is, or 0 once the socket is closing, which takes none. */
+  send(message: Message): number;
   /** Runs `task` in a later turn of the event loop, so that reading and timers get their share. */
   turn(task: () => void): void;
   /** Runs `task` once, in a later turn, when the socket holds at most `bytes`, or hardly anything. A second call replaces the first. */

@@ -2,7 +2,7 @@ import { Observable, timer } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
-import { truncateToBytes } from '../wire/length.js';
+import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
@@ -73,13 +73,14 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.bufferedAmount;
   }
 
-  send(message: Message): void {
-    if (this.socket.readyState !== ReadyState.OPEN) return;
+  send(message: Message): number {
+    if (this.socket.readyState !== ReadyState.OPEN) return 0;
     try {
       this.socket.send(message);
     } catch (error) {
       this.terminate(String(error));
     }
+    return encodedLength(message);
   }
 
   turn(task: () => void): void {

@@ -16,6 +16,8 @@ const UNNOTICED_BYTES = 16 * 1024;
  * remote begins on a long burst while the rest of it is still being made, and a burst of n takes some log n system calls.
  */
 const FIRST_WRITE_MESSAGES = 8;
+const TEXT = { binary: false };
+const BINARY = { binary: true };
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
@@ -59,13 +61,17 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return this.#answeredProtocol;
   }
 
-  override send(message: Message): void {
-    if (this.socket.readyState !== WebSocket.OPEN) return;
+  override send(message: Message): number {
+    const { socket } = this;
+    if (socket.readyState !== WebSocket.OPEN) return 0;
     this.#cork();
-    const size = typeof message === 'string' ? message.length : message.byteLength;
-    if (size < UNNOTICED_BYTES && this.socket.bufferedAmount < UNNOTICED_BYTES) this.socket.send(message);
-    else this.socket.send(message, this.#passedOn);
+    // Text as its bytes, because `ws` would measure it, and write it and its header separately.
+    const [data, kind] = typeof message === 'string' ? [Buffer.from(message), TEXT] : [message, BINARY];
+    const { byteLength } = data;
+    if (byteLength < UNNOTICED_BYTES && socket.bufferedAmount < UNNOTICED_BYTES) socket.send(data, kind);
+    else socket.send(data, kind, this.#passedOn);
     this.#joined();
+    return byteLength;
   }
 
   override whenBelow(bytes: number, task: () => void): void {
