@@ -20,7 +20,7 @@ const FRAMES: Readonly<Record<string, Frame>> = {
     C: { payload: circle },
   }),
   /** A payload that was encoded at the call, and has changed since. */
-  w: new OutgoingFrame({ type: 'data', stream: 1, payload: 'changed' }, '"d"'),
+  w: new OutgoingFrame({ type: 'data', stream: 1, payload: 'changed' }, '"d"', JSON_CODEC),
 };
 
 /** What goes out, to the byte. */

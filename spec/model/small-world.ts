@@ -138,7 +138,7 @@ export class SmallWorld {
     else if (act === 'fail') live.reset('user', ResetCode.APPLICATION_ERROR, '');
     else {
       part.sent.push(payload);
-      live.send(new OutgoingFrame({ type, payload, end: act === 'end' }, CODEC.encodePayload(payload)));
+      live.send(new OutgoingFrame({ type, payload, end: act === 'end' }, CODEC.encodePayload(payload), CODEC));
     }
   }
 

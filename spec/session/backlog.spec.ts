@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
 import { Backlog } from '../../src/session/backlog.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
@@ -197,7 +198,7 @@ function backlogOf(limits: Partial<Limits> = {}): Backlog {
 
 function add(backlog: Backlog, stream: number, bytes: number, type = 'data'): OutgoingFrame {
   const payload = 'x'.repeat(bytes - 2);
-  const frame = new OutgoingFrame({ type, stream, payload }, `"${payload}"`);
+  const frame = new OutgoingFrame({ type, stream, payload }, `"${payload}"`, new JsonCodec());
   backlog.add(stream, frame, null);
   return frame;
 }

@@ -126,7 +126,7 @@ function data(fields: Partial<Frame>): OutgoingFrame {
 
 function outgoing(frame: Frame): OutgoingFrame {
   const { payload = ABSENT } = frame;
-  return new OutgoingFrame(frame, payload === ABSENT ? null : CODEC.encodePayload(payload));
+  return new OutgoingFrame(frame, payload === ABSENT ? null : CODEC.encodePayload(payload), CODEC);
 }
 
 function laneOf([first = data({}), ...rest]: readonly OutgoingFrame[]): Lane {

@@ -609,7 +609,7 @@ function bytesOf(slices: readonly Envelope[]): number {
 }
 
 function data(stream: number): OutgoingFrame {
-  return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream));
+  return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream), new JsonCodec());
 }
 
 /** A scheduler whose river is a log of types and streams. */

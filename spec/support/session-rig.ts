@@ -149,7 +149,7 @@ export class Rig {
   /** Sends a frame on a stream; `data` unless it says otherwise. */
   send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
     const encoded = payload === ABSENT ? null : this.session.codec.encodePayload(payload);
-    live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded));
+    live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, this.session.codec));
   }
 
   /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */

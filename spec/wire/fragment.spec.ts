@@ -94,7 +94,7 @@ describe('split_frame rule 3: slices of the encoded payload, each encoded again,
   });
 
   it('uses the payload that was encoded beforehand', () => {
-    const prepared = new OutgoingFrame({ type: 'data', stream: 1, payload: 'not looked at' }, json.encodePayload('x'.repeat(80)));
+    const prepared = new OutgoingFrame({ type: 'data', stream: 1, payload: 'not looked at' }, json.encodePayload('x'.repeat(80)), json);
     expect(fragments(prepared, 100).join('')).toBe(`"${'x'.repeat(80)}"`);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
+import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
@@ -12,7 +14,7 @@ const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op
 
 describe('OutgoingFrame: a payload is encoded whole at the call', () => {
   it('is an ordinary frame to whoever looks at it', () => {
-    const outgoing = new OutgoingFrame(frame, json.encodePayload(frame.payload));
+    const outgoing = new OutgoingFrame(frame, json.encodePayload(frame.payload), json);
     expect(fieldsOf(outgoing)).toStrictEqual(completeFrame(frame));
     expect(framesEqual(outgoing, frame)).toBe(true);
   });
@@ -29,7 +31,7 @@ describe('OutgoingFrame: a payload is encoded whole at the call', () => {
   });
 
   it('gives the encoded payload back, and null for any other frame', () => {
-    expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}'))).toBe('{"n":1}');
+    expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}', json))).toBe('{"n":1}');
     expect(OutgoingFrame.encodedPayload(frame)).toBeNull();
   });
 });
@@ -40,9 +42,19 @@ describe('encodeFrame', () => {
     ['decodePayload and encode', disguised(json)],
   ])('sends the value as it was at the call, by %s', (_how, codec) => {
     const payload = { n: 1 };
-    const outgoing = new OutgoingFrame({ ...frame, payload }, codec.encodePayload(payload));
+    const outgoing = new OutgoingFrame({ ...frame, payload }, codec.encodePayload(payload), codec);
     payload.n = 2;
     expect(encodeFrame(outgoing, codec)).toBe(json.encode(frame));
+  });
+
+  it.each<[string, Codec]>([
+    ['msgpack', new MsgpackCodec()],
+    ['another json', new JsonCodec()],
+  ])('encodes what was prepared by another codec anew, by %s', (_which, codec) => {
+    const long = { ...frame, payload: 'x'.repeat(200) };
+    const observed = new OutgoingFrame(long, json.encodePayload('what json has written'), json);
+    expect(encodeFrame(observed, codec)).toEqual(codec.encode(long));
+    expect(splitFrame(observed, 120, codec)).toEqual(splitFrame(long, 120, codec));
   });
 
   it('encodes any other frame as it is', () => {

@@ -2,38 +2,26 @@ import { payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { isTooDeep } from './depth.js';
 
-// How every implementation begins a frame that opens a stream or carries data; the two are equally long.
-const DATA = '{"type":"data","stream":';
-const OPEN = '{"type":"open","stream":';
-const END = ',"end":true';
-const PAYLOAD = ',"payload":';
+// How every implementation begins a frame that opens a stream or carries data; so many digits are always a safe integer.
+const HEAD = /\{"type":"(?:data|open)","stream":[1-9]\d{0,14}(?:,"end":true)?,"payload":/y;
+const TYPE_AT = '{"type":"'.length;
+const STREAM_AT = '{"type":"data","stream":'.length;
 
-const [DIGIT_0, DIGIT_9, BRACE] = [0x30, 0x39, 0x7d];
-/** So many digits are always a safe integer. */
-const MOST_DIGITS = 15;
+const [DIGIT_0, DIGIT_9, D, E, BRACE] = [0x30, 0x39, 0x64, 0x65, 0x7d];
+/** From the end of the id to the first letter of the next key. */
+const AFTER_QUOTE = ',"'.length;
 
 /**
  * Decodes what most messages are: an `open` or `data` frame with nothing but a payload, written as the protocol orders its
- * keys. Then only the payload is parsed, which costs a sixth less than to parse the envelope and look at what is in it.
+ * keys. Then only the payload is parsed, which costs less than to parse the envelope and look at what is in it.
  *
  * @param maxDepth levels of nesting that a payload may have
  * @returns `null` for any other message, which may be good or bad
  */
 export function decodeCanonical(message: string, maxDepth: number): CompleteFrame | null {
-  const isData = message.startsWith(DATA);
-  if ((!isData && !message.startsWith(OPEN)) || message.charCodeAt(message.length - 1) !== BRACE) return null;
-  let at = DATA.length;
-  let stream = 0;
-  for (let digit = message.charCodeAt(at); digit >= DIGIT_0 && digit <= DIGIT_9; digit = message.charCodeAt(++at)) {
-    // A leading zero is no JSON.
-    if (stream === 0 && digit === DIGIT_0) return null;
-    stream = stream * 10 + (digit - DIGIT_0);
-  }
-  if (stream === 0 || at > DATA.length + MOST_DIGITS) return null;
-  const end = message.startsWith(END, at);
-  if (end) at += END.length;
-  if (!message.startsWith(PAYLOAD, at)) return null;
-  const text = message.slice(at + PAYLOAD.length, -1);
+  HEAD.lastIndex = 0;
+  if (!HEAD.test(message) || message.charCodeAt(message.length - 1) !== BRACE) return null;
+  const text = message.slice(HEAD.lastIndex, -1);
   let payload: unknown;
   try {
     payload = JSON.parse(text);
@@ -42,5 +30,10 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
     return null;
   }
   if (isTooDeep(payload, maxDepth, text)) return null;
-  return payloadFrame(isData ? 'data' : 'open', stream, end, payload);
+  let at = STREAM_AT;
+  let stream = 0;
+  for (let digit = message.charCodeAt(at); digit >= DIGIT_0 && digit <= DIGIT_9; digit = message.charCodeAt(++at))
+    stream = stream * 10 + (digit - DIGIT_0);
+  const type = message.charCodeAt(TYPE_AT) === D ? 'data' : 'open';
+  return payloadFrame(type, stream, message.charCodeAt(at + AFTER_QUOTE) === E, payload);
 }

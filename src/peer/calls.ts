@@ -61,7 +61,7 @@ export class Calls {
     const payload = value === undefined ? ABSENT : value;
     const headers = this.#headers(value, options);
     const encoded = payload === ABSENT ? null : core.codec.encodePayload(payload);
-    const frame = new OutgoingFrame({ type: 'open', payload, headers, end: intent !== 'talk', trailers: null }, encoded);
+    const frame = new OutgoingFrame({ type: 'open', payload, headers, end: intent !== 'talk', trailers: null }, encoded, core.codec);
     core.checkSendable(frame, encoded, null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
     stream.limit(timeoutMs);

@@ -63,6 +63,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     const frame = new OutgoingFrame(
       { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true },
       encoded,
+      codec,
     );
     core.checkSendable(frame, encoded, session.streams.nextId);
     const live = session.open();

@@ -45,7 +45,11 @@ export class Outbox {
     const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     this.#transmit(
-      new OutgoingFrame({ type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last }, encoded),
+      new OutgoingFrame(
+        { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last },
+        encoded,
+        this.stream.core.codec,
+      ),
       encoded,
     );
     return this.#ready();

@@ -47,7 +47,11 @@ export class Outbox implements Departures {
     encodedPayload: Message | null = null,
   ): OutgoingFrame {
     const frame = { type: 'reset', stream, code };
-    return new OutgoingFrame({ ...frame, reason: this.fittingReason(reason, frame, encodedPayload), payload }, encodedPayload);
+    return new OutgoingFrame(
+      { ...frame, reason: this.fittingReason(reason, frame, encodedPayload), payload },
+      encodedPayload,
+      this.session.codec,
+    );
   }
 
   /** As much of a reason as fits a message beside the rest of its frame. */

@@ -59,7 +59,7 @@ export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null
 export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
   if (isSmall(frame, encodedPayload, cap, codec)) return true;
   if (encodedPayload !== null && !fitsWithin(encodedPayload, cap)) return false;
-  const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload), codec);
+  const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload, codec), codec);
   return fitsWithin(whole, cap);
 }
 
@@ -98,7 +98,7 @@ function slicerOf(frame: Frame, encodedPayload: Message | null, cap: number, cod
 // A fragment is never cut again.
 function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
   if (frame.payload === undefined || frame.payload === ABSENT || frame.fragment != null) return null;
-  return OutgoingFrame.encodedPayload(frame) ?? codec.encodePayload(frame.payload);
+  return OutgoingFrame.encodedBy(codec, frame) ?? codec.encodePayload(frame.payload);
 }
 
 const SMALLEST_CAP = 2;

@@ -22,8 +22,12 @@ export class OutgoingFrame implements CompleteFrame {
   readonly nonce: string | null;
   readonly last_stream: number | null;
   readonly #encodedPayload: Message | null;
+  readonly #codec: Codec | null;
 
-  constructor(frame: Frame, encodedPayload: Message | null) {
+  constructor(frame: Frame, encodedPayload: null);
+  /** @param codec what has encoded it */
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec);
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null) {
     this.type = frame.type;
     this.stream = frame.stream ?? null;
     this.payload = encodedPayload === null ? ABSENT : frame.payload;
@@ -35,17 +39,23 @@ export class OutgoingFrame implements CompleteFrame {
     this.nonce = frame.nonce ?? null;
     this.last_stream = frame.last_stream ?? null;
     this.#encodedPayload = encodedPayload;
+    this.#codec = codec;
   }
 
   /** The payload's encoded form, or `null` for a frame that has none or was not prepared here. */
   static encodedPayload(frame: Frame): Message | null {
     return #encodedPayload in frame ? frame.#encodedPayload : null;
   }
+
+  /** The same where it was `codec` that has encoded it: somebody who observes frames may have another. */
+  static encodedBy(codec: Codec, frame: Frame): Message | null {
+    return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
+  }
 }
 
-/** Encodes one frame to one message, without encoding a prepared payload again. */
+/** Encodes one frame to one message, without encoding again what this codec has prepared. */
 export function encodeFrame(frame: Frame, codec: Codec): Message {
-  const encoded = OutgoingFrame.encodedPayload(frame);
+  const encoded = OutgoingFrame.encodedBy(codec, frame);
   if (encoded === null) return codec.encode(frame);
   if (codec.encodeWith !== undefined) return codec.encodeWith(frame, encoded);
   return codec.encode({ ...frame, payload: codec.decodePayload(encoded) });
