@@ -42,16 +42,11 @@ export class Outbox {
   send(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Promise<void> {
     const refusal = this.refusal() ?? this.#overflow();
     if (refusal !== null) return rejected(refusal);
-    const encoded = value === ABSENT ? null : this.stream.core.codec.encodePayload(value);
+    const { codec } = this.stream.core;
+    const encoded = value === ABSENT ? null : codec.encodePayload(value);
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
-    this.#transmit(
-      new OutgoingFrame(
-        { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last },
-        encoded,
-        this.stream.core.codec,
-      ),
-      encoded,
-    );
+    const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
+    this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
     return this.#ready();
   }
 

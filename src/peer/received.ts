@@ -26,11 +26,9 @@ export class Received extends Observable<unknown> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
+    if (typeof to !== 'object' || to === null) return Receiver.of({ next: to, error, complete } as Handlers, this.#open);
     // Operators bring a subscriber, which is already part of a chain.
-    if (typeof to === 'object' && to !== null && 'add' in to) return super.subscribe(to);
-    const handlers =
-      typeof to === 'object' && to !== null ? to : { next: to ?? undefined, error: error ?? undefined, complete: complete ?? undefined };
-    return Receiver.of(handlers as Handlers, this.#open);
+    return 'add' in to ? super.subscribe(to) : Receiver.of(to, this.#open);
   }
 }
 
