@@ -103,6 +103,18 @@ function checkAlone(directory) {
   }
 }
 
+/** A stack, a log and a heap snapshot show what a class was called by its author. */
+function checkClassNames(directory) {
+  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/testing'])
+    for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
+  const pairs = run(directory, process.execPath, '--input-type=module', '--eval', list).trim().split('\n');
+  assert.deepEqual(
+    pairs.filter((pair) => pair.split(' ')[0] !== pair.split(' ')[1]),
+    [],
+  );
+  check(`all ${pairs.length} classes that the doors export have kept their names`, pairs.length > 10);
+}
+
 /** In Node as it is, and bundled for a browser and for Node. */
 async function checkOneInstance(directory) {
   cpSync(join(here, 'consumers/mixed'), directory, { recursive: true });
@@ -197,6 +209,7 @@ try {
   const esm = checkNodeProject('module');
   checkSourceMaps(esm);
   checkAlone(esm);
+  checkClassNames(esm);
   checkOldestPeers(checkNodeProject('commonjs'));
   await checkOneInstance(esm);
   await checkVite(esm);

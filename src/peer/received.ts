@@ -26,9 +26,9 @@ export class Received extends Observable<unknown> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    if (typeof to !== 'object' || to === null) return Receiver.of({ next: to, error, complete } as Handlers, this.#open);
+    if (typeof to !== 'object' || to === null) return new Receiver({ next: to, error, complete } as Handlers).read(this.#open);
     // Operators bring a subscriber, which is already part of a chain.
-    return 'add' in to ? super.subscribe(to) : Receiver.of(to, this.#open);
+    return 'add' in to ? super.subscribe(to) : new Receiver(to).read(this.#open);
   }
 }
 
@@ -37,23 +37,22 @@ class Receiver extends Subscription implements Reader<unknown> {
   #handlers: Handlers;
   #stream: StreamCore | null = null;
 
-  private constructor(handlers: Handlers) {
+  constructor(handlers: Handlers) {
     super();
     this.#handlers = handlers;
   }
 
-  static of(handlers: Handlers, open: () => StreamCore): Subscription {
-    const receiver = new Receiver(handlers);
+  read(open: () => StreamCore): this {
     try {
       const stream = open();
-      stream.readBy(receiver);
+      stream.readBy(this);
       // What was there at once may have been all that was wanted.
-      if (receiver.closed) stream.unsubscribe();
-      else receiver.#stream = stream;
+      if (this.closed) stream.unsubscribe();
+      else this.#stream = stream;
     } catch (error) {
-      receiver.error(error);
+      this.error(error);
     }
-    return receiver;
+    return this;
   }
 
   next(value: unknown): void {

@@ -48,23 +48,18 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   readonly #core: StreamCore;
 
   private constructor(core: StreamCore) {
-    super(Stream.#read);
+    super(read);
     this.#core = core;
   }
 
   /** @internal */
   static around(core: StreamCore): Stream {
-    return new Stream(core);
+    return new this(core);
   }
 
   /** @internal */
   static core(stream: Stream): StreamCore {
     return stream.#core;
-  }
-
-  // One function for all streams, because a closure for each would be a good part of what an idle one weighs.
-  static #read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
-    return #core in this ? this.#core.inbox.subscribe(subscriber) : undefined;
   }
 
   /** The peer that the stream belongs to. */
@@ -228,4 +223,9 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 // An error without a handler would be thrown from a timer and end the process.
 function logUnhandled(error: unknown): void {
   log('error', 'rxmux: a stream failed and its subscriber has no error handler', loggable(error));
+}
+
+// One function for all streams, because a closure for each would be a good part of what an idle one weighs.
+function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
+  return this instanceof Stream ? Stream.core(this).inbox.subscribe(subscriber) : undefined;
 }

@@ -26,6 +26,6 @@ export class ConnectionFault extends ProtocolError {
 
   /** A limit that concerns the connection as a whole: goaway ENHANCE_YOUR_CALM, close 1008. */
   static tooMuch(reason: string): ConnectionFault {
-    return new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY);
+    return new this(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY);
   }
 }
