@@ -150,6 +150,7 @@ export const ACCEPTED = [
   ...of('src/session/bucket.ts', [
     { code: 'this.#tokens >= this.rate.burst', why: FASTER },
     { code: '{ this.#filledAt = asyncScheduler.now(); return; }', why: FASTER },
+    { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
   ...of('src/session/outbox.ts', [
     { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },

@@ -7,7 +7,7 @@ const HEAD = /\{"type":"(?:data|open)","stream":[1-9]\d{0,14}(?:,"end":true)?,"p
 const TYPE_AT = '{"type":"'.length;
 const STREAM_AT = '{"type":"data","stream":'.length;
 
-const [DIGIT_0, DIGIT_9, D, E, BRACE] = [0x30, 0x39, 0x64, 0x65, 0x7d];
+const [COMMA, DIGIT_0, D, E, BRACE] = [0x2c, 0x30, 0x64, 0x65, 0x7d];
 /** From the end of the id to the first letter of the next key. */
 const AFTER_QUOTE = ',"'.length;
 
@@ -32,8 +32,7 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
   if (isTooDeep(payload, maxDepth, text)) return null;
   let at = STREAM_AT;
   let stream = 0;
-  for (let digit = message.charCodeAt(at); digit >= DIGIT_0 && digit <= DIGIT_9; digit = message.charCodeAt(++at))
-    stream = stream * 10 + (digit - DIGIT_0);
+  for (let digit = message.charCodeAt(at); digit !== COMMA; digit = message.charCodeAt(++at)) stream = stream * 10 + (digit - DIGIT_0);
   const type = message.charCodeAt(TYPE_AT) === D ? 'data' : 'open';
   return payloadFrame(type, stream, message.charCodeAt(at + AFTER_QUOTE) === E, payload);
 }
