@@ -79,6 +79,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
       this.socket.send(message);
     } catch (error) {
       this.terminate(String(error));
+      return 0;
     }
     return encodedLength(message);
   }
