@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, PING_BYTES } from '../../src/session/bulk-window.js';
+import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, PING_BYTES, SHORT_LINE_MS } from '../../src/session/bulk-window.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
@@ -141,16 +141,35 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'takes two answers in one ms for one ms apart',
+    'counts what a whole round trip brings, not what answers that come together seem to',
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
-      for (let nth = 0; nth < 2; nth++) {
-        window.sent(PING_BYTES);
-        pongs[nth]?.(3);
-      }
-      expect(window.bytes).toBe(2 * 3 * PING_BYTES);
+      for (let nth = 0; nth < 3; nth++) window.sent(PING_BYTES);
+      pongs[0]?.(50);
+      window.sent(PING_BYTES);
+      pongs[1]?.(50);
+      pongs[2]?.(50);
+      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      pongs[3]?.(50);
+      expect(window.bytes).toBe(6 * PING_BYTES);
     }),
+  );
+
+  it.each([
+    { ms: 0, bytes: LEAST_WINDOW_BYTES },
+    { ms: SHORT_LINE_MS, bytes: LEAST_WINDOW_BYTES },
+    { ms: SHORT_LINE_MS + 1, bytes: 2 * LEAST_WINDOW_BYTES },
+  ])('has $bytes bytes on a line of $ms ms: what both ends need for one window is not the line', ({ ms, bytes }) =>
+    inTime(() => {
+      const { window, pongs } = windowed();
+      window.contend();
+      window.sent(PING_BYTES);
+      pongs[0]?.(ms);
+      window.sent(LEAST_WINDOW_BYTES);
+      pongs[1]?.(ms);
+      expect(window.bytes).toBe(bytes);
+    })(),
   );
 
   it(
@@ -159,20 +178,19 @@ describe('bulk while streams contend', () => {
       const { window, pongs } = windowed();
       window.contend();
       for (let nth = 0; nth < 2; nth++) {
-        window.sent(PING_BYTES);
-        pongs[nth]?.(3);
+        window.sent(LEAST_WINDOW_BYTES);
+        pongs[nth]?.(30);
       }
+      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
       time.advance(CONTENDED_MS);
       window.contend();
       expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
       window.sent(PING_BYTES);
       pongs[2]?.(50);
       expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
-      time.advance(50);
-      window.contend();
-      window.sent(2 * PING_BYTES);
+      window.sent(LEAST_WINDOW_BYTES);
       pongs[3]?.(50);
-      expect(window.bytes).toBe(4 * PING_BYTES);
+      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
     }),
   );
 });

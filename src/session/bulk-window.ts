@@ -4,11 +4,21 @@ import { asyncScheduler, Subscription, timer } from 'rxjs';
 export const PING_BYTES = 256 * 1024;
 /** So much bulk may be under way unanswered, in bytes; more where the line is long. */
 export const LEAST_WINDOW_BYTES = 512 * 1024;
+/** A line with a round trip of no more than this needs no wider window: both ends take as long for what is in the least, in ms. */
+export const SHORT_LINE_MS = 4;
 /** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
 export const CONTENDED_MS = 1_000;
 
 /** Sends a ping; `answered` gets the round trip in ms. */
 export type SendPing = (answered: (ms: number) => void) => void;
+
+interface Line {
+  readonly shortestMs: number;
+  /** The most that was answered within a round trip, by its length. */
+  readonly bytesPerMs: number;
+}
+
+const UNKNOWN: Line = { shortestMs: Infinity, bytesPerMs: 0 };
 
 /**
  * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
@@ -22,11 +32,9 @@ export class BulkWindow {
   #sentBytes = 0;
   #answeredBytes = 0;
   #pingedBytes = 0;
-  #bytes = LEAST_WINDOW_BYTES;
   #contendedUntil = -Infinity;
-  #shortestMs = Infinity;
-  /** The answer before, since streams contend. */
-  #last: { readonly mark: number; readonly at: number } | null = null;
+  /** What the answers have shown since streams contend. */
+  #line: Line | null = null;
   #patience = Subscription.EMPTY;
 
   constructor(
@@ -37,12 +45,14 @@ export class BulkWindow {
 
   /** How much bulk may be unanswered while streams contend. */
   get bytes(): number {
-    return this.#bytes;
+    const line = this.#line;
+    if (line === null || line.shortestMs <= SHORT_LINE_MS) return LEAST_WINDOW_BYTES;
+    return Math.max(LEAST_WINDOW_BYTES, 2 * line.bytesPerMs * line.shortestMs);
   }
 
   /** Whether a slice of bulk may leave. */
   get open(): boolean {
-    return this.#sentBytes - this.#answeredBytes < this.#bytes || !this.#contended;
+    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.#contended;
   }
 
   /** A slice of bulk has left. */
@@ -56,9 +66,7 @@ export class BulkWindow {
     const begins = !this.#contended;
     this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
     if (!begins) return;
-    this.#shortestMs = Infinity;
-    this.#bytes = LEAST_WINDOW_BYTES;
-    this.#last = null;
+    this.#line = null;
     if (this.#sentBytes - this.#answeredBytes >= PING_BYTES) this.#probe();
   }
 
@@ -80,20 +88,16 @@ export class BulkWindow {
 
   #probe(): void {
     const mark = (this.#pingedBytes = this.#sentBytes);
+    // The first answer comes behind all that had filled the buffers before streams contended.
+    const answeredBefore = this.#line === null ? mark : this.#answeredBytes;
     this.ping((ms) => {
-      this.#measure(mark, ms);
+      const { shortestMs, bytesPerMs } = this.#line ?? UNKNOWN;
+      this.#line = {
+        shortestMs: Math.min(shortestMs, ms),
+        bytesPerMs: Math.max(bytesPerMs, (mark - answeredBefore) / Math.max(1, ms)),
+      };
       this.#answer(mark);
     });
-  }
-
-  #measure(mark: number, ms: number): void {
-    const at = asyncScheduler.now();
-    this.#shortestMs = Math.min(this.#shortestMs, ms);
-    if (this.#last !== null) {
-      const bytesPerMs = (mark - this.#last.mark) / Math.max(1, at - this.#last.at);
-      this.#bytes = Math.max(this.#bytes, 2 * bytesPerMs * this.#shortestMs);
-    }
-    this.#last = { mark, at };
   }
 
   #answer(mark: number): void {
