@@ -90,6 +90,19 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     await failed;
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
+
+  it('shares one listener with all calls of the signal, which are cancelled in the order of their opening', async () => {
+    const { dialer, sent } = pair((payload, stream) => (stream.id === 3 ? stream.reset(300) : stays(payload, stream)));
+    const abort = new AbortController();
+    const failed = [1, 3, 5].map(() => call(dialer, { signal: abort.signal }));
+    expect(getEventListeners(abort.signal, 'abort')).toHaveLength(1);
+    await time.advance();
+    expect(getEventListeners(abort.signal, 'abort')).toHaveLength(1);
+    abort.abort();
+    expect(await Promise.all(failed)).toMatchObject([{ code: 'CANCELLED' }, { code: 'RESET' }, { code: 'CANCELLED' }]);
+    expect(sent.filter(({ type }) => type === 'reset').map(({ stream }) => stream)).toEqual([1, 5]);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  });
 });
 
 describe('timeoutMs of open and open$', () => {

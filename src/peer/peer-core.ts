@@ -19,6 +19,7 @@ import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
 import { Reception } from './reception.js';
+import { Signals } from './signals.js';
 import type { SocketSource } from './socket-source.js';
 import { StatusTeller } from './status.js';
 import type { PeerStatus } from './status.js';
@@ -32,6 +33,7 @@ export class PeerCore implements SessionOwner {
   context: PeerContext;
   readonly hooks = new Hooks();
   readonly deadlines = new Deadlines();
+  readonly signals = new Signals();
   readonly waiting: WaitingRoom;
   readonly reception: Reception;
   readonly #sessions = new Set<Session>();

@@ -18,6 +18,7 @@ import type { End } from './end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
+import type { Abortable } from './signals.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
@@ -27,7 +28,7 @@ const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
  * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most
  * streams need little of what a stream can have, so its parts are made when somebody asks for them.
  */
-export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Unsubscribable {
+export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Abortable, Unsubscribable {
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
   /** What ended the stream; `null` while it is live. */
@@ -42,8 +43,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
   #error: unknown = null;
   #deadline: Deadline | null = null;
-  /** Lets go of the caller's signal. */
-  #release: (() => void) | null = null;
+  #signal: AbortSignal | null = null;
 
   /**
    * @param opening the headers it was opened with
@@ -132,15 +132,14 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Cancels the stream when `signal` aborts. */
   cancelWith(signal: AbortSignal): void {
-    const abort = (): void => {
-      this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: signal.reason }));
-    };
-    if (signal.aborted) abort();
+    if (signal.aborted) this.aborted(signal.reason);
     if (this.phase === 'closed') return;
-    signal.addEventListener('abort', abort);
-    this.#release = () => {
-      signal.removeEventListener('abort', abort);
-    };
+    this.#signal = signal;
+    this.core.signals.add(signal, this);
+  }
+
+  aborted(reason: unknown): void {
+    this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: reason }));
   }
 
   // From the connection
@@ -169,7 +168,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.cause = cause;
     this.#error ??= error;
     if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
-    this.#release?.();
+    if (this.#signal !== null) this.core.signals.lift(this.#signal, this);
     this.#finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new Failure(this));
     this.#extras?.gone(cause);
   }
