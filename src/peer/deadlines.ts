@@ -1,6 +1,8 @@
 import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
+import { Heap } from '../wire/heap.js';
+import type { Ranked } from '../wire/heap.js';
 
 /** Something that may be late. */
 export interface Deadlined {
@@ -45,7 +47,8 @@ export class Deadline {
 }
 
 /** The deadlines of one time-out, in the order of their expiry. A ring, so that one is put in and taken out without a look at others. */
-class DeadlineQueue {
+class DeadlineQueue implements Ranked {
+  place = 0;
   readonly #end = new Deadline(NOTHING, Infinity, this);
 
   constructor(readonly timeoutMs: number) {}
@@ -53,6 +56,10 @@ class DeadlineQueue {
   /** The one that expires first, or one that never does. */
   get first(): Deadline {
     return this.#end.later;
+  }
+
+  get rank(): number {
+    return this.first.at;
   }
 
   get empty(): boolean {
@@ -68,8 +75,10 @@ class DeadlineQueue {
 
 /** The deadlines of one peer's calls, with one timer for all. Calls of the same time-out end in the order they began. */
 export class Deadlines {
-  /** By time-out in ms. */
+  /** Those that are not empty, by time-out in ms … */
   readonly #queues = new Map<number, DeadlineQueue>();
+  /** … and by who expires first. */
+  readonly #order = new Heap<DeadlineQueue>();
   #timer: Subscription | null = null;
   #armedFor = Infinity;
 
@@ -81,26 +90,33 @@ export class Deadlines {
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
     const at = asyncScheduler.now() + timeoutMs;
-    const deadline = this.#queueOf(timeoutMs).add(item, at);
+    const known = this.#queues.get(timeoutMs);
+    const queue = known ?? new DeadlineQueue(timeoutMs);
+    const deadline = queue.add(item, at);
+    if (known === undefined) {
+      this.#queues.set(timeoutMs, queue);
+      this.#order.add(queue);
+    }
     if (at < this.#armedFor) this.#arm(at);
     return deadline;
   }
 
   /** Lifts a deadline, if it has not expired. */
   lift(deadline: Deadline): void {
+    this.#take(deadline);
+    if (this.#order.lowest === undefined) this.#disarm();
+  }
+
+  #take(deadline: Deadline): void {
+    const { queue } = deadline;
     deadline.leave();
-    this.#drop(deadline.queue);
-    if (this.#queues.size === 0) this.#disarm();
-  }
-
-  #queueOf(timeoutMs: number): DeadlineQueue {
-    const queue = this.#queues.get(timeoutMs) ?? new DeadlineQueue(timeoutMs);
-    if (queue.empty) this.#queues.set(timeoutMs, queue);
-    return queue;
-  }
-
-  #drop(queue: DeadlineQueue): void {
-    if (queue.empty && this.#queues.get(queue.timeoutMs) === queue) this.#queues.delete(queue.timeoutMs);
+    // Where it has expired its queue may be gone, and another in its place.
+    if (this.#queues.get(queue.timeoutMs) !== queue) return;
+    if (!queue.empty) this.#order.move(queue);
+    else {
+      this.#queues.delete(queue.timeoutMs);
+      this.#order.delete(queue);
+    }
   }
 
   #arm(at: number): void {
@@ -121,14 +137,12 @@ export class Deadlines {
   #expire(): void {
     this.#disarm();
     const now = asyncScheduler.now();
-    for (const queue of [...this.#queues.values()]) {
-      for (let due = queue.first; due.at <= now; due = queue.first) {
-        due.leave();
-        due.item.expire(queue.timeoutMs);
-      }
-      this.#drop(queue);
+    let queue = this.#order.lowest;
+    for (; queue !== undefined && queue.rank <= now; queue = this.#order.lowest) {
+      const { first, timeoutMs } = queue;
+      this.#take(first);
+      first.item.expire(timeoutMs);
     }
-    const next = Math.min(...[...this.#queues.values()].map(({ first }) => first.at));
-    if (next !== Infinity) this.#arm(next);
+    if (queue !== undefined) this.#arm(queue.rank);
   }
 }

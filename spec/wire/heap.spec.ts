@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Heap } from '../../src/wire/heap.js';
+import type { Ranked } from '../../src/wire/heap.js';
+
+/** An item that counts how often its rank is looked at. */
+class Counted implements Ranked {
+  static looks = 0;
+  place = -1;
+
+  constructor(public value: number) {}
+
+  get rank(): number {
+    Counted.looks++;
+    return this.value;
+  }
+}
+
+describe('Heap', () => {
+  it('is empty at first', () => {
+    expect(new Heap().lowest).toBeUndefined();
+  });
+
+  it('has the lowest in front, however items come, move and go', () => {
+    const act = fc.record({
+      what: fc.constantFrom('add', 'add', 'delete', 'move'),
+      which: fc.nat(),
+      rank: fc.integer({ min: 0, max: 30 }),
+    });
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
+        const heap = new Heap<Counted>();
+        const items: Counted[] = [];
+        for (const { what, which, rank } of acts) {
+          const item = items[which % items.length];
+          if (what === 'add' || item === undefined) {
+            const added = new Counted(rank);
+            items.push(added);
+            heap.add(added);
+          } else if (what === 'delete') {
+            items.splice(items.indexOf(item), 1);
+            heap.delete(item);
+          } else {
+            item.value = rank;
+            heap.move(item);
+          }
+          expect(heap.lowest?.value ?? Infinity).toBe(Math.min(...items.map(({ value }) => value)));
+        }
+        for (let left = items.length; left > 0; left--) if (heap.lowest !== undefined) heap.delete(heap.lowest);
+        expect(heap.lowest).toBeUndefined();
+      }),
+    );
+  });
+
+  it('looks at few of many', () => {
+    const heap = new Heap<Counted>();
+    const items = Array.from({ length: 2 ** 14 }, (_, n) => new Counted((n * 7919) % 2 ** 14));
+    for (const item of items) heap.add(item);
+    const looks = (act: () => void): number => {
+      Counted.looks = 0;
+      act();
+      return Counted.looks;
+    };
+    const each = items.map(
+      (item) =>
+        looks(() => {
+          heap.delete(item);
+        }) +
+        looks(() => {
+          heap.add(item);
+        }),
+    );
+    // Up or down 14 levels, with two pairs to compare at each, and up again.
+    expect(Math.max(...each)).toBeLessThanOrEqual(14 * 4 + 14 * 2);
+  });
+});
