@@ -5,7 +5,6 @@ import { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { SOCKET_FULL_BYTES } from '../../src/session/pace.js';
 import type { Session } from '../../src/session/session.js';
-import { RefusedError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
@@ -210,7 +209,10 @@ export class Side implements Home {
     const order = orderOf(payload);
     const plan = order?.plan ?? 'hold';
     held.acted = plan === 'throw' || plan === 'refuse';
-    if (order !== null && plan === 'refuse' && this.world.refusesFirst(order.call)) throw new RefusedError('busy');
+    if (order !== null && plan === 'refuse' && this.world.refusesFirst(order.call)) {
+      stream.reset(ResetCode.REFUSED, 'busy');
+      return undefined;
+    }
     if (order !== null) this.world.ran(order);
     held.call = order?.call ?? null;
     if (plan === 'throw') throw new Error('the handler fails');

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { defaultErrorSerializer } from '../../src/index.js';
+import { defaultErrorSerializer, RemoteError } from '../../src/index.js';
 import type { ErrorSerializer, StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import { createPair } from '../../src/testing.js';
@@ -53,6 +53,12 @@ describe('an error serializer', () => {
     const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
     expect(serializer.mock.calls).toEqual([[thrown]]);
     expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'secret', payload: { status: 500 } }) });
+  });
+
+  it('is asked about what another peer has failed with, too', async () => {
+    const thrown = new RemoteError('secret', { of: 'upstream' });
+    const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
   });
 
   it('sets the reason too where its value has a message, so that it can redact both', async () => {

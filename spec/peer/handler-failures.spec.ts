@@ -120,8 +120,6 @@ describe('a handler that throws an error with a reset code', () => {
     ['ResetError of a code of the library', new ResetError(11, 'slow down'), { code: 11, reason: 'slow down' }],
     ['ResetError without a code', new ResetError(null, 'why'), { reason: 'why' }],
     ['RemoteError', new RemoteError('inner', { deep: true }), { code: 16, reason: 'inner', payload: { deep: true } }],
-    ['RefusedError', new RefusedError('not here'), { code: 7, reason: 'not here' }],
-    ['RefusedError of a goaway', new RefusedError('draining', null), { code: 7, reason: 'draining' }],
     [
       'ResetError of another copy of the package',
       Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 300, reason: 'quota', payload: 1 }),
@@ -133,16 +131,22 @@ describe('a handler that throws an error with a reset code', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1, ...reset }]);
   });
 
-  it('sends REFUSED only while it has sent nothing: behind a first frame it is an ordinary failure', async () => {
-    const { sent, outcome } = await answered((_, stream) => {
-      void stream.send(1);
-      throw new RefusedError('too late');
+  it.each<[string, Error]>([
+    ['RefusedError', new RefusedError('not here')],
+    ['RefusedError of a goaway', new RefusedError('not here', null)],
+    ['ResetError of that code', new ResetError(7, 'not here')],
+  ])('never sends REFUSED for a %s, because it has run', async (_what, thrown) => {
+    const { sent, outcome } = await answered(throwing(thrown));
+    const { name, message } = thrown;
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name, message }, reason: message }]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', retriable: false }) });
+  });
+
+  it('may vouch by a reset of its own that nothing was done', async () => {
+    const { outcome } = await answered((_, stream) => {
+      stream.reset(7, 'busy');
     });
-    expect(sent).toEqual([
-      { type: 'data', stream: 1, payload: 1 },
-      { type: 'reset', stream: 1, code: 16, payload: { name: 'RefusedError', message: 'refused: too late' }, reason: 'refused: too late' },
-    ]);
-    expect(outcome).toEqual({ value: 1 });
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
   });
 
   it('passes on what a stream it proxies was reset with', async () => {

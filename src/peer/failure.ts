@@ -1,6 +1,6 @@
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { messageOf } from './error-serializer.js';
+import { defaultErrorSerializer, messageOf } from './error-serializer.js';
 import { isThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
 
@@ -13,27 +13,27 @@ export interface Failure {
 }
 
 /**
- * Turns what was thrown into a reset. An error that carries a reset code of its own goes out as that reset; but REFUSED
- * vouches that nothing was done, so behind a first frame it is an ordinary failure.
+ * Turns what was thrown into a reset. An error that carries a reset code, such as one that a proxied call failed with, goes
+ * out as that reset. But never as REFUSED, which vouches that nothing was done, and what tells of a failed application is
+ * left to a serializer that the owner has given.
  *
  * The reason is the `message` of the serializer's value where it has one, so that a serializer can redact both.
  */
-export function failureOf(error: unknown, serializer: ErrorSerializer, hasSent: boolean): Failure {
+export function failureOf(error: unknown, serializer: ErrorSerializer): Failure {
   try {
-    return ownReset(error, hasSent) ?? serialized(error, serializer);
+    return ownReset(error, serializer) ?? serialized(error, serializer);
   } catch {
     return { code: ResetCode.APPLICATION_ERROR, reason: messageOf(error), payload: null };
   }
 }
 
 /** The reset that an error stands for by itself. */
-function ownReset(error: unknown, hasSent: boolean): Failure | null {
-  if (!isMuxError(error) || !('resetCode' in error)) return null;
-  const { reason } = error;
-  const code = error.code === 'REFUSED' ? ResetCode.REFUSED : error.resetCode;
+function ownReset(error: unknown, serializer: ErrorSerializer): Failure | null {
+  if (!isMuxError(error) || !('resetCode' in error) || error.code === 'REFUSED') return null;
+  const { resetCode: code, reason } = error;
   // Another copy of the package, or somebody else's error that looks like one, may hold anything.
   if ((code !== null && !Number.isSafeInteger(code)) || typeof reason !== 'string') return null;
-  if (code === ResetCode.REFUSED && hasSent) return null;
+  if (code === ResetCode.REFUSED || (code === ResetCode.APPLICATION_ERROR && serializer !== defaultErrorSerializer)) return null;
   return { code, reason, payload: 'payload' in error ? error.payload : null };
 }
 

@@ -243,7 +243,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
     if (this.phase === 'closed') return;
-    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer, this.begun);
+    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
   }
