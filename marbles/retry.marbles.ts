@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { map, mergeMap, of, throwError } from 'rxjs';
+import { map, mergeMap, of, take, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { RefusedError, respond } from '../src/index.js';
+import { RefusedError, ResetCode, respond } from '../src/index.js';
 import type { Peer } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { dialed } from './support/dialing.js';
@@ -17,9 +17,10 @@ function answers(peer: Peer, refusals: number, answer$: Observable<unknown>): vo
   let left = refusals;
   peer.streams$
     .pipe(
-      respond(() => {
-        if (left-- > 0) throw new RefusedError('busy');
-        return answer$;
+      respond((_, stream) => {
+        if (left-- <= 0) return answer$;
+        stream.reset(ResetCode.REFUSED, 'busy');
+        return undefined;
       }),
     )
     .subscribe();
@@ -122,6 +123,28 @@ describe('the option retry', () => {
   );
 
   it(
+    'does not wait any longer when the signal aborts between two attempts',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const aborts$ = cold('   -----a');
+      const aborting = '       ^----!';
+      const answer$ = cold('   --a|');
+      const expected = '       -----#';
+      const onWire = '         (oX)';
+      const { dialer, acceptor, link } = createPair();
+      const abort = new AbortController();
+      answers(acceptor, 9, answer$);
+      aborts$.pipe(take(1)).subscribe(() => {
+        abort.abort('left');
+      });
+      expectObservable(wire(link)).toBe(onWire);
+      const call$ = dialer.open$('x', { retry: { count: 1, delay: 1_000 }, signal: abort.signal });
+      expectObservable(call$).toBe(expected, undefined, expect.objectContaining({ code: 'CANCELLED', cause: 'left' }));
+      expectSubscriptions(aborts$.subscriptions).toBe(aborting);
+      expectSubscriptions(answer$.subscriptions).toBe([]);
+    }),
+  );
+
+  it(
     'leaves alone what is piped behind the call',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--a---');
@@ -150,8 +173,9 @@ describe('the option retry', () => {
       acceptor.streams$
         .pipe(
           respond((_, stream) => {
-            if (refusals-- > 0) throw new RefusedError('busy');
-            return stream;
+            if (refusals-- <= 0) return stream;
+            stream.reset(ResetCode.REFUSED, 'busy');
+            return undefined;
           }),
         )
         .subscribe();

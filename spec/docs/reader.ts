@@ -1,6 +1,6 @@
 import { interval, map, of, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { RefusedError } from '../../src/index.js';
+import { ResetCode } from '../../src/index.js';
 import type { Peer, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 
@@ -37,7 +37,8 @@ export function newReader(): Reader {
     if (op === 'upload') return join(stream);
     if (!isBusy) return stream.reply(`booked ${seat}`);
     isBusy = false;
-    throw new RefusedError('busy');
+    stream.reset(ResetCode.REFUSED, 'busy');
+    return undefined;
   });
   return { peer, acceptor, term$: of('b', 'a'), token: () => 'secret', append: () => undefined };
 }

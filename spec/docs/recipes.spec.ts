@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, Subject, take, toArray } from 'rxjs';
-import { RefusedError, respond } from '../../src/index.js';
+import { ResetCode, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
@@ -115,9 +115,10 @@ describe('the optimistic interface', () => {
       let refusals = 1;
       acceptor.streams$
         .pipe(
-          respond(() => {
-            if (refusals-- > 0) throw new RefusedError('restarting');
-            return answer$;
+          respond((_, stream) => {
+            if (refusals-- <= 0) return answer$;
+            stream.reset(ResetCode.REFUSED, 'restarting');
+            return undefined;
           }),
         )
         .subscribe();

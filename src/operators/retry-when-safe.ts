@@ -1,5 +1,5 @@
-import { endWith, from, retry, take, throwError, timer } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
+import { endWith, from, merge, NEVER, retry, take, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { checkNumber } from '../wire/limits.js';
@@ -30,16 +30,21 @@ const LONGEST_DELAY_MS = 30_000;
  * // booked once, also when the server was restarted meanwhile
  * ```
  */
-export function retryWhenSafe<T>({ count = 3, delay = fullJitter }: Retry = {}): MonoTypeOperatorFunction<T> {
+export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
+  return retrySafely(options, NEVER);
+}
+
+/** {@link retryWhenSafe} whose delay is over when `hurry$` emits. */
+export function retrySafely<T>({ count = 3, delay = fullJitter }: Retry, hurry$: Observable<unknown>): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay === 'number') checkNumber('retry.delay', delay);
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
       if (!isMuxError(error) || !error.retriable || attempt > count) return throwError(() => error);
-      if (typeof delay === 'number') return timer(delay);
+      const delay$ = typeof delay === 'number' ? timer(delay) : from(delay(error, attempt));
       // rxjs would take a completion for the end of everything.
-      return from(delay(error, attempt)).pipe(take(1), endWith(null));
+      return merge(delay$.pipe(endWith(null)), hurry$).pipe(take(1));
     },
   });
 }

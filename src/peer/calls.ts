@@ -1,5 +1,5 @@
-import { firstValueFrom, merge, Observable } from 'rxjs';
-import { retryWhenSafe } from '../operators/retry-when-safe.js';
+import { firstValueFrom, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import { retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
@@ -25,7 +25,7 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly headers?: MetadataInput | undefined;
   /** Cancels the stream when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the whole stream may take, in ms; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
+  /** How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
   readonly timeoutMs?: number | undefined;
   /** Gets the stream of a call that does not return it: for reply headers and trailers. */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
@@ -155,8 +155,11 @@ export class Calls {
   }
 }
 
-function retried(call$: Observable<unknown>, { retry = false }: OpenOptions): Observable<unknown> {
-  return retry === false ? call$ : call$.pipe(retryWhenSafe(retry === 'safe' ? {} : retry));
+function retried(call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
+  if (retry === false) return call$;
+  // An attempt that is made with an aborted signal fails as it should.
+  const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
+  return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$));
 }
 
 /** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */

@@ -4,8 +4,8 @@ import { respond } from '../peer/operators/respond.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../peer/stream.js';
-import { RefusedError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
+import { ResetCode } from '../wire/reset-code.js';
 import { createPair } from './pair.js';
 
 /** One call that the program under test has made. */
@@ -68,8 +68,9 @@ export function fakePeer(
         const called = name(payload);
         const answer = answers.get(called);
         calls.push(new Call(answer?.row ?? called, stream));
-        if (answer === undefined) throw new RefusedError(`expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
-        return helpers.cold(answer.marbles, values, error);
+        if (answer !== undefined) return helpers.cold(answer.marbles, values, error);
+        stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
+        return undefined;
       }),
     )
     .subscribe();
