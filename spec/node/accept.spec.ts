@@ -29,6 +29,26 @@ afterEach(async () => {
 
 const url = (): string => `ws://127.0.0.1:${portOf(http)}`;
 
+describe('accept', () => {
+  it('leaves a socket alone whose options it refuses: another accept takes it', async () => {
+    const wss = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    const accepted = new Promise<Peer>((resolve) => {
+      wss.once('connection', (socket) => {
+        expect(() => accept(socket, { requestTimeoutMs: -1 })).toThrow(TypeError);
+        resolve(accept(socket, { keepalive: false, onStream: (payload, stream) => stream.reply(payload) }));
+      });
+    });
+    const dialer = connect(url(), { keepalive: false });
+    expect(await dialer.request(1)).toBe(1);
+    expect(await dialer.request(2)).toBe(2);
+    await dialer.close();
+    await (
+      await accepted
+    ).closed;
+    wss.close();
+  });
+});
+
 describe('handleUpgrade', () => {
   /** The peer of the next upgrade. */
   const nextPeer = (options: UpgradeOptions): Promise<Peer> =>

@@ -25,7 +25,6 @@ describe('the codec of connect', () => {
 
   it.each<[string, unknown, string]>([
     ['a name', 'msgpack', "'msgpack'"],
-    ['null', null, 'object'],
     ['an object without its calls', { name: 'json' }, 'object'],
     ['a class', JsonCodec, 'function'],
     ['one without a name', { encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 }, 'one without a name'],
@@ -34,6 +33,11 @@ describe('the codec of connect', () => {
     const codec = given as JsonCodec;
     expect(() => dialing(network, { codec })).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
     expect(network.dials).toEqual([]);
+  });
+
+  it.each([undefined, null])('is the configured one for %p', (codec) => {
+    const network = new Network();
+    expect(dialing(network, { codec: codec as undefined }).codec.name).toBe('json');
   });
 
   it('is the explicit one where it is given, whatever is configured', () => {

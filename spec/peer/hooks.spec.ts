@@ -1,7 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
+import type { Codec } from '../../src/wire/codec.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -88,5 +90,33 @@ describe('onStream', () => {
     expect(await refused).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
     acceptor.onStream((_, stream) => stream.reply('third'));
     expect(logs.warnings).toHaveLength(1);
+  });
+});
+
+describe('a frame observer', () => {
+  it("sees each frame before a codec of one's own encodes it, once, and behind its decoding", async () => {
+    const json = new JsonCodec();
+    const seen: string[] = [];
+    const codec: Codec = {
+      name: 'json',
+      binary: false,
+      encode: (frame) => {
+        seen.push(`encode ${frame.type}`);
+        return json.encode(frame);
+      },
+      decode: (message) => {
+        const frame = json.decode(message);
+        seen.push(`decode ${frame.type}`);
+        return frame;
+      },
+      encodePayload: (payload) => json.encodePayload(payload),
+      decodePayload: (data) => json.decodePayload(data),
+    };
+    const { dialer, acceptor } = createPair({ dialer: { codec } });
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    dialer.onFrame((direction, { type }) => seen.push(`${direction} ${type}`));
+    void dialer.request('p');
+    await time.advance();
+    expect(seen).toEqual(['tx open', 'encode open', 'decode data', 'rx data']);
   });
 });

@@ -92,13 +92,25 @@ describe('an incoming-headers interceptor', () => {
     expect(logs.errors).toEqual(Array(2).fill('rxmux: an incoming-headers interceptor failed'));
   });
 
-  it('that returns a promise is not waited for', async () => {
+  it.each<[string, () => unknown]>([
+    ['a promise', () => new Promise(() => undefined)],
+    [
+      'something else to wait for',
+      () => ({
+        then: () => {
+          throw new Error('waited for');
+        },
+      }),
+    ],
+  ])('that returns %s is not waited for, which is logged', async (_what, result) => {
     const { dialer, acceptor } = createPair();
-    acceptor.interceptIncomingHeaders(() => new Promise(() => undefined) as unknown as undefined);
+    acceptor.interceptIncomingHeaders(result as () => undefined);
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const answer = dialer.request('p');
     await time.advance();
     expect(await answer).toBe('p');
+    expect(logs.warnings).toEqual(['rxmux: an incoming-headers interceptor gave a promise, for which nobody waits']);
+    expect(logs.errors).toEqual([]);
   });
 
   it.each<[string, IncomingHeadersInterceptor]>([

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
+import { ABSENT } from '../../src/wire/frame.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -78,6 +79,7 @@ describe('a value that comes too late', () => {
 
   it.each<[string, unknown]>([
     ['undefined', undefined],
+    ['ABSENT', ABSENT],
     ['a value the codec cannot represent', 1n],
   ])('is not the same as %s, for which send throws at once', async (_what, value) => {
     const { stream } = opened((_, remote) => remote.sendAll(remote));

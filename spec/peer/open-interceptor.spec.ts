@@ -71,6 +71,15 @@ describe('an open interceptor', () => {
     await time.advance();
   });
 
+  it('that returns something to wait for fails with TypeError, and it is not waited for', () => {
+    const { dialer } = createPair();
+    const then = (): never => {
+      throw new Error('waited for');
+    };
+    dialer.interceptOpen(() => ({ then }) as unknown as undefined);
+    expect(() => dialer.open()).toThrow(new TypeError('expected an open interceptor to work synchronously, got a promise'));
+  });
+
   it('that returns anything else is no failure', () => {
     const { dialer } = createPair();
     dialer.interceptOpen(() => ({ then: 1 }) as unknown as undefined);

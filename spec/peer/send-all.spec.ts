@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { concat, of, Subject, throwError, timer } from 'rxjs';
+import { concat, firstValueFrom, of, Subject, throwError, timer, toArray } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { ResetError } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
@@ -34,6 +34,22 @@ async function* asynchronously<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 const KIB = 'x'.repeat(1024);
+
+describe('an answer that is pulled', () => {
+  it('goes on where it begins beside a large transfer that is held up', async () => {
+    const { dialer, acceptor } = createPair({ latencyMs: 100 });
+    acceptor.onStream((payload, stream) => {
+      if (payload === 'large') return stream.reply('x'.repeat(3_000_000));
+      if (payload === 'small') return stream.send(0).then(() => stream.closed);
+      return stream.sendAll([1, 2, 3]);
+    });
+    for (const payload of ['large', 'small']) dialer.open$(payload).subscribe();
+    await time.advance(150);
+    const list = firstValueFrom(dialer.open$('list', { timeoutMs: 4_000 }).pipe(toArray()));
+    await time.advance(5_000);
+    expect(await list).toEqual([1, 2, 3]);
+  });
+});
 
 describe.each(CODECS)('sendAll with %s', (_name, codec) => {
   it.each<[string, () => ObservableInput<unknown>]>([

@@ -268,6 +268,24 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
+    'holds up no open that is large itself, so that opens leave in the order of their ids',
+    inTime(() => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(LEAST_WINDOW_BYTES) });
+      rig.open({ payload: 'small', end: true });
+      settle(rig);
+      const held = rig.sent.length;
+      for (const payload of ['y'.repeat(200_000), 'small']) rig.open({ payload, end: true });
+      settle(rig);
+      const opens = rig.sent.slice(held).filter(({ type }) => type === 'open');
+      expect(opens.map(({ stream, more }) => [stream, more])).toEqual([
+        [6, true],
+        [8, undefined],
+      ]);
+    }),
+  );
+
+  it(
     'lets streams that are pulled go on while it is held up',
     inTime(() => {
       const rig = new Rig();

@@ -61,7 +61,7 @@ const memory: LineKind = {
 export const LINE_KINDS: readonly LineKind[] = [
   memory,
   overTcp('ws', { pauses: true, browserCodes: false }, (url, options) => connectWs(url, options)),
-  overTcp('a W3C-shaped socket', { pauses: false, browserCodes: true }, (url, options) =>
+  overTcp('a W3C-shaped socket', { pauses: false, browserCodes: false }, (url, options) =>
     connect(url, { ...options, socket: (address, protocol) => new Ws(address, protocol) }),
   ),
   ...(typeof WebSocket === 'function'

@@ -21,3 +21,8 @@ export function undecodable(codec: Codec): Message {
 export function wrongKind(codec: Codec): Message {
   return codec.binary ? '{"type":"ping"}' : new Uint8Array([0x81, 0xa4, 0x74, 0x79, 0x70, 0x65, 0xa4, 0x70, 0x69, 0x6e, 0x67]).buffer;
 }
+
+/** A message over the 64 KiB that are the most a sender may emit. */
+export function oversized(codec: Codec): Message {
+  return codec.encode({ type: 'ping', nonce: 'x'.repeat(100_000) });
+}

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, from, lastValueFrom, map, range, take, toArray } from 'rxjs';
-import { ConnectionLostError, RemoteError, RefusedError, ResetCode, StreamError } from '../../src/index.js';
+import { ConnectionLostError, RemoteError, RefusedError, ResetCode } from '../../src/index.js';
 import type { CloseReason, Codec, Frame, Stream } from '../../src/index.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
-import { spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
+import { oversized, spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
 import type { Line, LineKind, LineOptions } from '../support/socket-lines.js';
 
 const MIB = 1024 * 1024;
@@ -325,17 +325,21 @@ export function holdsTheContract(kind: LineKind, codec: Codec): void {
     });
 
     it('answers a message over maxMessageBytes with 1009', async () => {
-      const line = await join({ dialer: { maxFrameBytes: 200_000 }, acceptor: { limits: { maxMessageBytes: 65_536 } } });
-      line.acceptor.onStream((_payload, stream) => stream.reply('unlikely'));
-      await expect(line.dialer.request('x'.repeat(100_000))).rejects.toBeInstanceOf(StreamError);
+      const line = await join({
+        dialer: { codec: spoilt(codec, () => oversized(codec)) },
+        acceptor: { limits: { maxMessageBytes: 65_536 } },
+      });
+      await expect(line.dialer.ping()).rejects.toBeInstanceOf(ConnectionLostError);
       expect(await line.acceptor.closed).toMatchObject({ code: 1009 });
       expect(await line.dialer.closed).toMatchObject({ code: 1009 });
     });
 
     it('ends a dialer that is sent a message over maxMessageBytes, with the code its platform has for it', async () => {
-      const line = await join({ acceptor: { maxFrameBytes: 200_000 }, dialer: { limits: { maxMessageBytes: 65_536 } } });
-      line.acceptor.onStream((_payload, stream) => stream.reply('x'.repeat(100_000)));
-      await expect(line.dialer.request('ask')).rejects.toBeInstanceOf(ConnectionLostError);
+      const line = await join({
+        acceptor: { codec: spoilt(codec, () => oversized(codec)) },
+        dialer: { limits: { maxMessageBytes: 65_536 } },
+      });
+      await expect(line.acceptor.ping()).rejects.toBeInstanceOf(ConnectionLostError);
       const code = kind.browserCodes ? 4009 : 1009;
       expect(await line.dialer.closed).toMatchObject({ code });
       expect(await line.acceptor.closed).toMatchObject({ code });

@@ -249,6 +249,12 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(socket.closes).toEqual([[sent, 'why']]);
     });
 
+    it.each([1001, 1002, 1008, 4321])("sends %i as it is over a socket that can be terminated, which is no browser's", (code) => {
+      const socket = Object.assign(new FakeSocket(), { terminate: () => undefined });
+      new W3cTransport(socket).close(code, 'why');
+      expect(socket.closes).toEqual([[code, 'why']]);
+    });
+
     it('cuts the reason to the 123 bytes of a close frame, at a code point', () => {
       const socket = new FakeSocket();
       new W3cTransport(socket).close(1000, '😀'.repeat(50));

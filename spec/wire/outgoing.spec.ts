@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Codec } from '../../src/wire/codec.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
@@ -36,7 +36,39 @@ describe('OutgoingFrame: a payload is encoded whole at the call', () => {
   });
 });
 
+/** A codec of one's own, made of one that has `encodeWith`. */
+const TAGGED: readonly (readonly [how: string, codec: Codec])[] = [
+  [
+    'a subclass',
+    new (class extends JsonCodec {
+      override encode(given: Frame): string {
+        return `#${super.encode(given)}`;
+      }
+    })(),
+  ],
+  ['an object', Object.assign(new JsonCodec(), { encode: (given: Frame) => `#${json.encode(given)}` })],
+];
+
 describe('encodeFrame', () => {
+  it.each(TAGGED)('asks the encode that %s has in place of the one that its encodeWith belongs to', (_how, codec) => {
+    const prepared = new OutgoingFrame(frame, codec.encodePayload(frame.payload), codec);
+    expect(encodeFrame(prepared, codec)).toBe(`#${json.encode(frame)}`);
+  });
+
+  it('asks the encodeWith that a subclass has of its own', () => {
+    class Joining extends JsonCodec {
+      override encode(): string {
+        throw new Error('not asked');
+      }
+
+      override encodeWith(given: Frame, encodedPayload: Message): string {
+        return `#${super.encodeWith(given, encodedPayload)}`;
+      }
+    }
+    const codec = new Joining();
+    expect(encodeFrame(new OutgoingFrame(frame, codec.encodePayload(frame.payload), codec), codec)).toBe(`#${json.encode(frame)}`);
+  });
+
   it.each<[string, Codec]>([
     ['encodeWith', json],
     ['decodePayload and encode', disguised(json)],

@@ -45,7 +45,8 @@ export interface UpgradeOptions extends AcceptOptions {
  * @throws CodecNotRegistered, and TypeError for a bad option
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
-  return acceptTransport(transportOf(socket), resolveAccept(options), options, null);
+  const resolved = resolveAccept(options);
+  return acceptTransport(transportOf(socket), resolved, options, null);
 }
 
 /**

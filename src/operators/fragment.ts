@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import type { Codec } from '../wire/codec.js';
-import { MAX_FRAME_BYTES, slicesOf } from '../wire/fragment.js';
+import { MAX_FRAME_BYTES, slicesToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
 
@@ -38,7 +38,7 @@ export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_
     new Observable((subscriber) => {
       const slices = queue ?? atOnce();
       slices.start(
-        (frame) => slicesOf(frame, cap, codec),
+        (frame) => slicesToSend(frame, cap, codec),
         (slice) => {
           subscriber.next(slice);
         },

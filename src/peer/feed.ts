@@ -4,6 +4,7 @@ import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './answer.js';
+import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
 import type { Input } from './pump.js';
@@ -85,7 +86,7 @@ class StreamOutlet implements Outlet {
 
   send(value: unknown): void {
     this.#guarded(() => {
-      if (value === undefined) throw new TypeError('expected a value to send, got undefined; null is a value');
+      checkValue(value);
       const refusal = this.core.outbox.refusal();
       if (refusal === null) void this.core.send(value, undefined, false);
       else if (this.core.cause === null) this.subscriber.error(refusal);

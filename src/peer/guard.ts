@@ -10,8 +10,8 @@ import { loggable } from './loggable.js';
 export function guard(what: string, callback: () => unknown): void {
   try {
     const result = callback();
-    if (isThenable(result))
-      result.then(undefined, (error: unknown) => {
+    if (result instanceof Promise)
+      result.catch((error: unknown) => {
         report(what, error);
       });
   } catch (error) {

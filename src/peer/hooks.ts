@@ -1,3 +1,4 @@
+import { log } from '../logger.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
 import { guard, isThenable } from './guard.js';
@@ -80,7 +81,12 @@ export class Hooks {
 
   /** Shows the headers of the remote's first frame. */
   arrived(headers: Readonly<Metadata>, stream: Stream): void {
-    for (const hook of this.incomingHeaders) guard('an incoming-headers interceptor', () => hook(headers, stream));
+    for (const hook of this.incomingHeaders)
+      guard('an incoming-headers interceptor', () => {
+        const result: unknown = hook(headers, stream);
+        if (isThenable(result)) log('warn', 'rxmux: an incoming-headers interceptor gave a promise, for which nobody waits');
+        return result;
+      });
   }
 
   observed(direction: FrameDirection, frame: Frame, connection: number): void {
@@ -95,6 +101,6 @@ export class Hooks {
 
 function refuseThenable(what: string, result: unknown): void {
   if (!isThenable(result)) return;
-  result.then(undefined, () => undefined);
+  if (result instanceof Promise) result.catch(() => undefined);
   throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }

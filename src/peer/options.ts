@@ -55,10 +55,11 @@ export interface ResolvedOptions {
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   const { requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
   checkNumber('requestTimeoutMs', requestTimeoutMs);
-  checkNumber('maxFrameBytes', maxFrameBytes, 2);
+  if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
+    throw new TypeError(`maxFrameBytes: expected an integer from 2 to ${MAX_FRAME_BYTES}, got ${String(maxFrameBytes)}`);
   return {
     isDialer,
-    codec: options.codec === undefined ? getCodec(settings.codec) : checkedCodec(options.codec),
+    codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
     errorSerializer: options.errorSerializer ?? defaultErrorSerializer,
     requestTimeoutMs,
     keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive ?? {}),

@@ -13,6 +13,11 @@ export type TrailersInput = MetadataInput | (() => MetadataInput | null);
 
 const READY: Promise<void> = Promise.resolve();
 
+/** @throws TypeError for what would be sent as no value at all */
+export function checkValue(value: unknown): void {
+  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
+}
+
 /** The sending side of one stream: its headers, its values, its trailers, and who waits for room. */
 export class Outbox {
   /** Whether this side's first frame has gone, which is the one that carries headers. */

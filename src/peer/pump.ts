@@ -104,11 +104,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   const step = (): void => {
     if (stepping) return;
     stepping = true;
-    while (!asked && !exhausted && !outlet.closed) {
-      if (!outlet.idle) {
-        outlet.whenIdle(step);
-        break;
-      }
+    while (!asked && !exhausted && !outlet.closed && outlet.idle) {
       asked = true;
       try {
         source.pull(taker);
@@ -117,6 +113,8 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       }
     }
     stepping = false;
+    // Its turn may come at once.
+    if (!asked && !exhausted && !outlet.closed) outlet.whenIdle(step);
   };
   step();
   return () => {

@@ -8,6 +8,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
+import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from './guard.js';
 import { loggable } from './loggable.js';
@@ -137,11 +138,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    *
    * @returns a promise that resolves once the stream's queue is below 256 KiB, at once in the common case. It rejects when
    *   the stream can take no value any more; that rejection need not be handled.
-   * @throws TypeError for `undefined`, for a value the codec cannot represent and for headers that come too late;
+   * @throws TypeError for `undefined` and `ABSENT`, for a value the codec cannot represent and for headers that come too late;
    *   ProtocolError for headers that do not fit a frame; what a reply-headers interceptor throws
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
-    if (value === undefined) throw new TypeError('send: expected a value, got undefined; null is a value');
+    checkValue(value);
     return this.#core.send(value, options.headers, false);
   }
 

@@ -40,14 +40,14 @@ export class Lane {
     return this.#empty;
   }
 
-  /** Whether the frame at the front has been cut and slices of it are left: it is bulk. */
+  /** Whether slices of the frame at the front have left, and others have not: it is bulk. */
   get cutting(): boolean {
-    return this.#slices !== null;
+    return this.#slices?.begun === true;
   }
 
   /** Whether it begins with an open of which nothing has left. */
   get unopened(): boolean {
-    return this.#slices === null && this.#front.frame.type === 'open';
+    return !this.cutting && this.#front.frame.type === 'open';
   }
 
   /** The frame whose turn it is, or that is being cut. */

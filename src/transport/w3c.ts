@@ -126,7 +126,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   /** The close code that this platform lets a program send for `code`. */
   protected closeCode(code: number): number {
-    return code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE ? code : code + FIRST_FREE_CLOSE_CODE;
+    const isFree = code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE || this.socket.terminate !== undefined;
+    return isFree ? code : code + FIRST_FREE_CLOSE_CODE;
   }
 
   /** Has messages {@link receive received}; gives the way to stop that. */

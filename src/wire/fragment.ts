@@ -50,6 +50,11 @@ export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null
   return fits(frame, encoded, cap, codec) ? null : slicerOf(frame, encoded, cap, codec);
 }
 
+/** The same for a frame that is on its way, of which {@link isSmall} is believed. */
+export function slicesToSend(frame: Frame, cap: number, codec: Codec): Slicer | null {
+  return isSmall(frame, encodePayloadOf(frame, codec), cap, codec) ? null : slicesOf(frame, cap, codec);
+}
+
 /**
  * Whether a whole frame encodes to at most `cap` bytes. Exact, yet under a codec with a declared cost it encodes only where
  * a bound is too close to tell.
@@ -57,15 +62,20 @@ export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null
  * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
  */
 export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
-  if (isSmall(frame, encodedPayload, cap, codec)) return true;
+  if (hasFragmentCost(codec) && isSmall(frame, encodedPayload, cap, codec)) return true;
   if (encodedPayload !== null && !fitsWithin(encodedPayload, cap)) return false;
   const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload, codec), codec);
   return fitsWithin(whole, cap);
 }
 
-/** Whether a bound alone tells that a frame {@link fits}, as it does for nearly all; nothing is encoded, and its id does not matter. */
+/**
+ * Whether a frame is small enough to need no look at its encoded form, as nearly all are; its id does not matter. Where a
+ * codec has not declared its cost it is trusted with eight times what JSON would write, so that frames are not encoded
+ * once only to be measured.
+ */
 export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
-  return fitsWithin(encodedPayload ?? '', cap - envelopeBound(frame)) && hasFragmentCost(codec);
+  const most = hasFragmentCost(codec) ? cap : cap / MOST_TIMES_JSON;
+  return fitsWithin(encodedPayload ?? '', most - envelopeBound(frame));
 }
 
 /**
@@ -102,3 +112,4 @@ function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
 }
 
 const SMALLEST_CAP = 2;
+const MOST_TIMES_JSON = 8;

@@ -57,6 +57,17 @@ export class OutgoingFrame implements CompleteFrame {
 export function encodeFrame(frame: Frame, codec: Codec): Message {
   const encoded = OutgoingFrame.encodedBy(codec, frame);
   if (encoded === null) return codec.encode(frame);
-  if (codec.encodeWith !== undefined) return codec.encodeWith(frame, encoded);
+  if (joins(codec)) return codec.encodeWith(frame, encoded);
   return codec.encode({ ...frame, payload: codec.decodePayload(encoded) });
+}
+
+/** Whether a codec's `encodeWith` belongs to its `encode`: not where a subclass, or a wrapper, has another of the latter only. */
+function joins(codec: Codec): codec is Codec & Required<Pick<Codec, 'encodeWith'>> {
+  if (codec.encodeWith === undefined) return false;
+  let level: unknown = codec;
+  while (!Object.hasOwn(level as object, 'encodeWith')) {
+    if (Object.hasOwn(level as object, 'encode')) return false;
+    level = Object.getPrototypeOf(level);
+  }
+  return true;
 }

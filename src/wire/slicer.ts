@@ -41,6 +41,11 @@ export class Slicer {
     };
   }
 
+  /** Whether a slice was taken, and more are left. */
+  get begun(): boolean {
+    return this.#position > 0 && !this.#done;
+  }
+
   /** Whether the last slice was taken. */
   get done(): boolean {
     return this.#done;
