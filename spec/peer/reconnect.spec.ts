@@ -134,6 +134,34 @@ describe('the reconnect helper', () => {
     expect(network.dials).toHaveLength(1);
   });
 
+  it.each([1002, 1006])('does not dial again behind a goaway with PROTOCOL_ERROR and %p', async (code) => {
+    const network = echoing();
+    const { peer, reasons } = reconnecting(network);
+    await time.advance();
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 1, last_stream: 0 }));
+    await time.advance(500);
+    network.last.link.cut({ code });
+    expect(reasons).toEqual([{ ...cut, code, willRetry: false }]);
+    expect(await peer.closed).toEqual(reasons[0]);
+    await time.advance(60_000);
+    expect(network.dials).toHaveLength(1);
+  });
+
+  it('dials again behind a goaway with ENHANCE_YOUR_CALM only at the longest delay', async () => {
+    const network = echoing();
+    const { peer, reasons } = reconnecting(network, { reconnect: { maxDelayMs: 20_000 } });
+    await time.advance();
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 11, last_stream: 0 }));
+    await time.advance(500);
+    network.last.link.cut({ code: 1008 });
+    expect([reasons, peer.status]).toMatchObject([[{ code: 1008, willRetry: true }], { state: 'waiting', attempt: 2, delayMs: 20_000 }]);
+    await time.advance(19_999);
+    expect(network.dials).toHaveLength(1);
+    await time.advance(1);
+    expect(network.dials).toHaveLength(2);
+    void peer.close();
+  });
+
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];

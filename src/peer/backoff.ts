@@ -94,7 +94,10 @@ export class Backoff {
     if (!facts.offline) this.#failures++;
     const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
     const fatal =
-      FATAL_CODES.has(reason.code) || (facts.status !== null && FATAL_STATUS.has(facts.status)) || facts.error?.code === 'CODEC_MISMATCH';
+      facts.announced === ResetCode.PROTOCOL_ERROR ||
+      FATAL_CODES.has(reason.code) ||
+      (facts.status !== null && FATAL_STATUS.has(facts.status)) ||
+      facts.error?.code === 'CODEC_MISMATCH';
     const willRetry = !fatal && this.#failures < budget;
     return this.#judged({
       attempt: this.#failures,

@@ -67,8 +67,9 @@ export class Dialer implements SocketSource {
     if (this.#phase === 'waiting') this.#dial();
   }
 
-  goneAway(session: Session): void {
-    if (session === this.#session) this.replace();
+  goneAway(session: Session, code: ResetCode | null): void {
+    // Whoever goes away for an error is asked for no other socket before this one has ended, and said whether that makes sense.
+    if (session === this.#session && (code === null || code === ResetCode.NO_ERROR)) this.replace();
   }
 
   replace(): boolean {

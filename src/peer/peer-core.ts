@@ -195,9 +195,9 @@ export class PeerCore implements SessionOwner {
     this.hooks.observed(direction, frame, number);
   }
 
-  goneAway(session: Session): void {
+  goneAway(session: Session, code: ResetCode | null): void {
     if (this.#current === session && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
-    this.source.goneAway(session);
+    this.source.goneAway(session, code);
   }
 
   ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {

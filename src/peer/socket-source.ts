@@ -16,8 +16,8 @@ export interface SocketSource {
   dialNow(): void;
   /** The ids of the current socket are used up: dials another to go on with; `false` where there will be none. */
   replace(): boolean;
-  /** The remote of a session goes away. */
-  goneAway(session: Session): void;
+  /** The remote of a session goes away; `code` is NO_ERROR or `null` where nothing is wrong. */
+  goneAway(session: Session, code: ResetCode | null): void;
   /** A session's socket has ended; gives the whole truth about it. */
   lost(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason;
   /** Everybody has been told of the loss. */
