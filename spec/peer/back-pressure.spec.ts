@@ -157,6 +157,24 @@ describe('send()', () => {
     expect([fine, other.phase]).toEqual([{ settled: true, error: null }, 'open']);
   });
 
+  it('that opens streams without waiting gets no more of them than maxUnsentBytes', async () => {
+    const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    link.stall('acceptor');
+    const opened: number[] = [];
+    const overflow = expect.objectContaining({ code: 'QUEUE_OVERFLOW', streamId: null, retriable: true });
+    expect(() => {
+      for (let n = 0; n < 12; n++) opened.push(dialer.open(text(200 * KIB)).id ?? 0);
+    }).toThrow(overflow);
+    expect(opened.length).toBeGreaterThan(4);
+    expect(() => {
+      dialer.notify('small');
+    }).toThrow(overflow);
+    await expect(dialer.request('small')).rejects.toEqual(overflow);
+    link.resume('acceptor');
+    await time.advance(100);
+    expect([dialer.open('fine').id, local.phase]).toEqual([(opened.at(-1) ?? 0) + 2, 'open']);
+  });
+
   it.each<[string, (sides: Awaited<ReturnType<typeof joined>>) => void, object]>([
     [
       'the remote resets the stream',

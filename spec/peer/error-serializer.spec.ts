@@ -8,7 +8,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-collectLogs();
+const logs = collectLogs();
 
 /** What the acceptor sent when its handler did this, and what the request came to. */
 async function answered(handler: StreamHandler, options: PeerOptions = {}) {
@@ -91,6 +91,14 @@ describe('an error serializer', () => {
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);
     expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
+  });
+
+  it('that throws is logged', async () => {
+    const errorSerializer = (): never => {
+      throw new Error('serializer');
+    };
+    await answered(throwing(new Error('why')), { errorSerializer });
+    expect(logs.warnings).toContain('rxmux: an error serializer failed');
   });
 
   it('may give a value larger than a frame: the reset goes in fragments', async () => {

@@ -8,7 +8,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-collectLogs();
+const logs = collectLogs();
 
 /** What the acceptor sent when its handler did this, and what the request came to. */
 async function answered(handler: StreamHandler, options: PeerOptions = {}) {
@@ -43,6 +43,9 @@ describe('a handler', () => {
     void dialer.request();
     return time.advance().then(() => {
       expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+      expect(logs.warnings).toEqual([
+        'rxmux: a handler returned an Observable, which nobody subscribes to: answer with stream.sendAll() or respond()',
+      ]);
     });
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, timer } from 'rxjs';
 import type { ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
 import { dial } from '../../src/peer/connect.js';
 import { MemoryLink } from '../../src/transport/memory.js';
@@ -156,6 +157,21 @@ describe('the hello of a dialer', () => {
     await time.advance(3_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('300 ms') }) });
     expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('has as long for both together', async () => {
+    const hello = async (): Promise<object> => {
+      await firstValueFrom(timer(250));
+      return {};
+    };
+    const { peer } = greeted({ hello, helloTimeoutMs: 300 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    const outcome = settled(peer.opened);
+    await time.advance(299);
+    expect(peer.status.state).toBe('connecting');
+    await time.advance(2_001);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED' }) });
+    expect(time.now).toBe(2_300);
     expect(time.isOver()).toBe(true);
   });
 

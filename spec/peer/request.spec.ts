@@ -29,6 +29,15 @@ const ASKING: readonly (readonly [
   ['request$', (peer, payload, options) => firstValueFrom(peer.request$(payload, options))],
 ];
 
+describe('request', () => {
+  it('fails with what is wrong with its options, and throws nothing', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcome = settled(dialer.request('p', { retry: { count: -1 } }));
+    expect(await outcome).toEqual({ error: new TypeError('retry.count: expected a number of at least 0, got -1') });
+    expect(sent).toEqual([]);
+  });
+});
+
 describe.each(ASKING)('%s', (_call, ask) => {
   it.each<[string, StreamHandler, unknown]>([
     ['the payload of the reply', (_, stream) => stream.reply({ a: [1] }), { a: [1] }],

@@ -224,6 +224,15 @@ describe('a stream', () => {
     expect(streams.map((stream) => stream.trailers)).toEqual([{ t: 1 }, null]);
   });
 
+  it('gives those of an open that ends to the handler', async () => {
+    const { acceptor, link } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => void seen.push(stream.trailers));
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, end: true, payload: 1, trailers: { rows: 7 } }));
+    await time.advance();
+    expect(seen).toEqual([{ rows: 7 }]);
+  });
+
   it('gives the opener’s trailers to the handler that reads to the end', async () => {
     const seen: unknown[] = [];
     const { stream } = opened(async (_, remote) => {

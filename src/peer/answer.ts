@@ -25,8 +25,10 @@ export function stopUpload(stream: StreamCore): void {
 
 /** Resets a stream with what its handler or its input threw. Behind the stream's end it is only logged: the answer stands. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
-  if (!stream.line.sealed) stream.fail(error);
-  else if (stream.cause === null || stream.cause.how === 'ended')
+  if (!stream.line.sealed) {
+    log('debug', 'rxmux: a handler failed, and its stream is reset', loggable(error));
+    stream.fail(error);
+  } else if (stream.cause === null || stream.cause.how === 'ended')
     log('error', 'rxmux: a handler failed after its stream had ended', loggable(error));
   else log('debug', 'rxmux: a handler failed behind the end of its stream', loggable(error));
 }

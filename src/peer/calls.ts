@@ -1,7 +1,7 @@
-import { firstValueFrom, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import { fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
-import { CancelledError } from '../wire/errors.js';
+import { CancelledError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
@@ -52,7 +52,7 @@ export class Calls {
    * Opens a stream; a peer that takes no streams any more gives one that was refused.
    *
    * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
-   *   not fit a message, QueueOverflowError when too much waits for a connection
+   *   not fit a message, QueueOverflowError when too much waits for a connection, or for the socket
    */
   open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
     const { core } = this;
@@ -79,9 +79,9 @@ export class Calls {
 
   /** Resolves with the first payload; an end without one is `null`. */
   request(value: unknown, options: OpenOptions): Promise<unknown> {
-    if (options.retry !== undefined && options.retry !== false) return firstValueFrom(this.request$(value, options));
     return new Promise((resolve, reject) => {
-      readOne(this.#request(value, options), resolve, reject);
+      if (options.retry === undefined || options.retry === false) readOne(this.#request(value, options), resolve, reject);
+      else this.request$(value, options).subscribe({ next: resolve, error: reject });
     });
   }
 
@@ -137,6 +137,11 @@ export class Calls {
     const { core } = this;
     const session = core.current;
     if (session !== null && core.waiting.empty && !(session.streams.exhausted && core.source.replace())) {
+      const { bytes } = session.scheduler.backlog;
+      if (bytes >= session.limits.maxUnsentBytes)
+        throw new QueueOverflowError(`${bytes} bytes are queued, ${session.limits.maxUnsentBytes} at most (maxUnsentBytes)`, {
+          retriable: true,
+        });
       const live = session.open(forgotten);
       return (live.sink = new StreamCore(core, live, open.headers, open.payload));
     }

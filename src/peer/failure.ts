@@ -1,8 +1,10 @@
+import { log } from '../logger.js';
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
 import { isThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
+import { loggable } from './loggable.js';
 
 /** The reset that tells the remote what a handler or an input threw. */
 export interface Failure {
@@ -38,11 +40,19 @@ function ownReset(error: unknown, serializer: ErrorSerializer): Failure | null {
 }
 
 function serialized(error: unknown, serializer: ErrorSerializer): Failure {
-  const payload = serializer(error) ?? null;
-  if (isThenable(payload)) {
-    payload.then(undefined, () => undefined);
-    throw new TypeError('expected the error serializer to work synchronously, got a promise');
-  }
+  const payload = asked(serializer, error);
   const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
   return { code: ResetCode.APPLICATION_ERROR, reason: typeof text === 'string' ? text : messageOf(error), payload };
+}
+
+function asked(serializer: ErrorSerializer, error: unknown): unknown {
+  try {
+    const payload = serializer(error) ?? null;
+    if (!isThenable(payload)) return payload;
+    if (payload instanceof Promise) payload.catch(() => undefined);
+    throw new TypeError('expected the error serializer to work synchronously, got a promise');
+  } catch (failure) {
+    log('warn', 'rxmux: an error serializer failed', loggable(failure));
+    throw failure;
+  }
 }

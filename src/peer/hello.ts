@@ -1,4 +1,4 @@
-import { concatMap, defer, Observable, takeWhile } from 'rxjs';
+import { asyncScheduler, concatMap, defer, Observable, takeWhile } from 'rxjs';
 import type { Session } from '../session/session.js';
 import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
@@ -35,7 +35,7 @@ export interface Hello {
 
 /**
  * Says hello on a new session, and completes when it was answered. Errors with what `hello` throws, when the server refuses,
- * and where the hello or its reply takes longer than `timeoutMs`.
+ * and where the hello and its reply take longer than `timeoutMs` together.
  */
 export function greeting(
   core: PeerCore,
@@ -44,13 +44,14 @@ export function greeting(
   attempt: Attempt,
   timeoutMs: number,
 ): Observable<never> {
+  const begun = asyncScheduler.now();
   return limited(
     defer(() => settled(hello(attempt))),
     timeoutMs,
   ).pipe(
     // The function that makes the hello may close the peer.
     takeWhile(() => !attempt.givenUp),
-    concatMap((said) => sayHello(core, session, said, timeoutMs)),
+    concatMap((said) => sayHello(core, session, said, timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now()))),
   );
 }
 

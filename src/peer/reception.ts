@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { LiveStream } from '../session/live-stream.js';
@@ -59,7 +59,10 @@ export class Reception {
     const headers = open.headers === null ? null : Object.freeze(open.headers);
     const stream = new StreamCore(this.core, live, headers, open.payload);
     live.sink = stream;
-    if (open.end) stream.finish();
+    if (open.end) {
+      stream.trailers = open.trailers;
+      stream.finish();
+    }
     if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
     if (this.#greeter === null || this.#welcomed) this.#offer(live, stream);
     else this.#greet(this.#greeter, live, stream);
@@ -83,7 +86,7 @@ export class Reception {
 
   #greet(greeter: StreamHandler, live: LiveStream, stream: StreamCore): void {
     if (this.#hello !== null) {
-      live.reset('library', ResetCode.REFUSED, 'the hello has not been answered yet');
+      live.refuse('the hello has not been answered yet');
       return;
     }
     this.#hello = stream;
@@ -105,7 +108,7 @@ export class Reception {
         subscriber.next(stream.stream);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#handler === null) live.reset('library', ResetCode.REFUSED, 'nobody answers streams here');
+    if (this.#handler === null) live.refuse('nobody answers streams here');
     else run(this.#handler, live, stream);
   }
 }
@@ -116,6 +119,8 @@ function run(handler: StreamHandler, live: LiveStream, stream: StreamCore, settl
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.stream);
+    if (isObservable(result))
+      log('warn', 'rxmux: a handler returned an Observable, which nobody subscribes to: answer with stream.sendAll() or respond()');
     if (!isThenable(result)) done(live, stream, settled);
     else
       result.then(

@@ -149,6 +149,16 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     else this.#data(value);
   }
 
+  /** Nobody takes the stream that the remote has opened. */
+  refuse(reason: string): void {
+    this.reset('library', ResetCode.REFUSED, reason);
+    try {
+      this.session.flood.junk(`an open of stream ${this.id}: ${reason}`);
+    } catch (fault) {
+      this.session.fail(fault);
+    }
+  }
+
   /** Resets the stream because the remote broke a rule on it. */
   violated(code: ResetCode, reason: string): void {
     this.reset('library', code, reason);
