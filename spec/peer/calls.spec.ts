@@ -79,6 +79,17 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(dialer.open().id).toBe(1);
   });
 
+  it('takes null for none, and refuses what is no signal before anything has begun', async () => {
+    const { dialer } = pair(stays);
+    const bad = { aborted: false } as unknown as AbortSignal;
+    const refused = async (): Promise<unknown> => call(dialer, { signal: bad });
+    await expect(refused().then((error) => Promise.reject(error))).rejects.toThrow(
+      new TypeError('signal: expected an AbortSignal, got object'),
+    );
+    void call(dialer, { signal: null as unknown as undefined });
+    expect(dialer.open().id).toBe(3);
+  });
+
   it('lets go of the signal when the stream is gone', async () => {
     const { dialer } = pair((_, stream) => {
       stream.reset(300);

@@ -162,6 +162,23 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
+  it.each(['a socket is lost', 'a dial fails'])('does not dial again where shouldRetry closes the peer because %s', async (what) => {
+    const network = echoing();
+    if (what === 'a dial fails') network.answer = { status: 503 };
+    const { peer, reasons } = reconnecting(network, {
+      reconnect: {
+        shouldRetry: ({ willRetry }) => {
+          void peer.close();
+          return willRetry;
+        },
+      },
+    });
+    await time.advance();
+    if (what === 'a socket is lost') network.last.link.cut();
+    await time.advance(60_000);
+    expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
+  });
+
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];

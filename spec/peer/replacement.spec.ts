@@ -48,6 +48,24 @@ describe('a goaway', () => {
     void peer.close();
   });
 
+  it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
+    const network = holding();
+    const { peer, states } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    expect(states.at(-1)).toBe('open 1');
+    network.last.link.cut();
+    expect(peer.status.state).toBe('draining');
+    const pong = settled(peer.ping());
+    await time.advance(1_000);
+    expect([await pong, network.dials.length, peer.status.state]).toEqual([{ value: expect.any(Number) }, 3, 'open']);
+    void peer.close();
+    await time.advance(70_000);
+  });
+
   it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
     const network = holding();
     const { peer } = reconnecting(network);

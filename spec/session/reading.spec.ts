@@ -41,6 +41,26 @@ describe('reading', () => {
   );
 
   it(
+    'goes on when the last has caught up that it still waits for, whoever else never does',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      reading.crowd(SLOW);
+      time.advance(5_000);
+      for (let nth = 0; nth < 2; nth++) {
+        reading.crowd(OTHER);
+        reading.crowd(SLOW);
+        reading.clear(OTHER);
+      }
+      expect([reading.paused, time.isOver]).toEqual([false, true]);
+      reading.clear(SLOW);
+      reading.crowd(SLOW);
+      expect(reading.paused).toBe(true);
+      reading.clear(SLOW);
+      expect(transport.calls).toEqual(Array.from({ length: 4 }, () => ['pause', 'resume']).flat());
+    }),
+  );
+
+  it(
     'waits for the last of several',
     inTime((time) => {
       const { transport, reading } = rig();

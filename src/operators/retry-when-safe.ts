@@ -3,6 +3,7 @@ import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { checkNumber } from '../wire/limits.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
@@ -42,7 +43,7 @@ export function retrySafely<T>({ count = 3, delay = fullJitter }: Retry, hurry$:
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
       if (!isMuxError(error) || !error.retriable || attempt > count) return throwError(() => error);
-      const delay$ = typeof delay === 'number' ? timer(delay) : from(delay(error, attempt));
+      const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
       // rxjs would take a completion for the end of everything.
       return merge(delay$.pipe(endWith(null)), hurry$).pipe(take(1));
     },

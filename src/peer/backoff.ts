@@ -1,5 +1,5 @@
 import { log } from '../logger.js';
-import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { checkNumber } from '../wire/limits.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';

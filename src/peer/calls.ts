@@ -56,8 +56,10 @@ export class Calls {
    */
   open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
     const { core } = this;
-    const { signal } = options;
+    const signal = options.signal ?? undefined;
     checkNumber('timeoutMs', timeoutMs);
+    if (signal !== undefined && typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
+      throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
     const payload = value === undefined ? ABSENT : value;
     const headers = this.#headers(value, options);
     const encoded = payload === ABSENT ? null : core.codec.encodePayload(payload);

@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { LONGEST_TIMER_MS } from '../session/patient-timer.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { Heap } from '../wire/heap.js';
 import type { Ranked } from '../wire/heap.js';
 

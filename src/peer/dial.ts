@@ -3,6 +3,7 @@ import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { ConnectUrl } from './dial-plan.js';
@@ -47,9 +48,9 @@ function addressed(url: (context: DialContext) => string | URL | Promise<string 
   return defer(() => settled(url(attempt))).pipe(takeWhile(() => !attempt.givenUp));
 }
 
-/** Errors with a TimeoutError where nothing comes within `ms`; 0 and Infinity are no limit. */
+/** Errors with a TimeoutError where nothing comes within `ms`; 0 and what no timer can count are no limit. */
 export function limited<T>(source: Observable<T>, ms: number): Observable<T> {
-  return ms > 0 && ms !== Infinity ? source.pipe(timeout({ first: ms })) : source;
+  return ms > 0 && ms <= LONGEST_TIMER_MS ? source.pipe(timeout({ first: ms })) : source;
 }
 
 /** What a dial, or the hello behind it, failed with, as everybody is told of it. */

@@ -104,6 +104,12 @@ export class Dialer implements SocketSource {
     this.#halt();
     if (this.core.sessions.size === 0 && this.#untold.size === 0)
       this.core.finish({ ...(this.#last ?? NEVER_OPEN), willRetry: false }, null);
+    else if (this.core.current === null)
+      this.core.waiting.dismiss({ how: 'lost', reason: { ...(this.#last ?? NEVER_OPEN), willRetry: false } }, null);
+  }
+
+  get #stopped(): boolean {
+    return this.#phase === 'stopped';
   }
 
   /** The number of the dial under way, or of the next. */
@@ -184,7 +190,9 @@ export class Dialer implements SocketSource {
   ): CloseReason {
     const { backoff, surroundings } = this.plan;
     const facts = { status, error, announced, offline: surroundings.offline };
-    const retried = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true ? backoff : null;
+    const isWanted = !this.#stopped && backoff?.failed(close, facts) === true;
+    // Whom that asks may close the peer.
+    const retried = isWanted && !this.#stopped ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
     this.#untold.set(reason, () => {

@@ -151,6 +151,8 @@ export class PeerCore implements SessionOwner {
   /** Ends every session in good order, and dials no more. */
   close(drainMs: number, code: ResetCode, reason: string): void {
     checkNumber('drainMs', drainMs);
+    if (!Number.isSafeInteger(code)) throw new TypeError(`close: expected an integer for a code, got ${String(code)}`);
+    if (typeof reason !== 'string') throw new TypeError(`close: expected a text for a reason, got ${typeof reason}`);
     if (this.isClosed) return;
     this.source.stop();
     const status = this.#status.now;
@@ -202,12 +204,17 @@ export class PeerCore implements SessionOwner {
 
   ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {
     this.#sessions.delete(session);
-    if (this.#current === session) this.#current = null;
+    if (this.#current === session) {
+      this.#current = null;
+      // A replacement is lost while the socket before it still drains.
+      if (this.#status.now.state === 'open' && this.#sessions.size > 0) this.#status.set({ state: 'draining', by: 'remote' });
+    }
     return this.source.lost(session, close, announced);
   }
 
   ended(reason: CloseReason): void {
-    this.hooks.closed(reason);
+    // Somebody who was told of the loss may have closed the peer.
+    this.hooks.closed(reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason);
     this.source.afterLoss(reason);
   }
 

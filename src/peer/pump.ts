@@ -72,7 +72,10 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
   return {
     pull: (taker) => {
       iterator.next().then(
-        (result) => taker.resolve(result),
+        (result: unknown) => {
+          if (typeof result === 'object' && result !== null) taker.resolve(result as IteratorResult<unknown>);
+          else taker.reject(new TypeError(`expected the result of an async iterator, got ${String(result)}`));
+        },
         (error: unknown) => taker.reject(error),
       );
     },

@@ -2,7 +2,7 @@ import { asyncScheduler, Subscription, timer } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { LONGEST_TIMER_MS } from './patient-timer.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import type { Session } from './session.js';
 
 /** How long a remote that goes away with an error is left to close the socket itself, in ms. */

@@ -1,8 +1,6 @@
 import { asyncScheduler, Subscription } from 'rxjs';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import type { Clock } from './reading.js';
-
-/** The longest delay that the platforms' timers can count, in ms; beyond it they fire at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** How often in a period a clock is looked at that stands still. */
 const LOOKS_WHILE_PAUSED = 10;

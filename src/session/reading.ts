@@ -22,6 +22,8 @@ export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: fa
  */
 export class Reading implements Clock {
   readonly #crowded = new LazySet<object>();
+  /** Those that were waited for as long as any is. */
+  readonly #excused = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;
   #pausedMs = 0;
@@ -47,18 +49,20 @@ export class Reading implements Clock {
 
   /** A stream holds too much that nobody has read. */
   crowd(stream: object): void {
-    if (this.#unstoppable || this.#crowded.has(stream)) return;
+    if (this.#unstoppable || this.#crowded.has(stream) || this.#excused.has(stream)) return;
     this.#crowded.add(stream);
     if (this.paused) return;
     this.#pausedAt = asyncScheduler.now();
     this.transport.pause();
     this.#pause = patientTimer(this.pauseMs, () => {
-      this.#read();
+      for (const late of this.#crowded) this.#excused.add(late);
+      this.resume();
     });
   }
 
   /** A stream's consumer has caught up, or left. */
   clear(stream: object): void {
+    this.#excused.delete(stream);
     if (this.#crowded.delete(stream) && this.#crowded.size === 0) this.#read();
   }
 
