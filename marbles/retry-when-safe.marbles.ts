@@ -173,6 +173,18 @@ describe('retryWhenSafe', () => {
   );
 
   it(
+    'takes a delay that no timer can count for the longest that one can',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source$ = cold('--#', undefined, refused);
+      const subs = '        ^-!';
+      const unsub = `       ${2 ** 31 - 1}ms !`;
+      const expected = '    -';
+      expectObservable(source$.pipe(retryWhenSafe({ delay: Infinity })), unsub).toBe(expected);
+      expectSubscriptions(source$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
     'fails with what delay throws, or errors with',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('--#', undefined, refused);

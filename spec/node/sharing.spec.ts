@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { connect, serve } from '../../src/node.js';
-import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
+import type { MuxServer, NodeConnectOptions, ServeOptions } from '../../src/node.js';
 import { logger } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { selfSigned } from '../support/socket-certificate.js';
@@ -228,5 +228,16 @@ describe('a server', () => {
     expect(error.mock.calls.map(([what]) => what)).toEqual(['rxmux: an upgrade failed']);
     socket.destroy();
     other.close();
+  });
+});
+
+describe('serve', () => {
+  it.each([
+    ['neither a port nor a server', {}, 'port: expected an integer from 0 to 65535, or a server, got undefined'],
+    ['a port that is none', { port: 'abc' }, 'port: expected an integer from 0 to 65535, or a server, got abc'],
+    ['a port out of range', { port: 65_536 }, 'port: expected an integer from 0 to 65535, or a server, got 65536'],
+    ['a path without its slash', { port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],
+  ])('throws TypeError for %s', (_what, options, message) => {
+    expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));
   });
 });

@@ -73,6 +73,16 @@ describe('close()', () => {
     expect([live.phase, acceptor.status]).toEqual(['open', { state: 'draining', by: 'remote' }]);
   });
 
+  it.each<[string, object, string]>([
+    ['code', { code: '8' }, 'close: expected an integer for a code, got 8'],
+    ['reason', { reason: new Error('why') }, 'close: expected a text for a reason, got object'],
+  ])('refuses a %s that is none, and closes nothing', async (_what, options, message) => {
+    const { dialer } = createPair();
+    await time.advance();
+    expect(() => dialer.close(options)).toThrow(new TypeError(message));
+    expect(dialer.status.state).toBe('open');
+  });
+
   it('waits for live streams up to drainMs, and no longer than the last of them', async () => {
     const { dialer, streams } = pair();
     const stream = dialer.open('p', { end: true });

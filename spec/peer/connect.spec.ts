@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect } from '../../src/index.js';
 import type { ConnectOptions, Peer } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
@@ -192,7 +193,7 @@ describe('connect', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it.each([0, Infinity])('waits for ever with connectTimeoutMs %p', async (connectTimeoutMs) => {
+  it.each([0, Infinity, 2 ** 31])('waits for ever with connectTimeoutMs %p', async (connectTimeoutMs) => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, { connectTimeoutMs });
@@ -274,5 +275,22 @@ describe('a lazy peer', () => {
     expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
     expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     expect(network.dials).toEqual([]);
+  });
+});
+
+describe('connect where the platform has no WebSocket', () => {
+  const had = Reflect.get(globalThis, 'WebSocket') as unknown;
+  beforeEach(() => {
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+  });
+  afterEach(() => {
+    if (had !== undefined) Reflect.set(globalThis, 'WebSocket', had);
+  });
+
+  it('fails, and says where there is one', async () => {
+    const peer = connect('ws://localhost');
+    const outcome = settled(peer.opened);
+    await time.advance();
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('rxmux/node') }) });
   });
 });

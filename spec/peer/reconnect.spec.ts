@@ -179,6 +179,17 @@ describe('the reconnect helper', () => {
     expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
   });
 
+  it('tells no close handler of another dial where one who was told of the loss has closed the peer', async () => {
+    const network = holding();
+    const { peer, reasons } = reconnecting(network);
+    await time.advance();
+    peer.open('p').subscribe({ error: () => void peer.close() });
+    await time.advance();
+    network.last.link.cut();
+    await time.advance(60_000);
+    expect([reasons.map(({ willRetry }) => willRetry), peer.status]).toEqual([[false], expect.objectContaining({ state: 'closed' })]);
+  });
+
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];

@@ -66,6 +66,22 @@ describe('a goaway', () => {
     await time.advance(70_000);
   });
 
+  it('fails calls that wait for the replacement when the peer is closed, without waiting for the drain', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance();
+    const waiting = settled(peer.request('new'));
+    void peer.close({ drainMs: 3_000 });
+    const before = time.now;
+    expect(await waiting).toMatchObject({ error: { code: 'CONNECTION_LOST', retriable: true } });
+    expect(time.now).toBe(before);
+    await time.advance(70_000);
+  });
+
   it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
     const network = holding();
     const { peer } = reconnecting(network);

@@ -51,6 +51,17 @@ describe('an answer that is pulled', () => {
   });
 });
 
+describe('an async iterator that breaks its contract', () => {
+  it.each([undefined, null, 7])('fails the stream where it gives %p for a result', async (result) => {
+    const { dialer, acceptor } = createPair();
+    const broken = { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(result) }) } as unknown as AsyncIterable<unknown>;
+    acceptor.onStream((_, stream) => stream.sendAll(broken));
+    const failed = dialer.request('p').catch((error: unknown) => error);
+    await time.advance();
+    expect(await failed).toMatchObject({ code: 'REMOTE', message: `expected the result of an async iterator, got ${String(result)}` });
+  });
+});
+
 describe.each(CODECS)('sendAll with %s', (_name, codec) => {
   it.each<[string, () => ObservableInput<unknown>]>([
     ['an array', () => [1, 2, 3]],

@@ -112,6 +112,23 @@ describe('streams$', () => {
     expect(local.cause).toEqual({ how: 'ended' });
   });
 
+  it('that are answered by respond keep their places until the work on them has settled', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 2 } } });
+    const work: (() => void)[] = [];
+    acceptor.streams$.pipe(respond(() => new Promise<void>((resolve) => work.push(resolve)))).subscribe();
+    const opened = async (): Promise<Stream> => {
+      const stream = dialer.open('p');
+      stream.subscribe({ error: () => undefined });
+      await time.advance();
+      return stream;
+    };
+    for (let nth = 0; nth < 2; nth++) (await opened()).reset();
+    expect((await opened()).cause).toMatchObject({ how: 'reset', by: 'remote', code: 7 });
+    work[0]?.();
+    await time.advance();
+    expect([(await opened()).cause, work.length]).toEqual([null, 3]);
+  });
+
   it('leaves what nobody takes, and no handler answers, REFUSED', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);

@@ -4,7 +4,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
-const { NO_ERROR, INTERNAL_ERROR, REFUSED, CANCEL } = ResetCode;
+const { NO_ERROR, INTERNAL_ERROR, REFUSED, CANCEL, ENHANCE_YOUR_CALM } = ResetCode;
 const refused = (reason = 'the remote is going away') => ({ how: 'reset', by: 'library', code: REFUSED, reason, payload: null });
 
 describe('a goaway of this side', () => {
@@ -181,7 +181,31 @@ describe('GoAway', () => {
   it('takes the lowest that the remote has announced', () => {
     const goaway = new GoAway();
     expect(goaway.left).toBe(false);
-    expect([null, 8, 4, null, 6].map((last) => goaway.receive(last))).toEqual([Infinity, 8, 4, 4, 4]);
+    expect([null, 8, 4, null, 6].map((last) => goaway.receive(last, NO_ERROR))).toEqual([Infinity, 8, 4, null, null]);
+    expect(goaway.receive(6, INTERNAL_ERROR)).toBe(4);
     expect(goaway.left).toBe(true);
+  });
+});
+
+describe('a goaway that says nothing new', () => {
+  it.each([
+    ['the same cut', { code: NO_ERROR, last_stream: 2 }],
+    ['a higher cut', { code: NO_ERROR, last_stream: 4 }],
+    ['no code, which is no error', { last_stream: 2 }],
+  ])('is junk: %s', (_what, again) => {
+    const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
+    rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 2 });
+    for (let nth = 0; nth < 2; nth++) rig.receive({ type: 'goaway', ...again });
+    expect(rig.goaways).toEqual([NO_ERROR]);
+    expect(rig.news.at(-1)).toMatchObject({ type: 'goaway', code: ENHANCE_YOUR_CALM, reason: expect.stringContaining('junk') });
+  });
+
+  it.each([
+    ['a lower cut', { code: NO_ERROR, last_stream: 0 }],
+    ['another code', { code: INTERNAL_ERROR, last_stream: 2 }],
+  ])('but %s is heard', (_what, again) => {
+    const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
+    rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 2 }, { type: 'goaway', ...again });
+    expect(rig.goaways).toEqual([NO_ERROR, again.code]);
   });
 });

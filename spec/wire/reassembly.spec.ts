@@ -33,6 +33,26 @@ const accept = (...frames: readonly CompleteFrame[]): unknown => frames.map((eac
 const NOTHING = { held: 0, unfinished: [] };
 const kept = (): object => ({ held: held.used, unfinished: reassembly.unfinished });
 
+describe('Reassembly: the headers of a first fragment', () => {
+  it('are held with it', () => {
+    const headers = { h: 'x'.repeat(1_000) };
+    expect(accept(more('"a', { headers }))).toBeNull();
+    expect(held.used).toBeGreaterThanOrEqual(1_000);
+    expect(accept(more('b'))).toBeNull();
+    expect(held.used).toBeLessThan(1_100 + LEAST_CHARGE);
+    expect(accept(last('"'))).toMatchObject({ payload: 'ab', headers });
+    expect(kept()).toEqual(NOTHING);
+  });
+
+  it('are refused where they find no room', () => {
+    start({}, 1_500);
+    accept(more('"a', { headers: { h: 'x'.repeat(1_000) } }));
+    const refused = accept(more('"a', { stream: 3, headers: { h: 'x'.repeat(1_000) } }));
+    expect(refused).toMatchObject({ stream: 3, code: ResetCode.ENHANCE_YOUR_CALM, reason: expect.stringContaining('maxHeldBytes') });
+    expect(reassembly.unfinished).toEqual([1]);
+  });
+});
+
 describe('Reassembly: whole frames pass', () => {
   it.each<[string, Partial<Frame>]>([
     ['a payload', { payload: 1 }],

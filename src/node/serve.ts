@@ -99,6 +99,7 @@ class Acceptor implements MuxServer {
 
   constructor(options: ServeOptions) {
     this.#options = options;
+    checkPlace(options);
     const resolved = (this.#resolved = resolveAccept(options));
     this.#gate = gateOf(resolved, options);
     this.closed = new Promise((resolve) => {
@@ -208,6 +209,12 @@ class Acceptor implements MuxServer {
     // Browsers open connections in advance and send nothing over them.
     this.#server.closeAllConnections();
   }
+}
+
+function checkPlace({ path, port, server }: ServeOptions): void {
+  if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
+    throw new TypeError(`port: expected an integer from 0 to 65535, or a server, got ${String(port)}`);
+  if (path !== undefined && !path.startsWith('/')) throw new TypeError(`path: expected one that begins with '/', got '${path}'`);
 }
 
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {

@@ -43,8 +43,13 @@ export interface ConnectOptions extends PeerOptions {
  * ```
  */
 export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
-  const socket = options.socket ?? ((address: string, protocol: string): SocketLike => new WebSocket(address, protocol));
+  const socket = options.socket ?? platformSocket;
   return dial(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
+}
+
+function platformSocket(address: string, protocol: string): SocketLike {
+  if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
+  throw new TypeError("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
 }
 
 /** {@link connect} over any transport. */

@@ -1,4 +1,5 @@
 import { Subscription, timer } from 'rxjs';
+import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
@@ -13,6 +14,7 @@ import { dialed, dialFailure } from './dial.js';
 import type { DialFailed } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { greeting } from './hello.js';
+import { loggable } from './loggable.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
@@ -160,6 +162,8 @@ export class Dialer implements SocketSource {
       error: (error: unknown) => {
         if (this.#session !== session) return;
         this.#helloError = dialFailure(error, 'a hello to send', helloTimeoutMs).error;
+        // Without the helper it is what the calls fail with.
+        if (this.plan.backoff !== null) log('warn', 'rxmux: the hello has failed', loggable(this.#helloError));
         session.closing.drain(0, ResetCode.NO_ERROR, '');
       },
     });

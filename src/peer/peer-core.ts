@@ -112,6 +112,7 @@ export class PeerCore implements SessionOwner {
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
+    this.reception.adopted();
     return session;
   }
 

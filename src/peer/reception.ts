@@ -20,6 +20,7 @@ export class Reception {
   #handler: StreamHandler | null = null;
   /** Greets the first stream; until it has replied, every other is refused. */
   #greeter: StreamHandler | null = null;
+  #helloTimeoutMs = 0;
   /** That first stream. */
   #hello: StreamCore | null = null;
   /** Lifts the deadline of the hello. */
@@ -44,12 +45,18 @@ export class Reception {
   /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
   greetWith(handler: StreamHandler, timeoutMs: number): void {
     this.#greeter = handler;
+    this.#helloTimeoutMs = timeoutMs;
+  }
+
+  /** A socket is there: its hello has its time from now on. */
+  adopted(): void {
+    if (this.#greeter === null) return;
     const patience = {
       expire: () => {
         if (!this.#welcomed) this.core.rejectHello();
       },
     };
-    const deadline = this.core.deadlines.add(patience, timeoutMs);
+    const deadline = this.core.deadlines.add(patience, this.#helloTimeoutMs);
     this.#patience = () => {
       if (deadline !== null) this.core.deadlines.lift(deadline);
     };

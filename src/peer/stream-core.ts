@@ -199,6 +199,15 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (this.line instanceof LiveStream) this.line.taken();
   }
 
+  /** Work on a stream that the remote opened begins: its place is kept until that has settled. */
+  run(): void {
+    if (this.line instanceof LiveStream) this.line.run();
+  }
+
+  settle(): void {
+    if (this.line instanceof LiveStream) this.line.settle();
+  }
+
   abandoned(): void {
     if (this.local) this.unsubscribed();
   }

@@ -96,8 +96,9 @@ export class Connection implements Sink<CompleteFrame> {
   }
 
   #goneAway(frame: CompleteFrame): void {
-    const last = this.goaway.receive(frame.last_stream);
-    this.session.goneAway(last, frame.code, frame.reason ?? '');
+    const last = this.goaway.receive(frame.last_stream, frame.code);
+    if (last === null) this.session.flood.junk('a goaway that says nothing new');
+    else this.session.goneAway(last, frame.code, frame.reason ?? '');
   }
 }
 

@@ -1,8 +1,11 @@
+import { ResetCode } from '../wire/reset-code.js';
+
 /** The two goaways of one connection: what this side has announced, and what the remote has. A cut is never raised. */
 export class GoAway {
   #dispatched = 0;
   #announced: number | null = null;
   #received: number | null = null;
+  #code: ResetCode = ResetCode.NO_ERROR;
 
   /** A handler of the remote's stream `id` begins. */
   dispatched(id: number): void {
@@ -31,12 +34,15 @@ export class GoAway {
   }
 
   /**
-   * Takes the remote's `last_stream`; without one, everything this side has opened may have been processed.
+   * Takes the remote's `last_stream`; without one, everything this side has opened may have been processed. No code is NO_ERROR.
    *
-   * @returns the highest of this side's ids that the remote may still answer
+   * @returns the highest of this side's ids that the remote may still answer; `null` for what was said before
    */
-  receive(lastStream: number | null): number {
-    this.#received = Math.min(this.#received ?? Infinity, lastStream ?? Infinity);
-    return this.#received;
+  receive(lastStream: number | null, code: ResetCode | null): number | null {
+    const cut = Math.min(this.#received ?? Infinity, lastStream ?? Infinity);
+    const why = code ?? ResetCode.NO_ERROR;
+    if (cut === this.#received && why === this.#code) return null;
+    this.#code = why;
+    return (this.#received = cut);
   }
 }

@@ -95,7 +95,7 @@ export class Reassembly {
     if (assembler.pieces >= this.limits.maxFragments) {
       return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`);
     }
-    const charge = Math.max(bytes, LEAST_CHARGE);
+    const charge = Math.max(LEAST_CHARGE, bytes + (partial.first === frame ? this.#headerBytes(frame) : 0));
     if (!this.held.take(charge)) {
       return this.#refuse(
         stream,
@@ -106,6 +106,11 @@ export class Reassembly {
     partial.charged += charge;
     this.#partials.set(stream, partial);
     return this.#feed(frame, stream, partial, size);
+  }
+
+  /** What is kept of a first fragment besides its payload. */
+  #headerBytes({ type, headers }: CompleteFrame): number {
+    return headers === null ? 0 : encodedLength(this.codec.encode({ type, headers }));
   }
 
   #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, size: number): CompleteFrame | StreamFault | null {

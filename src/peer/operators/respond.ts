@@ -1,4 +1,4 @@
-import { catchError, concat, defer, EMPTY, mergeMap } from 'rxjs';
+import { catchError, concat, defer, EMPTY, finalize, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { endAnswer, failAnswer } from '../answer.js';
 import { feed } from '../feed.js';
@@ -32,7 +32,15 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
       endAnswer(core);
       return EMPTY;
     });
-    return concat(feed(core, input), ended$).pipe(catchError(() => EMPTY));
+    core.run();
+    const settle = (): void => {
+      core.settle();
+    };
+    const answered$ = concat(feed(core, input), ended$).pipe(catchError(() => EMPTY));
+    // A promise goes on when nobody wants it any more.
+    if (!(input instanceof Promise)) return answered$.pipe(finalize(settle));
+    input.then(settle, settle);
+    return answered$;
   } catch (error) {
     core.taken();
     failAnswer(core, error);
