@@ -6,7 +6,7 @@ import { encodeCanonical, readCanonical } from '../../src/codec/msgpack-canonica
 import type { Frame } from '../../src/wire/frame.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
 import { jsonPayload } from '../support/frame-arbitraries.js';
-import { failureOf } from '../support/values.js';
+import { failureOf, utf8 } from '../support/values.js';
 
 const codec = new MsgpackCodec();
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
@@ -24,7 +24,7 @@ describe('an envelope with nothing but a payload', () => {
       for (const end of [true, false]) {
         const frame = { type, stream, end, payload: null };
         const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
-        expect(message).toEqual(encode(toMapping(frame)));
+        expect(message).toEqual(encode(toMapping(utf8(frame))));
         expect(readCanonical(message)).toEqual({ type, stream, end, items: end ? 8 : 6, payloadAt: message.length - 1 });
       }
   });
@@ -81,7 +81,7 @@ describe('an envelope with nothing but a payload', () => {
       fc.property(canonical, jsonPayload(), (envelope, payload) => {
         const frame = { ...envelope, payload };
         const message = codec.encode(frame);
-        expect(new Uint8Array(message)).toEqual(encode(toMapping(frame)));
+        expect(new Uint8Array(message)).toEqual(encode(toMapping(utf8(frame))));
         expect(codec.decode(message)).toEqual(fromMapping(decode(message)));
       }),
       SEED,

@@ -84,7 +84,7 @@ describe('people who type ten letters a second into a search box, behind a proxy
         await stream.reply(term);
       };
       const behind = world.dial(world.serve({ onStream: search }), AFAR);
-      const proxy = world.serve({ onStream: (term, stream) => stream.sendAll(behind.open$(term)) });
+      const proxy = world.serve({ onStream: (term, stream) => stream.sendAll(behind.open$(term, { retry: MANY_TIMES })) });
       const keys$ = interval(LETTER_MS).pipe(take(letters), share());
       const typed = Array.from({ length: typists }, (_, nth) => {
         const peer = world.dial(proxy);

@@ -108,7 +108,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'frames are not cut',
     shows: 'messages within the cap',
     sow: () => {
-      jest.spyOn(fragments, 'slicesOf').mockReturnValue(null);
+      jest.spyOn(fragments, 'slicesToSend').mockReturnValue(null);
     },
   },
   {

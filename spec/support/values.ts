@@ -1,3 +1,5 @@
+import { isPlainObject } from '../../src/wire/plain-object.js';
+
 /** A container around a container, `levels` deep; the innermost holds nothing. */
 export function nested(levels: number, around: (inner: unknown, level: number) => unknown): unknown {
   let value: unknown = [];
@@ -13,4 +15,16 @@ export function failureOf(call: () => unknown): string {
     return String(error);
   }
   return 'returns';
+}
+
+/** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. Keys stay as they are. */
+export function utf8<T>(value: T): T {
+  return mapped(value) as T;
+}
+
+function mapped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '\ufffd');
+  if (Array.isArray(value)) return value.map(mapped);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapped(each)]));
 }

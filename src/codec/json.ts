@@ -93,6 +93,7 @@ const MAX_DEPTH = 256;
 const JSON_DIALECT: Dialect = {
   codec: 'json',
   maxDepth: MAX_DEPTH,
+  utf8: false,
   nonFinite: false,
   protoKey: true,
   asksToJSON: true,

@@ -1,6 +1,6 @@
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
-import { metadataCopy } from './plain-copy.js';
+import { metadataCopy, wellFormed } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 
 /** Levels of nesting that a payload may have: the library gives up at 100, and an envelope takes its part of them. */
@@ -10,6 +10,7 @@ export const MAX_DEPTH = 95;
 export const MSGPACK_DIALECT: Dialect = {
   codec: 'msgpack',
   maxDepth: MAX_DEPTH,
+  utf8: true,
   nonFinite: true,
   protoKey: false,
   asksToJSON: false,
@@ -30,6 +31,7 @@ export function checkedMapping(frame: Frame): Record<string, unknown> {
   const mapping = toMapping(frame);
   if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
   if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
+  for (const text of ['reason', 'nonce'] as const) if (frame[text] != null) mapping[text] = wellFormed(frame[text]);
   if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
   return mapping;
 }

@@ -8,6 +8,8 @@ export interface Dialect {
   readonly codec: string;
   /** How many arrays and objects may stand inside each other, the outermost counted. */
   readonly maxDepth: number;
+  /** Whether text is UTF-8, which has no half of a surrogate pair: U+FFFD takes its place, as in every text that is encoded. */
+  readonly utf8: boolean;
   /** Whether `NaN` and the infinities are values. */
   readonly nonFinite: boolean;
   /** Whether a key may be `__proto__`. */
@@ -67,14 +69,24 @@ interface Copying {
 
 function take(value: unknown, key: Key, depth: number, copying: Copying): unknown {
   if (isScalar(value, copying.dialect)) return value;
+  if (typeof value === 'string') return wellFormed(value);
   if (typeof value === 'object' && value !== null) return takeObject(value, key, depth, copying, !copying.dialect.asksToJSON);
   throw refusal(value, key, depth, copying);
+}
+
+const HALF_PAIR = /\p{Surrogate}/u;
+const HALF_PAIRS = /\p{Surrogate}/gu;
+
+/** Text as UTF-8 has it. */
+export function wellFormed(text: string): string {
+  return text.replace(HALF_PAIRS, '\ufffd');
 }
 
 // Small and not recursive, so that the loops below have it inlined: most values end here.
 function isScalar(value: unknown, dialect: Dialect): boolean {
   switch (typeof value) {
     case 'string':
+      return !dialect.utf8 || !HALF_PAIR.test(value);
     case 'boolean':
     case 'undefined':
       return true;
