@@ -23,7 +23,7 @@ import type { Gate, Verdict } from './upgrade.js';
 export interface AcceptOptions extends PeerOptions {
   /** Answers the streams that the dialer opens; the same as `onStream`. */
   readonly handler?: StreamHandler | undefined;
-  /** Answers the dialer's first stream; others are REFUSED until it has settled, and its rejection closes the peer. */
+  /** Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer. */
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;

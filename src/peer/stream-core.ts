@@ -196,16 +196,16 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   taken(): void {
     if (this.#taken) return;
     this.#taken = true;
-    if (this.line instanceof LiveStream) this.line.taken();
+    this.#live?.taken();
   }
 
   /** Work on a stream that the remote opened begins: its place is kept until that has settled. */
   run(): void {
-    if (this.line instanceof LiveStream) this.line.run();
+    this.#live?.run();
   }
 
   settle(): void {
-    if (this.line instanceof LiveStream) this.line.settle();
+    this.#live?.settle();
   }
 
   abandoned(): void {
@@ -255,6 +255,11 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
+  }
+
+  /** The stream of a socket; `null` while it waits for one. */
+  get #live(): LiveStream | null {
+    return this.line instanceof LiveStream ? this.line : null;
   }
 
   #errorOf(cause: CloseCause): StreamError | null {

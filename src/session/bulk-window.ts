@@ -1,7 +1,8 @@
 import { asyncScheduler, Subscription, timer } from 'rxjs';
+import { BYTES_PER_PING } from './flood.js';
 
-/** Behind so much bulk there is a ping, in bytes: the remote grants one for each 256 KiB that it receives. */
-export const PING_BYTES = 256 * 1024;
+/** Behind so much bulk there is a ping, in bytes: as much as the remote grants one for. */
+export const PING_BYTES = BYTES_PER_PING;
 /** So much bulk may be under way unanswered, in bytes; more where the line is long. */
 export const LEAST_WINDOW_BYTES = 512 * 1024;
 /** A line with a round trip of no more than this needs no wider window: both ends take as long for what is in the least, in ms. */

@@ -5,7 +5,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { Bucket } from './bucket.js';
 
 /** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */
-const BYTES_PER_PING = 256 * 1024;
+export const BYTES_PER_PING = 256 * 1024;
 
 /** Counts what a remote may do now and then, but not without end. Over a limit it throws the fault of the connection. */
 export class Flood {
