@@ -38,6 +38,18 @@ export const ACCEPTED = [
     { code: '[b]', mutant: '[]', why: 'only faster: a shared part is walked twice, then never again' },
     { code: 'at < a.length', mutant: 'at <= a.length', why: 'behind the last element both have nothing' },
   ]),
+  ...of('src/wire/outgoing.ts', [
+    { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only faster: its encode is found first' },
+  ]),
+  ...of('src/wire/heap.ts', [
+    { code: 'last === undefined', mutant: 'false', why: NARROWING },
+    { code: 'item.place > 0', mutant: 'item.place >= 0', why: 'above the first there is nobody' },
+    { code: 'above === undefined', mutant: 'false', why: NARROWING },
+    { code: 'above.rank <= item.rank', mutant: 'above.rank < item.rank', why: 'of equal ranks either may come first' },
+    { code: 'item.rank <= below.rank', mutant: 'item.rank < below.rank', why: 'of equal ranks either may come first' },
+    { code: 'left === undefined', mutant: 'false', why: NARROWING },
+    { code: 'left.rank <= right.rank', mutant: 'left.rank < right.rank', why: 'of equal ranks either may come first' },
+  ]),
   ...of('src/wire/fifo.ts', [
     { code: 'item === undefined', mutant: 'false', why: 'an empty queue that is shifted starts over, still empty' },
     { code: 'this.#head === this.#items.length', mutant: 'false', why: MEMORY },

@@ -4,7 +4,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
-const { REFUSED, CANCEL, APPLICATION_ERROR } = ResetCode;
+const { REFUSED, CANCEL, APPLICATION_ERROR, ENHANCE_YOUR_CALM } = ResetCode;
 const MIB = 1024 * 1024;
 
 const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
@@ -37,6 +37,19 @@ describe('a rapid reset', () => {
       expect(rig.transport.closes).toEqual([]);
     }),
   );
+
+  it('is told of an open that nobody takes, and cut off for too many', () => {
+    const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
+    for (const id of [1, 3]) rig.remote(id).live.refuse('nobody is here');
+    const refused = { how: 'reset', by: 'library', code: REFUSED, reason: 'nobody is here', payload: null };
+    expect(rig.remotes.map(({ ends }) => ends)).toEqual([[refused], [refused]]);
+    expect(rig.news).toMatchObject([
+      { type: 'reset', stream: 1, code: REFUSED, reason: 'nobody is here' },
+      { type: 'reset', stream: 3, code: REFUSED, reason: 'nobody is here' },
+      { type: 'goaway', code: ENHANCE_YOUR_CALM },
+    ]);
+    expect(rig.transport.closes).toHaveLength(1);
+  });
 
   it('costs nothing behind the handler', () => {
     const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });

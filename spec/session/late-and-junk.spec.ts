@@ -108,6 +108,12 @@ const JUNK: readonly Junk[] = [
   },
   { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' }, told: 'a pong that answers no ping' },
   { what: 'a pong without a nonce', frame: { type: 'pong' }, told: 'a pong that answers no ping' },
+  {
+    what: 'a goaway that was sent before',
+    before: [{ type: 'goaway', last_stream: 2 }],
+    frame: { type: 'goaway', last_stream: 2 },
+    told: 'a goaway that says nothing new',
+  },
 ];
 
 const brief = (frames: readonly Envelope[]) => frames.map(({ type, stream, code }) => [type, stream, code]);
@@ -182,6 +188,10 @@ describe('a frame that does not fit', () => {
 
   it.each(JUNK)('is told of at debug: $what', ({ told, ...row }) => {
     expect(debugLines(() => play(row))).toContain(`rxmux: ignored ${told}`);
+  });
+
+  it('is told of at debug: an open that nobody takes', () => {
+    expect(debugLines(() => new Rig().remote(1).live.refuse('nobody'))).toContain('rxmux: ignored an open of stream 1: nobody');
   });
 
   it('gets its reset with the reason: data of an id that was never opened', () => {

@@ -52,6 +52,17 @@ describe('Heap', () => {
     );
   });
 
+  it.each([1, 2, 3, 100, 128])('gives %d back in their order', (count) => {
+    const heap = new Heap<Counted>();
+    for (let n = 0; n < count; n++) heap.add(new Counted((n * 7919) % 101));
+    const ranks: number[] = [];
+    for (let { lowest } = heap; lowest !== undefined; lowest = heap.lowest) {
+      ranks.push(lowest.value);
+      heap.delete(lowest);
+    }
+    expect(ranks).toEqual(Array.from({ length: count }, (_, n) => (n * 7919) % 101).sort((one, other) => one - other));
+  });
+
   it('looks at few of many', () => {
     const heap = new Heap<Counted>();
     const items = Array.from({ length: 2 ** 14 }, (_, n) => new Counted((n * 7919) % 2 ** 14));

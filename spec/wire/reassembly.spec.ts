@@ -38,7 +38,7 @@ describe('Reassembly: the headers of a first fragment', () => {
     const headers = { h: 'x'.repeat(1_000) };
     expect(accept(more('"a', { headers }))).toBeNull();
     expect(held.used).toBeGreaterThanOrEqual(1_000);
-    expect(accept(more('b'))).toBeNull();
+    expect(accept(more('b', { headers }))).toBeNull();
     expect(held.used).toBeLessThan(1_100 + LEAST_CHARGE);
     expect(accept(last('"'))).toMatchObject({ payload: 'ab', headers });
     expect(kept()).toEqual(NOTHING);
