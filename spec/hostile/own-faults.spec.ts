@@ -7,7 +7,7 @@ import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
 import type { HostileOptions, Role } from '../support/hostile-peer.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile-values.js';
-import { nested } from '../support/values.js';
+import { nested, utf8 } from '../support/values.js';
 
 const { APPLICATION_ERROR } = ResetCode;
 
@@ -17,7 +17,8 @@ const open: Step = { type: 'open', stream: 3, payload: 'p' };
 const told =
   (reset: object): Step =>
   (remote) => {
-    expect(remote.news().filter(({ type }) => type === 'reset')).toEqual([{ type: 'reset', stream: 3, code: APPLICATION_ERROR, ...reset }]);
+    const expected = { type: 'reset', stream: 3, code: APPLICATION_ERROR, ...reset };
+    expect(remote.news().filter(({ type }) => type === 'reset')).toEqual([remote.codec.binary ? utf8(expected) : expected]);
   };
 
 const reason = (text: string): object => (text === '' ? {} : { reason: text });

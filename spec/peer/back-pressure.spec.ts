@@ -27,6 +27,28 @@ async function joined(limits: Partial<Limits> = {}) {
   return { ...pair, local, remote, sent: framesOf(pair.dialer) };
 }
 
+describe('what a reader has not come to yet', () => {
+  it('counts behind the end of its stream too', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: { maxHeldBytes: 1024 * KIB } } });
+    const sent = framesOf(acceptor);
+    const readSlowly = async (stream: Stream): Promise<void> => {
+      for await (const value of stream) await new Promise((resolve) => setTimeout(resolve, 3_600_000, value));
+    };
+    acceptor.streams$.subscribe((stream) => void readSlowly(stream));
+    for (let nth = 0; nth < 4; nth++) {
+      const stream = dialer.open(nth);
+      for (const value of ['first', text(400 * KIB)]) void stream.send(value);
+      await time.advance();
+      stream.reset();
+      await time.advance();
+    }
+    expect(sent.map(({ type, stream, code }) => [type, stream, code])).toEqual([
+      ['reset', 5, 11],
+      ['reset', 7, 11],
+    ]);
+  });
+});
+
 describe('what nobody reads', () => {
   it('pauses the socket at pauseBytes, for all streams, until it is read', async () => {
     const { dialer, acceptor, local, remote } = await joined({ pauseBytes: 10 * KIB });

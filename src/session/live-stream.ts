@@ -258,12 +258,13 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #tell(cause: CloseCause): void {
+    const isRead = this.sink.hasReader === true;
     try {
       this.sink.gone(cause);
     } catch (error) {
       this.#broken(error);
     }
-    if (this.#place?.running !== true) this.#discount();
+    if (this.#place?.running !== true && !isRead) this.#discount();
     this.session.released(this);
   }
 

@@ -10,6 +10,8 @@ import type { StreamPhase } from './stream-state.js';
 export interface StreamSink {
   /** One whole frame of the remote: `data`, behind the stream's phase and before anything else. */
   receive(frame: CompleteFrame): void;
+  /** Whether somebody reads: what waits for them counts behind the end too. Default `false` */
+  readonly hasReader?: boolean;
   /** The stream has left the connection; nothing follows. */
   gone(cause: CloseCause): void;
   /**
