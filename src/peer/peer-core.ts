@@ -33,7 +33,6 @@ export class PeerCore implements SessionOwner {
   context: PeerContext;
   readonly hooks = new Hooks();
   readonly deadlines = new Deadlines();
-  readonly signals = new Signals();
   readonly waiting: WaitingRoom;
   readonly reception: Reception;
   readonly #sessions = new Set<Session>();
@@ -43,6 +42,7 @@ export class PeerCore implements SessionOwner {
   /** Takes new streams. */
   #current: Session | null = null;
   #connections = 0;
+  #signals: Signals | null = null;
 
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
@@ -63,6 +63,11 @@ export class PeerCore implements SessionOwner {
 
   get source(): SocketSource {
     return present(this.#source);
+  }
+
+  /** Of the calls; made when one is given a signal. */
+  get signals(): Signals {
+    return (this.#signals ??= new Signals());
   }
 
   get status(): PeerStatus {
