@@ -1,7 +1,7 @@
 import { fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
-import { CancelledError, QueueOverflowError } from '../wire/errors.js';
+import { CancelledError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
@@ -52,7 +52,7 @@ export class Calls {
    * Opens a stream; a peer that takes no streams any more gives one that was refused.
    *
    * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
-   *   not fit a message, QueueOverflowError when too much waits for a connection, or for the socket
+   *   not fit a message, QueueOverflowError when too much waits for a connection
    */
   open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
     const { core } = this;
@@ -139,11 +139,6 @@ export class Calls {
     const { core } = this;
     const session = core.current;
     if (session !== null && core.waiting.empty && !(session.streams.exhausted && core.source.replace())) {
-      const { bytes } = session.scheduler.backlog;
-      if (bytes >= session.limits.maxUnsentBytes)
-        throw new QueueOverflowError(`${bytes} bytes are queued, ${session.limits.maxUnsentBytes} at most (maxUnsentBytes)`, {
-          retriable: true,
-        });
       const live = session.open(forgotten);
       return (live.sink = new StreamCore(core, live, open.headers, open.payload));
     }
