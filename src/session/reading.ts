@@ -22,7 +22,7 @@ export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: fa
  */
 export class Reading implements Clock {
   readonly #crowded = new LazySet<object>();
-  /** Those that were waited for as long as any is. */
+  /** Those that were waited for during the whole of `pauseMs`. */
   readonly #excused = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;
