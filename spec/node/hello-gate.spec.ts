@@ -50,17 +50,6 @@ const DOORS: readonly (readonly [name: string, open: (options: AcceptOptions) =>
   ],
 ];
 
-describe('a dialer that says no hello', () => {
-  it('has its time from the upgrade on, however long verify has taken', async () => {
-    http.on('upgrade', (request, socket, head) => {
-      const verify = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 60, true));
-      handleUpgrade(request, socket, head, { keepalive: false, verify, helloTimeoutMs: 20, onHello: () => undefined });
-    });
-    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http)}`, ['mux.v1.json']);
-    expect(await new Promise((resolve) => dialer.once('close', resolve))).toBe(1008);
-  });
-});
-
 describe.each(DOORS)('a dialer that does not wait for the answer to its hello, at %s', (_name, open) => {
   it('has its other streams refused, and the handler sees none of them until onHello has replied', async () => {
     const seen: string[] = [];

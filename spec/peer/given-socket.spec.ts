@@ -9,6 +9,7 @@ import { MemoryLink } from '../../src/transport/memory.js';
 import type { Transport } from '../../src/transport/transport.js';
 import { ConnectError } from '../../src/wire/errors.js';
 import { Subject } from 'rxjs';
+import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
@@ -146,5 +147,23 @@ describe('a peer that is still to be given its socket', () => {
     transport$.error(error);
     await expect(peer.opened).rejects.toMatchObject(expected);
     expect(reasons).toHaveLength(1);
+  });
+});
+
+describe('a peer that awaits a hello on a socket that is still to come', () => {
+  it('gives it its time from the socket on', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const core = new PeerCore(resolveOptions({ keepalive: false }, false));
+    const transport$ = new Subject<Transport>();
+    const peer = new Peer(core, new GivenSocket(core, transport$));
+    core.reception.greetWith(() => undefined, 300);
+    const sent = framesOf(peer);
+    void peer.serve();
+    await time.advance(400);
+    transport$.next(line.ends.acceptor);
+    await time.advance(299);
+    expect([peer.status.state, sent]).toEqual(['open', []]);
+    await time.advance(1);
+    expect(sent).toEqual([{ type: 'goaway', code: 7, last_stream: 0, reason: 'the hello was refused' }]);
   });
 });
