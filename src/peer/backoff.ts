@@ -5,7 +5,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { MuxError } from '../wire/errors.js';
-import { isThenable } from './guard.js';
+import { disown, isThenable } from './guard.js';
 
 /** What went wrong with one socket or dial, for `shouldRetry` to judge. */
 export interface DialFailure {
@@ -127,7 +127,7 @@ export class Backoff {
     try {
       const verdict: unknown = this.#shouldRetry(failure);
       if (typeof verdict === 'boolean') return verdict;
-      if (isThenable(verdict)) verdict.then(undefined, () => undefined);
+      disown(verdict);
       throw new TypeError(`shouldRetry: expected a boolean, got ${isThenable(verdict) ? 'a promise' : typeof verdict}`);
     } catch (error) {
       log('error', 'rxmux: shouldRetry failed', error);

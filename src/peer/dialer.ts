@@ -70,7 +70,7 @@ export class Dialer implements SocketSource {
   }
 
   goneAway(session: Session, code: ResetCode | null): void {
-    // Whoever goes away for an error is asked for no other socket before this one has ended, and said whether that makes sense.
+    // Behind an error it is the end of the socket that says whether, and when, there is another.
     if (session === this.#session && (code === null || code === ResetCode.NO_ERROR)) this.replace();
   }
 
@@ -104,10 +104,9 @@ export class Dialer implements SocketSource {
   stop(): void {
     if (this.#phase === 'stopped') return;
     this.#halt();
-    if (this.core.sessions.size === 0 && this.#untold.size === 0)
-      this.core.finish({ ...(this.#last ?? NEVER_OPEN), willRetry: false }, null);
-    else if (this.core.current === null)
-      this.core.waiting.dismiss({ how: 'lost', reason: { ...(this.#last ?? NEVER_OPEN), willRetry: false } }, null);
+    const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
+    if (this.core.sessions.size === 0 && this.#untold.size === 0) this.core.finish(reason, null);
+    else if (this.core.current === null) this.core.waiting.dismiss({ how: 'lost', reason }, null);
   }
 
   get #stopped(): boolean {

@@ -2,7 +2,7 @@ import { log } from '../logger.js';
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
-import { isThenable } from './guard.js';
+import { disown, isThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
 import { loggable } from './loggable.js';
 
@@ -49,7 +49,7 @@ function asked(serializer: ErrorSerializer, error: unknown): unknown {
   try {
     const payload = serializer(error) ?? null;
     if (!isThenable(payload)) return payload;
-    if (payload instanceof Promise) payload.catch(() => undefined);
+    disown(payload);
     throw new TypeError('expected the error serializer to work synchronously, got a promise');
   } catch (failure) {
     log('warn', 'rxmux: an error serializer failed', loggable(failure));

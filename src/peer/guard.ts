@@ -34,9 +34,14 @@ export function settled<T>(value: T | PromiseLike<T>): Observable<T> {
   return isThenable(value) ? from(value) : of(value);
 }
 
+/** Lets nobody wait for a value: a promise may reject unseen, and anything else that could be waited for is left alone. */
+export function disown(value: unknown): void {
+  if (value instanceof Promise) value.catch(() => undefined);
+}
+
 /** A promise that is rejected, and is no unhandled rejection when nobody looks at it. */
 export function rejected(error: unknown): Promise<never> {
   const promise = Promise.reject(error);
-  promise.catch(() => undefined);
+  disown(promise);
   return promise;
 }

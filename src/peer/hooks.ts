@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
-import { guard, isThenable } from './guard.js';
+import { disown, guard, isThenable } from './guard.js';
 import type { Stream } from './stream.js';
 
 /**
@@ -101,6 +101,6 @@ export class Hooks {
 
 function refuseThenable(what: string, result: unknown): void {
   if (!isThenable(result)) return;
-  if (result instanceof Promise) result.catch(() => undefined);
+  disown(result);
   throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }

@@ -1,15 +1,14 @@
 import type { Codec } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { isThenable } from './guard.js';
+import { disown, isThenable } from './guard.js';
 
 /** A fresh shallow copy. By spread: `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
   if (metadata === undefined || metadata === null) return {};
   if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
   // A Map, a Headers, an array or a promise would be sent as something else, or as nothing.
-  const later = isThenable<object>(metadata);
-  if (later) metadata.then(undefined, () => undefined);
-  if (later || Symbol.iterator in metadata) {
+  if (isThenable<object>(metadata) || Symbol.iterator in metadata) {
+    disown(metadata);
     throw new TypeError(`expected headers or trailers to be a plain object, got ${Object.prototype.toString.call(metadata)}`);
   }
   return { ...metadata };
