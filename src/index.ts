@@ -114,4 +114,5 @@ export type { AnyMuxError, AnyStreamError } from './wire/errors.js';
 
 /* The rest */
 export { logger } from './logger.js';
+export type { Logger, LogLevel } from './logger.js';
 export { VERSION } from './version.js';

@@ -5,4 +5,4 @@ import { connect } from 'rxmux/node';
 const peer = connect(process.argv[2] ?? 'ws://localhost:8080');
 console.log(await peer.request({ op: 'square', n: 12 })); // → 144
 const countdown$ = peer.open$({ op: 'countdown', n: 10 }).pipe(take(3)); // the third value ends the server's interval
-countdown$.subscribe({ next: console.log, complete: () => void peer.close() }); // → 10 → 9 → 8
+countdown$.subscribe({ next: console.log, error: console.error, complete: () => void peer.close() }); // → 10 → 9 → 8

@@ -25,7 +25,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
       CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue WithDirection WithFrame
       CloseHandler ErrorSerializer FrameObserver IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
-      AnyMuxError AnyStreamError CloseCause StreamPhase
+      AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
     `),
   },
   node: {

@@ -1,13 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomFrom, shuffled } from '../../bench/harness/random.js';
 import { isStarved, regressions } from '../../bench/harness/verdict.js';
-import type { Ratios } from '../../bench/harness/verdict.js';
+import type { Ratios, Recording } from '../../bench/harness/verdict.js';
 import { summarize } from '../../bench/report/summary.js';
 import { figure, markdown } from '../../bench/report/table.js';
 import { higher, lower } from '../../bench/workloads/workload.js';
 
 const WORKLOADS = [{ id: 'W', metrics: [higher('rate', 'items/s'), lower('cost', 'µs/item')] }];
-const RECORDED: Ratios = { W: { rate: 2, cost: 0.4 } };
+const BY_HAND: Ratios = { W: { rate: 3, cost: 0.3 } };
+const RECORDED: Recording = { library: { W: { rate: 2, cost: 0.4 } }, byHand: BY_HAND };
+
+function worse(library: Ratios, byHand: Ratios = BY_HAND, recorded = RECORDED): string[] {
+  return regressions(WORKLOADS, recorded, { library, byHand }, 0.25).map(({ metric }) => metric);
+}
 
 describe('a ratio against the one recorded', () => {
   it.each<[string, Ratios, string[]]>([
@@ -20,12 +25,31 @@ describe('a ratio against the one recorded', () => {
     ['a figure that is missing', { W: { rate: 2 } }, ['cost']],
     ['a workload that is missing', {}, ['rate', 'cost']],
   ])('%s', (_title, measured, expected) => {
-    expect(regressions(WORKLOADS, RECORDED, measured, 0.25).map(({ metric }) => metric)).toEqual(expected);
+    expect(worse(measured)).toEqual(expected);
   });
 
-  it('is a regression where nothing was recorded', () => {
-    expect(regressions(WORKLOADS, { W: { rate: 2 } }, RECORDED, 0.25)).toEqual([
-      { workload: 'W', metric: 'cost', recorded: NaN, measured: 0.4 },
+  it.each<[string, Ratios, Ratios, string[]]>([
+    ['as much worse as the wire by hand', { W: { rate: 1.4, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.42 } }, []],
+    ['worse beyond both', { W: { rate: 1.1, cost: 0.8 } }, { W: { rate: 2.1, cost: 0.42 } }, ['rate', 'cost']],
+    ['worse where only the other figure is by hand', { W: { rate: 2, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.3 } }, ['cost']],
+    ['worse where the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
+    ['within the allowance where that is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
+    [
+      'far worse, with a wire by hand that is worse without bound',
+      { W: { rate: 0.5, cost: 4 } },
+      { W: { rate: 0.1, cost: 9 } },
+      ['rate', 'cost'],
+    ],
+    ['the wire by hand not measured', { W: { rate: 2, cost: 0.4 } }, {}, ['rate', 'cost']],
+  ])('beside the same wire by hand: %s', (_title, library, byHand, expected) => {
+    expect(worse(library, byHand)).toEqual(expected);
+  });
+
+  it('is a regression where nothing was recorded, and tells both and what the machine did', () => {
+    const measured = { library: { W: { rate: 1, cost: 0.4 } }, byHand: { W: { rate: 2.4, cost: 0.3 } } };
+    expect(regressions(WORKLOADS, { ...RECORDED, library: { W: { rate: 2 } } }, measured, 0.25)).toEqual([
+      { workload: 'W', metric: 'rate', recorded: 2, measured: 1, machine: 1.25 },
+      { workload: 'W', metric: 'cost', recorded: NaN, measured: 0.4, machine: 1 },
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, Subject, take, toArray } from 'rxjs';
 import { ResetCode, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
@@ -214,7 +214,7 @@ describe('in virtual time', () => {
     const seen: unknown[] = [];
     const server = createServer({
       onStream: (payload, stream) => {
-        seen.push([payload, stream.headers]);
+        seen.push([payload, stream.headers, { ...stream.peer.context }]);
         return typeof payload === 'object' ? greeter(payload, stream) : stream.reply(stream.headers['authorization']);
       },
     });
@@ -229,10 +229,10 @@ describe('in virtual time', () => {
     await time.advance(10);
     expect(await second).toBe('Bearer t2');
     expect(seen).toEqual([
-      [{ token: 't1' }, {}],
-      ['mine', { authorization: 'Bearer t1' }],
-      [{ token: 't2' }, {}],
-      ['mine', { authorization: 'Bearer t2' }],
+      [{ token: 't1' }, {}, {}],
+      ['mine', { authorization: 'Bearer t1' }, { name: 'the holder of t1' }],
+      [{ token: 't2' }, {}, {}],
+      ['mine', { authorization: 'Bearer t2' }, { name: 'the holder of t2' }],
     ]);
   });
 
@@ -281,6 +281,22 @@ describe('the upload', () => {
     const progress = await firstValueFrom(page.upload(dialer, 'bytes.bin', new Blob([bytes])).pipe(toArray()));
     expect(progress.map((share) => Math.round(share * 100))).toEqual([44, 87, 100]);
     expect(Buffer.concat(written).equals(bytes)).toBe(true);
+  });
+
+  it('holds the sender back while the server writes', async () => {
+    const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
+    const file = new Blob([new Uint8Array(200 * 65_536)]);
+    const read = jest.spyOn(file, 'slice');
+    page.serveUploads(acceptor, () => new Promise(() => undefined));
+    const uploading = page.upload(dialer, 'big', file).subscribe();
+    let before = -1;
+    for (let now = 0; now > before; now = read.mock.calls.length) {
+      before = now;
+      for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(100);
+    uploading.unsubscribe();
   });
 
   it('stops when it is unsubscribed', async () => {

@@ -3,8 +3,8 @@ import ts from 'typescript';
 import type { Example } from './example.js';
 import { REPOSITORY } from './markdown.js';
 
-/** What Angular's declarations say of the names that the pages use. */
-const ANGULAR = `
+/** What the declarations of frameworks say of the names that the pages use. */
+const FRAMEWORKS = `
 declare module '@angular/core' {
   export type Signal<T> = () => T;
   export class InjectionToken<T> {
@@ -21,6 +21,11 @@ declare module '@angular/core/rxjs-interop' {
   import type { Signal } from '@angular/core';
   export function toSignal<T>(source: Observable<T>): Signal<T | undefined>;
 }
+declare module 'react' {
+  export type DependencyList = readonly unknown[];
+  export function useState<S>(): [S | undefined, (value: S | undefined | ((before: S | undefined) => S | undefined)) => void];
+  export function useEffect(effect: () => void | (() => void), deps?: DependencyList): void;
+}
 `;
 
 const AT_HAND = `
@@ -34,7 +39,7 @@ export function typeErrorsOf(examples: readonly Example[]): string[][] {
   const here = (name: string): string => join(REPOSITORY, 'spec/docs', name);
   const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
   const texts = new Map(examples.map(({ program }, index) => [paths[index] ?? '', program]));
-  texts.set(here('reader-at-hand.ts'), AT_HAND).set(here('angular.d.ts'), ANGULAR);
+  texts.set(here('reader-at-hand.ts'), AT_HAND).set(here('frameworks.d.ts'), FRAMEWORKS);
 
   const options = optionsOfTheRepository();
   const disk = ts.createCompilerHost(options);
@@ -47,7 +52,7 @@ export function typeErrorsOf(examples: readonly Example[]): string[][] {
       return text === undefined ? disk.getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
     },
   };
-  const program = ts.createProgram([...paths, here('angular.d.ts')], options, host);
+  const program = ts.createProgram([...paths, here('frameworks.d.ts')], options, host);
   return paths.map((path) => {
     const source = program.getSourceFile(path);
     const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];

@@ -48,6 +48,15 @@ describe('verify', () => {
     answer.socket.destroy();
   });
 
+  it('that gives none leaves each peer a context of its own', async () => {
+    server = await testServer({ verify: () => true });
+    const answers = [await handshake(server.http), await handshake(server.http)];
+    const contexts = server.peers.map(({ context }) => context);
+    expect(contexts).toEqual([{}, {}]);
+    expect(new Set(contexts).size).toBe(2);
+    for (const { socket } of answers) socket.destroy();
+  });
+
   it.each<readonly [what: string, verify: () => Promise<Verdict>]>([
     [
       'throws',

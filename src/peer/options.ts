@@ -29,7 +29,10 @@ export interface PeerOptions {
   readonly keepalive?: false | Keepalive | undefined;
   /** What this side puts up with. Defaults: `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Becomes `peer.context`. Default an empty object. */
+  /**
+   * Becomes `peer.context`, the same object for all peers of a server: what differs by peer comes from `verify`. Default an empty
+   * object of the peer's own.
+   */
   readonly context?: PeerContext | undefined;
   /** Bytes of one encoded message that this side sends at most, for conformance runs only. Default `MAX_FRAME_BYTES`. */
   readonly maxFrameBytes?: number | undefined;
@@ -43,7 +46,8 @@ export interface ResolvedOptions {
   readonly requestTimeoutMs: number;
   readonly keepalive: KeepaliveTimes | null;
   readonly limits: Limits;
-  readonly context: PeerContext;
+  /** `null` where each peer has its own. */
+  readonly context: PeerContext | null;
   readonly maxFrameBytes: number;
 }
 
@@ -64,7 +68,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
     requestTimeoutMs,
     keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive ?? {}),
     limits: resolveLimits(options.limits),
-    context: options.context ?? {},
+    context: options.context ?? null,
     maxFrameBytes,
   };
 }

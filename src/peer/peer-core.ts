@@ -46,7 +46,7 @@ export class PeerCore implements SessionOwner {
 
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
-    this.context = options.context;
+    this.context = options.context ?? {};
     this.waiting = new WaitingRoom(options.limits.maxQueuedBytes);
     this.reception = new Reception(this);
   }

@@ -32,7 +32,9 @@ export interface ReplyOptions extends SendOptions, EndOptions {}
  * One stream of a peer: an Observable, and an async iterable, of the payloads received, and the calls that send. It is not
  * thenable, so `switchMap(() => stream)` and returning one from an async function work as for any Observable.
  *
- * Payloads that come before the first subscriber wait for it, counted in bytes; later subscribers share what is left.
+ * Payloads that come before the first subscriber wait for it, counted in bytes; later subscribers share what is left. A loop
+ * with `for await` takes one when it asks for the next, and what waits holds the sender back (`pauseBytes`); a subscriber takes
+ * each as it comes, and what it then does with them is its own affair.
  * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL; on a stream that the
  * remote opened it only stops reading.
  *
