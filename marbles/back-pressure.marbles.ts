@@ -31,8 +31,9 @@ const reads = (link: Link, side: Side) => (what: string) => {
 
 interface Row {
   readonly does: string;
-  /** When the call is made, and how long its subscription lasts. */
+  /** When two calls are made: for the iterable, and for an Observable that says nothing. */
   readonly calls: string;
+  /** From when to when that Observable is subscribed to. */
   readonly subs: string;
   /** When the caller stops reading (`s`), and when it goes on (`r`). */
   readonly caller: string;
@@ -47,7 +48,7 @@ describe('an answer from an iterable', () => {
     {
       does: 'is pulled to its end while the caller reads',
       calls: '   -(c|)           ',
-      subs: '    ^!              ',
+      subs: '    -^              ',
       caller: '  ----------------',
       pulled: '  -(abcde|)       ',
       expected: '-(abcde|)       ',
@@ -55,7 +56,7 @@ describe('an answer from an iterable', () => {
     {
       does: 'is pulled as far as there is room while the caller does not, and closed with the socket a minute later',
       calls: '   -(c|)           ',
-      subs: '    ^!              ',
+      subs: '    -^ 59999ms !    ',
       caller: '  s---------------',
       pulled: '  -(ab) 59996ms | ',
       expected: '----------------',
@@ -63,7 +64,7 @@ describe('an answer from an iterable', () => {
     {
       does: 'is pulled on when the caller reads again',
       calls: '   -(c|)           ',
-      subs: '    ^!              ',
+      subs: '    -^              ',
       caller: '  s--------r      ',
       pulled: '  -(ab)----(cde|) ',
       expected: '---------(abcde|)',
@@ -71,7 +72,7 @@ describe('an answer from an iterable', () => {
     {
       does: 'is closed when the caller leaves, though there is no room',
       calls: '   -(c|)           ',
-      subs: '    ^!              ',
+      subs: '    -^-----!        ',
       caller: '  s---------------',
       pulled: '  -(ab)--|        ',
       expected: '-------         ',
@@ -82,30 +83,34 @@ describe('an answer from an iterable', () => {
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, caller, pulled, expected, unsub }) => {
       const { dialer, acceptor, link } = createPair();
       const calls$ = cold(calls);
+      const silence$ = cold('-');
       const pulled$ = new Subject<string>();
-      acceptor.streams$.pipe(respond(() => pages('abcde', pulled$))).subscribe();
+      acceptor.streams$.pipe(respond((what) => (what === 'pages' ? pages('abcde', pulled$) : silence$))).subscribe();
       cold(caller).subscribe(reads(link, 'dialer'));
       expectObservable(pulled$).toBe(pulled);
       expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages').pipe(map(small)))), unsub).toBe(expected);
-      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('silence'))), unsub).toBe('');
+      expectSubscriptions(silence$.subscriptions).toBe(subs);
     }),
   );
 });
 
 describe('a caller that stops reading', () => {
   it(
-    'pushes back through a proxy, to the iterable at its far end',
+    'pushes back through a proxy, to the iterable at its far end, and leaves through it all the same',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const calls$ = cold('-c|              ');
-      const caller$ = cold('s--------r      ');
-      const subs = '       ^-!              ';
-      const expected = '   ---------(abcdefgh|)';
+      const calls$ = cold('  -c|              ');
+      const caller$ = cold(' s--------r       ');
+      const silence$ = cold('-                ');
+      const leave = '        -----!           ';
+      const silenceSubs = '  -^---!           ';
+      const expected = '     ---------(abcdefgh|)';
       const front = createPair();
       const back = createPair();
       const pulled$ = new Subject<string>();
       let pulled = 0;
       pulled$.subscribe(() => pulled++);
-      back.acceptor.streams$.pipe(respond(() => pages('abcdefgh', pulled$))).subscribe();
+      back.acceptor.streams$.pipe(respond((what) => (what === 'pages' ? pages('abcdefgh', pulled$) : silence$))).subscribe();
       front.acceptor.streams$.pipe(respond((payload): Stream => back.dialer.open(payload, { end: true }))).subscribe();
       caller$.subscribe(reads(front.link, 'dialer'));
       cold('-----x').subscribe(() => {
@@ -113,23 +118,25 @@ describe('a caller that stops reading', () => {
         expect(pulled).toBeLessThan(8);
       });
       expectObservable(calls$.pipe(mergeMap(() => front.dialer.open$('pages').pipe(map(small))))).toBe(expected);
-      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectObservable(calls$.pipe(mergeMap(() => front.dialer.open$('silence'))), leave).toBe('');
+      expectSubscriptions(silence$.subscriptions).toBe(silenceSubs);
     }),
   );
 
   it(
     'loses the connection when its socket takes no byte for a minute',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const calls$ = cold('-c|                  ');
-      const caller$ = cold('s                   ');
-      const subs = '       ^-!                  ';
-      const lost = '       - 60s (x|)           ';
+      const calls$ = cold('  -(ps|)              ');
+      const caller$ = cold(' s                   ');
+      const silence$ = cold('-                   ');
+      const silenceSubs = '  -^ 59999ms !        ';
+      const lost = '         - 60s (x|)          ';
       const { dialer, acceptor, link } = createPair();
-      acceptor.streams$.pipe(respond(() => pages('abcde', new Subject()))).subscribe();
+      acceptor.streams$.pipe(respond((what) => (what === 'p' ? pages('abcde', new Subject()) : silence$))).subscribe();
       caller$.subscribe(reads(link, 'dialer'));
-      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages')))).toBe('-');
+      expectObservable(calls$.pipe(mergeMap((what) => dialer.open$(what)))).toBe('');
       expectObservable(acceptor.closes$.pipe(map(({ code, reason }) => [code, reason]))).toBe(lost, { x: [1006, 'slow consumer'] });
-      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectSubscriptions(silence$.subscriptions).toBe(silenceSubs);
     }),
   );
 });
@@ -138,15 +145,18 @@ describe('a small call beside a big answer', () => {
   it(
     'is answered before the big one is through',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const calls$ = cold('-(bs)|');
-      const subs = '       ^----!';
-      const expected = '   -(sb)|';
+      const calls$ = cold(' -(bs)|');
+      const big$ = cold('   (b|)', { b: 'b'.repeat(5_000_000) });
+      const small$ = cold(' (s|)');
+      const bigSubs = '     -(^!)';
+      const smallSubs = '   -(^!)';
+      const expected = '    -(sb)|';
       const { dialer, acceptor } = createPair();
-      const sizes: Record<string, string> = { b: 'b'.repeat(5_000_000), s: 's' };
-      acceptor.onStream((name, stream) => stream.reply(sizes[String(name)]));
+      acceptor.streams$.pipe(respond((name) => (name === 'b' ? big$ : small$))).subscribe();
       const answers$ = calls$.pipe(mergeMap((name) => dialer.open$(name).pipe(map(small))));
       expectObservable(answers$).toBe(expected);
-      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectSubscriptions(big$.subscriptions).toBe(bigSubs);
+      expectSubscriptions(small$.subscriptions).toBe(smallSubs);
     }),
   );
 });
@@ -155,12 +165,13 @@ describe('a ping behind a big answer', () => {
   it(
     'is answered before the answer is through',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const calls$ = cold('-b|');
-      const ping$ = cold(' -p|');
-      const subs = '       ^-!';
-      const expected = '   -(qe|)';
+      const calls$ = cold(' -b|');
+      const ping$ = cold('  -p|');
+      const answer$ = cold('(b|)', { b: 'b'.repeat(5_000_000) });
+      const answerSubs = '  -(^!)';
+      const expected = '    -(qe|)';
       const { dialer, acceptor, link } = createPair();
-      acceptor.onStream((_, stream) => stream.reply('b'.repeat(5_000_000)));
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
       const late$ = link.messages$.pipe(
         filter(({ from, frame }) => from === 'acceptor' && (frame.type === 'pong' || frame.end === true)),
         map(({ frame }) => (frame.type === 'pong' ? 'q' : 'e')),
@@ -169,7 +180,7 @@ describe('a ping behind a big answer', () => {
       expectObservable(late$).toBe(expected);
       calls$.pipe(mergeMap((name) => dialer.open$(name))).subscribe();
       ping$.subscribe(() => void dialer.ping());
-      expectSubscriptions(calls$.subscriptions).toBe(subs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
     }),
   );
 });

@@ -72,18 +72,19 @@ describe('cancelling from the side that opened', () => {
     'aborts the signal of the stream on the server',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('  -c|');
-      const callsSubs = '    ^-!';
+      const answer$ = cold(' ---------');
+      const answerSubs = '   -^---!';
       const leave = '        -----!';
       const aborted = '      -----x';
       const { dialer, acceptor } = createPair();
       const aborts$ = new Subject<unknown>();
       acceptor.onStream((_, stream) => {
         fromEvent(stream.signal, 'abort').subscribe(() => aborts$.next(stream.signal.reason));
-        return new Promise(() => undefined);
+        return stream.sendAll(answer$);
       });
       expectObservable(aborts$).toBe(aborted, { x: expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CANCEL }) });
       expectObservable(calls$.pipe(mergeMap(() => dialer.open$('x'))), leave).toBe('');
-      expectSubscriptions(calls$.subscriptions).toBe(callsSubs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
     }),
   );
 

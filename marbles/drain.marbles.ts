@@ -108,37 +108,44 @@ describe('close, with a stream that is live', () => {
 
 describe('close', () => {
   it(
-    'without a stream says goaway and closes at once, however long it might drain',
+    'without a stream that is live says goaway and closes at once, however long it might drain',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const close$ = cold('---c-|');
-      const subs = '       ^----!';
-      const onWire = '     ---(g|)';
-      const closed = '     ---(x|)';
+      const answer$ = cold('-|');
+      const close$ = cold(' ---c');
+      const answerSubs = '  ^!';
+      const expected = '    -|';
+      const onWire = '      oE-(g|)';
+      const closed = '      ---(x|)';
       const { dialer, acceptor, link } = createPair();
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
       close$.subscribe(() => void dialer.close({ drainMs: 1_000 }));
       expectObservable(wire(link)).toBe(onWire);
       expectObservable(acceptor.closes$.pipe(map(({ code }) => code))).toBe(closed, { x: 1000 });
-      expectSubscriptions(close$.subscriptions).toBe(subs);
+      expectObservable(dialer.open$('x')).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
     }),
   );
 
   it(
     'delivers what was accepted before it',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const close$ = cold(' ---c-|');
-      const subs = '        ^----!';
+      const answer$ = cold('-1');
+      const close$ = cold(' ---c');
+      const answerSubs = '  ---(^!)';
       const received = '    ---n';
       const { dialer, acceptor } = createPair();
       const received$ = new Subject<unknown>();
-      acceptor.onStream((payload) => {
+      const answer = (payload: unknown): typeof answer$ => {
         received$.next(payload);
-      });
+        return answer$;
+      };
+      acceptor.streams$.pipe(respond(answer)).subscribe();
       close$.subscribe(() => {
         dialer.notify('n');
         void dialer.close();
       });
       expectObservable(received$).toBe(received);
-      expectSubscriptions(close$.subscriptions).toBe(subs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
     }),
   );
 

@@ -155,8 +155,7 @@ describe('a goaway of this side', () => {
       const call$ = cold('  -a|');
       const close$ = cold(' -----c');
       const late$ = cold('  ------b|');
-      const callSubs = '    ^-!';
-      const lateSubs = '    ^------!';
+      const answerSubs = '  ---^--------!';
       const expected = '    -----------1--|';
       const refused = '     -------#';
       const onWire = '      -o---Go-X';
@@ -170,8 +169,7 @@ describe('a goaway of this side', () => {
         undefined,
         expect.objectContaining({ code: 'REFUSED', retriable: true }),
       );
-      expectSubscriptions(call$.subscriptions).toBe(callSubs);
-      expectSubscriptions(late$.subscriptions).toBe(lateSubs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
     }),
   );
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { defer, map, mergeMap, of, shareReplay, tap } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { catchError, defer, EMPTY, filter, map, mergeMap, of, shareReplay, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { respond } from '../src/index.js';
 import type { CloseReason, ConnectOptions, Peer } from '../src/index.js';
@@ -21,8 +21,12 @@ interface Row {
   /** When the server goes away, and when this side does. */
   readonly goaway?: string;
   readonly close?: string;
-  /** When a call is made. */
-  readonly calls?: string;
+  /** When a call is made, whose answer never ends by itself. */
+  readonly calls: string;
+  /** From when to when the server is subscribed to its answers, to as many as were asked for. */
+  readonly subs1?: string;
+  readonly subs2?: string;
+  readonly subs3?: string;
   /** The HTTP status that refuses every dial. */
   readonly status?: number | null;
   readonly dialing?: ConnectOptions;
@@ -30,28 +34,44 @@ interface Row {
   readonly reasons: string;
 }
 
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
 describe('the reconnect helper', () => {
   it.each<Row>([
     {
       does: 'has nothing to do while the socket lasts',
+      calls: '   -c---------------',
+      subs1: '   -^               ',
       expected: '(co)-------------',
       reasons: ' -----------------',
     },
     {
       does: 'dials again when the socket is lost',
       cut: '     -----x-----------',
+      calls: '   -c------c--------',
+      subs1: '   -^---!           ',
+      subs2: '   --------^        ',
       expected: '(co)-(wco)-------',
       reasons: ' -----l-----------',
     },
     {
       does: 'dials again each time',
       cut: '     -----x-----x-----',
+      calls: '   -c------c-----c--',
+      subs1: '   -^---!           ',
+      subs2: '   --------^--!     ',
+      subs3: '   --------------^  ',
       expected: '(co)-(wco)-(wco)-',
       reasons: ' -----l-----l-----',
     },
     {
       does: 'dials again when the server has gone away',
       goaway: '  -----x-----------',
+      calls: '   -c------c--------',
+      subs1: '   -^---!           ',
+      subs2: '   --------^        ',
       expected: '(co)-(dwco)------',
       reasons: ' -----g-----------',
     },
@@ -59,24 +79,28 @@ describe('the reconnect helper', () => {
       does: 'gives up when it has failed as often as it may',
       status: 503,
       dialing: { reconnect: { ...AT_ONCE, maxAttempts: 3 } },
+      calls: '   c                ',
       expected: '(cwcwcx|)        ',
       reasons: ' (llL|)           ',
     },
     {
       does: 'gives up five failures in, while it has never been connected',
       status: null,
+      calls: '   c                ',
       expected: '(cwcwcwcwcx|)    ',
       reasons: ' (llllL|)         ',
     },
     {
       does: 'gives up at once where another dial would be refused as well',
       status: 401,
+      calls: '   c                ',
       expected: '(cx|)            ',
       reasons: ' (L|)             ',
     },
     {
       does: 'gives up at once when both ends do not speak the same',
       status: 400,
+      calls: '   c                ',
       expected: '(cx|)            ',
       reasons: ' (P|)             ',
     },
@@ -84,12 +108,15 @@ describe('the reconnect helper', () => {
       does: 'leaves the last word to shouldRetry',
       status: 401,
       dialing: { reconnect: { ...AT_ONCE, shouldRetry: ({ attempt }) => attempt < 3 } },
+      calls: '   c                ',
       expected: '(cwcwcx|)        ',
       reasons: ' (llL|)           ',
     },
     {
       does: 'dials no more when this side closes',
       close: '   -----x-----------',
+      calls: '   -c------c--------',
+      subs1: '   -^---!           ',
       expected: '(co)-(dx|)       ',
       reasons: ' -----(G|)        ',
     },
@@ -97,12 +124,16 @@ describe('the reconnect helper', () => {
       does: 'is not there when it was not asked for',
       cut: '     -----x-----------',
       dialing: { reconnect: false },
+      calls: '   -c------c--------',
+      subs1: '   -^---!           ',
       expected: '(co)-(x|)        ',
       reasons: ' -----(L|)        ',
     },
     {
       does: 'dials a lazy peer at its first call',
       calls: '   -----c----c------',
+      subs1: '   -----^           ',
+      subs2: '   ----------^      ',
       dialing: { lazy: true },
       expected: 'c----(co)--------',
       reasons: ' -----------------',
@@ -115,29 +146,31 @@ describe('the reconnect helper', () => {
           throw new Error('no token');
         },
       },
+      calls: '   c                ',
       expected: '(cwcx|)          ',
       reasons: ' (gG|)            ',
     },
   ])(
     '$does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
-      const { server, accepted, dial } = dialed((peer) => peer.onStream((payload, stream) => stream.reply(payload)));
+      const answer$ = cold('-');
+      const { server, accepted, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
       server.refuse(row.status);
       // Dialed when the rows begin, so that they see it from the first moment on.
       const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay({ bufferSize: 1, refCount: false }));
-      const cut$ = cold(row.cut ?? '');
-      const goaway$ = cold(row.goaway ?? '');
-      const close$ = cold(row.close ?? '');
-      const calls$ = cold(row.calls ?? '');
-      cut$.subscribe(() => server.link?.cut());
-      goaway$.subscribe(() => void accepted().close());
-      close$.pipe(mergeMap(() => peer$)).subscribe((peer) => void peer.close());
-      calls$.pipe(mergeMap(() => peer$)).subscribe((peer) => {
-        peer.notify('x');
-      });
+      const answers$ = cold(row.calls).pipe(
+        mergeMap(() => peer$),
+        mergeMap((peer) => peer.open$('x').pipe(catchError(() => EMPTY))),
+      );
+      cold(row.cut ?? '').subscribe(() => server.link?.cut());
+      cold(row.goaway ?? '').subscribe(() => void accepted().close());
+      cold(row.close ?? '')
+        .pipe(mergeMap(() => peer$))
+        .subscribe((peer) => void peer.close());
       expectObservable(peer$.pipe(mergeMap(life))).toBe(row.expected);
       expectObservable(peer$.pipe(mergeMap(({ closes$ }) => codes(closes$)))).toBe(row.reasons, REASONS);
-      expectSubscriptions(cut$.subscriptions).toBe('^');
+      expectObservable(answers$).toBe('');
+      expectSubscriptions(answer$.subscriptions).toBe([row.subs1, row.subs2, row.subs3].filter((subs) => subs !== undefined));
     }),
   );
 
@@ -165,9 +198,13 @@ describe('the reconnect helper', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const cut$ = cold('  --------x----');
       const calls$ = cold('---------(ab)');
-      const callsSubs = '  ^------------';
-      const arrived = '    --h-------h---(ab)';
-      const { server, dial } = dialed((peer) => peer.onStream((_, stream) => stream.reply('welcome')), { latencyMs: 2 });
+      const answer$ = cold('-w|');
+      const subs1 = '      --^-!';
+      const subs2 = '      ----------^-!';
+      const subs3 = '      ---------------^-!';
+      const subs4 = '      ---------------^-!';
+      const arrived = '    --h-------h----(ab)';
+      const { server, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe(), { latencyMs: 2 });
       const arrived$ = server.peers$.pipe(
         mergeMap((peer) => peer.streams$),
         map(({ payload }) => payload),
@@ -181,7 +218,7 @@ describe('the reconnect helper', () => {
         )
         .subscribe();
       cut$.subscribe(() => server.link?.cut());
-      expectSubscriptions(calls$.subscriptions).toBe(callsSubs);
+      expectSubscriptions(answer$.subscriptions).toBe([subs1, subs2, subs3, subs4]);
     }),
   );
 
@@ -212,20 +249,20 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'waits a random time that doubles with each failure, 30 s at most',
-    marbles(({ cold, expectSubscriptions, flush }) => {
+    'waits a random share of a time that doubles with each failure, of 30 s at most',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const answer$ = cold('-');
+      const dials = `       c 249ms c 499ms c 999ms c 1999ms c 3999ms c 7999ms ${'c 14999ms '.repeat(5)} (c|)`;
       const { server, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
       server.refuse(503);
-      const waits: number[] = [];
-      const peer = dial({ reconnect: { maxAttempts: 12 } });
-      peer.status$.subscribe((status) => {
-        if (status.state === 'waiting') waits.push(status.delayMs);
-      });
-      flush();
-      expect(waits).toHaveLength(11);
-      for (const [nth, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(Math.min(30_000, 500 * 2 ** nth));
-      expect(new Set(waits).size).toBe(11);
+      const peer$ = defer(() => of(dial({ reconnect: { maxAttempts: 12 } })));
+      expectObservable(
+        peer$.pipe(
+          mergeMap(life),
+          filter((letter) => letter === 'c'),
+        ),
+      ).toBe(dials);
       expectSubscriptions(answer$.subscriptions).toBe([]);
     }),
   );

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { mergeMap, Subject } from 'rxjs';
+import { ignoreElements, mergeMap, ReplaySubject, tap, withLatestFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { respond } from '../src/index.js';
+import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
@@ -159,22 +161,22 @@ describe('request$', () => {
     'has the reply headers and the trailers on its stream when the answer comes',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
-      const answers$ = cold('---x');
-      const subs = '         ^';
-      const expected = '     ---(a|)';
-      const seen$ = new Subject<unknown>();
-      acceptor.onStream((_, stream) => {
-        answers$.subscribe(() => void stream.reply('done', { headers: { page: 1 }, trailers: { rows: 3 } }));
-        return new Promise(() => undefined);
-      });
-      const answer$ = dialer.request$('x', {
-        onOpen: (stream) => {
-          stream.replyHeaders$.subscribe((headers) => seen$.next(headers));
-        },
-      });
-      expectObservable(seen$).toBe('---h', { h: { page: 1 } });
-      expectObservable(answer$).toBe(expected, { a: 'done' });
-      expectSubscriptions(answers$.subscriptions).toBe(subs);
+      const done$ = cold('---x-----');
+      const subs = '      ^--!';
+      const headers = '   ---h';
+      const expected = '  ---(a|)';
+      const reply = (_: unknown, stream: Stream): Observable<never> =>
+        done$.pipe(
+          tap(() => void stream.reply('done', { headers: { page: 1 }, trailers: { rows: 3 } })),
+          ignoreElements(),
+        );
+      acceptor.streams$.pipe(respond(reply)).subscribe();
+      const opened$ = new ReplaySubject<Stream>(1);
+      const answer$ = dialer.request$('x', { onOpen: (stream) => opened$.next(stream) });
+      const facts$ = answer$.pipe(withLatestFrom(opened$, (answer, stream) => [answer, stream.replyHeaders, stream.trailers]));
+      expectObservable(opened$.pipe(mergeMap((stream) => stream.replyHeaders$))).toBe(headers, { h: { page: 1 } });
+      expectObservable(facts$).toBe(expected, { a: ['done', { page: 1 }, { rows: 3 }] });
+      expectSubscriptions(done$.subscriptions).toBe(subs);
     }),
   );
 });

@@ -184,6 +184,29 @@ describe('respond', () => {
   );
 
   it(
+    'stops an upload that still goes on when the answer fails behind its end',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const input$ = cold(' -a-b-c-d|');
+      const answer$ = cold('--#');
+      const inputSubs = '   ^-!';
+      const answerSubs = '  ^-!';
+      const expected = '    a-|';
+      acceptor.streams$
+        .pipe(
+          respond((_, stream) => {
+            void stream.reply('a');
+            return answer$;
+          }),
+        )
+        .subscribe();
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+      expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
+    }),
+  );
+
+  it(
     'lets an upload go on that somebody reads',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();

@@ -11,6 +11,8 @@ export interface Ending {
   readonly behind?: MonoTypeOperatorFunction<unknown>;
   /** Unsubscribes before anything has happened. */
   readonly atOnce?: true;
+  /** How long it goes on before its end, in ms; an instant where it does not matter. */
+  readonly afterMs?: number;
   readonly end: (scene: Scene, unsubscribe: () => void, time: PeerTime) => void;
   /** Whether the connection ends too, and so everything on it. */
   readonly connection?: true;
@@ -26,6 +28,7 @@ const failing: MonoTypeOperatorFunction<unknown> = tap(() => {
 export const ENDINGS: readonly Ending[] = [
   {
     how: 'completes',
+    afterMs: 100,
     end({ answer$, finish }) {
       answer$.next('value');
       answer$.complete();
@@ -34,6 +37,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     how: 'completes without a value',
+    afterMs: 100,
     end({ answer$, finish }) {
       answer$.complete();
       finish();

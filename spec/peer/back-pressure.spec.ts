@@ -32,7 +32,8 @@ describe('what a reader has not come to yet', () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxHeldBytes: 1024 * KIB } } });
     const sent = framesOf(acceptor);
     // Each reader has come to its first value, and to no other.
-    acceptor.streams$.subscribe((stream) => void stream[Symbol.asyncIterator]().next());
+    const iterators: AsyncIterator<unknown>[] = [];
+    acceptor.streams$.subscribe((stream) => void iterators[iterators.push(stream[Symbol.asyncIterator]()) - 1]?.next());
     for (let nth = 0; nth < 4; nth++) {
       const stream = dialer.open(nth);
       for (const value of ['first', text(400 * KIB)]) void stream.send(value);
@@ -44,6 +45,26 @@ describe('what a reader has not come to yet', () => {
       ['reset', 5, 11],
       ['reset', 7, 11],
     ]);
+    expect(iterators).toHaveLength(4);
+  });
+});
+
+describe('what is queued beyond maxUnsentBytes', () => {
+  it('is ended all the same: an end takes no room, and destroys nothing', async () => {
+    const { dialer, acceptor, link } = createPair({ acceptor: { limits: { maxUnsentBytes: 100 * KIB } } });
+    acceptor.onStream((_, stream) => {
+      void stream.send(text(2_000 * KIB));
+    });
+    link.stall('dialer');
+    const seen: unknown[] = [];
+    dialer
+      .open$<string>('q')
+      .subscribe({ next: ({ length }) => seen.push(length), error: (e) => seen.push(e), complete: () => seen.push('end') });
+    await time.advance(100);
+    expect(seen).toEqual([]);
+    link.resume('dialer');
+    await time.advance(1_000);
+    expect(seen).toEqual([2_000 * KIB, 'end']);
   });
 });
 
@@ -209,7 +230,7 @@ describe('send()', () => {
       { code: 'CONNECTION_LOST' },
     ],
     [
-      'the remote does not read',
+      'the remote breaks a rule',
       ({ link }) => {
         link.inject('dialer', JSON.stringify({ type: 'data', stream: 1, fragment: 'x', end: true, more: true }));
       },
@@ -224,6 +245,18 @@ describe('send()', () => {
     act(sides);
     await time.advance();
     expect(waiting).toEqual({ settled: true, error: expect.objectContaining(error) });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('that waits rejects when the remote does not read, and its socket is given up', async () => {
+    const { local, link } = await joined();
+    link.stall('acceptor');
+    for (let n = 0; n < 7; n++) void local.send(text(256 * KIB));
+    const waiting = progressOf(local.send(1));
+    await time.advance(55_000);
+    expect(waiting.settled).toBe(false);
+    await time.advance(10_000);
+    expect(waiting).toEqual({ settled: true, error: expect.objectContaining({ code: 'CONNECTION_LOST' }) });
     expect(logs.errors).toEqual([]);
   });
 

@@ -4,6 +4,9 @@ import { MsgpackCodec } from '../../src/msgpack.js';
 import { dialing } from '../support/peer-dialing.js';
 import { Network } from '../support/peer-network.js';
 
+const call = () => '';
+const CALLS = { encode: call, decode: call, encodePayload: call, decodePayload: call };
+
 describe('the codec of connect', () => {
   afterEach(() => {
     clearCodecs();
@@ -27,7 +30,9 @@ describe('the codec of connect', () => {
     ['a name', 'msgpack', "'msgpack'"],
     ['an object without its calls', { name: 'json' }, 'object'],
     ['a class', JsonCodec, 'function'],
-    ['one without a name', { encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 }, 'one without a name'],
+    ['one without a name', { ...CALLS, binary: false }, 'one without a name'],
+    ['one whose calls are no functions', { name: 'n', binary: false, encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 }, 'object'],
+    ['one that does not say whether it is binary', { ...CALLS, name: 'n' }, 'one without binary'],
   ])('throws a TypeError for %s, before a socket is opened', (_, given, got) => {
     const network = new Network();
     const codec = given as JsonCodec;

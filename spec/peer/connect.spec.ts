@@ -109,12 +109,24 @@ describe('connect', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: null }) });
   });
 
-  it('takes 16 MiB of opens while it is connecting; one larger may wait alone; more throws QueueOverflowError, which is retriable', () => {
+  it('takes 16 MiB of opens while it is connecting; more throws QueueOverflowError, which is retriable', () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network);
+    // With its quotes a payload is 1 MiB.
+    const payload = 'x'.repeat(1024 * 1024 - 2);
+    for (let n = 0; n < 16; n++) peer.open(payload);
+    for (const more of [payload, 'small'])
+      expect(() => peer.open(more)).toThrow(
+        expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true, message: expect.stringContaining('16777216 (maxQueuedBytes)') }),
+      );
+  });
+
+  it('lets one open that is larger than maxQueuedBytes wait alone, and takes 15 small ones in its place', () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
-    const big = 'x'.repeat(2_000);
-    const alone = peer.open(big);
+    const alone = peer.open('x'.repeat(2_000));
     expect(() => peer.open('y')).toThrow(
       expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true, message: expect.stringContaining('1000 (maxQueuedBytes)') }),
     );

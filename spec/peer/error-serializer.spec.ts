@@ -1,50 +1,16 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { defaultErrorSerializer, RemoteError } from '../../src/index.js';
-import type { ErrorSerializer, StreamHandler } from '../../src/peer/hooks.js';
-import type { PeerOptions } from '../../src/peer/options.js';
+import type { ErrorSerializer } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
+import { untouchable } from '../support/hostile-values.js';
+import { askingIn, throwing } from '../support/peer-answers.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
-
-/** What the acceptor sent when its handler did this, and what the request came to. */
-async function answered(handler: StreamHandler, options: PeerOptions = {}) {
-  const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
-  acceptor.onStream(handler);
-  const sent = framesOf(acceptor);
-  const outcome = dialer.request('p').then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await time.advance();
-  acceptor.onStream((payload, stream) => stream.reply(payload));
-  const next = dialer.request('the connection lives');
-  await time.advance();
-  expect(await next).toBe('the connection lives');
-  return { sent: sent.slice(0, -1), outcome: await outcome };
-}
-
-const throwing =
-  (thrown: unknown): StreamHandler =>
-  () => {
-    throw thrown;
-  };
-
-/** Refuses to be looked at in any way. */
-const hostile: object = new Proxy(
-  {},
-  Object.fromEntries(
-    ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor'].map((trap) => [
-      trap,
-      () => {
-        throw new Error('hands off');
-      },
-    ]),
-  ),
-);
+const answered = askingIn(time);
 
 describe('an error serializer', () => {
   it('makes the payload of the reset from what was thrown', async () => {
@@ -86,7 +52,7 @@ describe('an error serializer', () => {
     ],
     ['gives a promise', () => Promise.resolve(1)],
     ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
-    ['gives a proxy that refuses everything', () => hostile],
+    ['gives a proxy that refuses everything', () => untouchable],
   ])('that %s leaves a reset with reason text and no payload', async (_what, errorSerializer) => {
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);

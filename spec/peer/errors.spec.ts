@@ -231,7 +231,7 @@ const CASES: readonly Case[] = [
     retriable: false,
     streamId: 1,
     facts: { timeoutMs: 5_000 },
-    message: 'stream 1: expected an answer within 5000 ms, got none',
+    message: 'stream 1: expected the stream to end within 5000 ms, got no end',
   },
   {
     when: 'it takes too long while it waits for a connection',
@@ -240,7 +240,7 @@ const CASES: readonly Case[] = [
     retriable: false,
     streamId: null,
     facts: { timeoutMs: 5_000 },
-    message: 'expected an answer within 5000 ms, got none',
+    message: 'expected the stream to end within 5000 ms, got no end',
   },
   {
     when: 'this side closes its peer under it',

@@ -28,6 +28,12 @@ describe('new Peer(socket)', () => {
     return { line, socket, peer, remote };
   }
 
+  it.each([undefined, null, 'dialer'])('wants to know which end it is: isDialer %p is a TypeError', (isDialer) => {
+    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, undefined);
+    const options = { isDialer } as unknown as { readonly isDialer: boolean };
+    expect(() => new Peer(socket, options)).toThrow(new TypeError(`isDialer: expected a boolean, got ${String(isDialer)}`));
+  });
+
   it('reads nothing before serve(), and keeps what comes until then', async () => {
     const { peer, remote } = given();
     await time.advance();

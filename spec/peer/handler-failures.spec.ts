@@ -1,51 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { RefusedError, RemoteError, ResetError } from '../../src/index.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
-import type { PeerOptions } from '../../src/peer/options.js';
 import { createPair } from '../../src/testing.js';
+import { untouchable } from '../support/hostile-values.js';
+import { askingIn, throwing } from '../support/peer-answers.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
 const logs = collectLogs();
-
-/** What the acceptor sent when its handler did this, and what the request came to. */
-async function answered(handler: StreamHandler, options: PeerOptions = {}) {
-  const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
-  acceptor.onStream(handler);
-  const sent = framesOf(acceptor);
-  const outcome = dialer.request('p').then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await time.advance();
-  acceptor.onStream((payload, stream) => stream.reply(payload));
-  const next = dialer.request('the connection lives');
-  await time.advance();
-  expect(await next).toBe('the connection lives');
-  return { sent: sent.slice(0, -1), outcome: await outcome };
-}
-
-const throwing =
-  (thrown: unknown): StreamHandler =>
-  () => {
-    throw thrown;
-  };
-
-/** Refuses to be looked at in any way. */
-const hostile: object = new Proxy(
-  {},
-  Object.fromEntries(
-    ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor'].map((trap) => [
-      trap,
-      () => {
-        throw new Error('hands off');
-      },
-    ]),
-  ),
-);
+const answered = askingIn(time);
 
 class Unprintable extends Error {
   override get message(): string {
@@ -65,7 +30,7 @@ const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string,
   ['a frozen Error', Object.freeze(new Error('cold')), 'cold', { name: 'Error', message: 'cold' }],
   ['an object without a prototype', Object.create(null), 'unknown error', { name: 'Error', message: 'unknown error' }],
   ['an Error whose message getter throws', new Unprintable(), 'unknown error', { name: 'Error', message: 'unknown error' }],
-  ['a proxy that refuses everything', hostile, 'unknown error', undefined],
+  ['a proxy that refuses everything', untouchable, 'unknown error', undefined],
   [
     'an Error with a code that is no reset code',
     Object.assign(new Error('io'), { code: 'EIO', retriable: true, resetCode: 'x' }),

@@ -1,31 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, NEVER } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
-import type { PeerOptions } from '../../src/peer/options.js';
 import { createPair } from '../../src/testing.js';
+import { askingIn } from '../support/peer-answers.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
-
-/** What the acceptor sent when its handler did this, and what the request came to. */
-async function answered(handler: StreamHandler, options: PeerOptions = {}) {
-  const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
-  acceptor.onStream(handler);
-  const sent = framesOf(acceptor);
-  const outcome = dialer.request('p').then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await time.advance();
-  acceptor.onStream((payload, stream) => stream.reply(payload));
-  const next = dialer.request('the connection lives');
-  await time.advance();
-  expect(await next).toBe('the connection lives');
-  return { sent: sent.slice(0, -1), outcome: await outcome };
-}
+const answered = askingIn(time);
 
 describe('a handler', () => {
   it('works on both ends: the dialer gets pushes', async () => {

@@ -1,23 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { opened, stays } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-function opened(handler: StreamHandler) {
-  const pair = createPair();
-  pair.acceptor.onStream(handler);
-  return { ...pair, stream: pair.dialer.open('p', { headers: { a: 1 } }) };
-}
-
-const stays: StreamHandler = () => new Promise(() => undefined);
 
 describe('a value that comes too late', () => {
   it.each<[string, (stream: Stream) => Promise<void>]>([

@@ -132,6 +132,18 @@ describe('a goaway', () => {
     void peer.close();
   });
 
+  it('before the hello has been made has none sent on that socket, and the next greeted', async () => {
+    const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
+    const { peer, sent } = reconnecting(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
+    await time.advance(50);
+    expect([network.dials.length, sent.filter(({ type }) => type === 'open')]).toEqual([1, []]);
+    await time.advance(10_000);
+    expect([network.dials.length, peer.status]).toEqual([2, { state: 'open', reconnects: 0 }]);
+    void peer.close();
+  });
+
   it('and a replacement that is refused for good: the old streams drain, then the peer ends, and nothing hangs', async () => {
     const network = holding();
     const { peer, reasons } = reconnecting(network);
@@ -151,6 +163,7 @@ describe('a goaway', () => {
     await time.advance(10_000);
     expect(reasons.at(-1)).toMatchObject({ code: 1000, willRetry: false });
     expect(await peer.closed).toEqual(reasons.at(-1));
+    expect(peer.status).toMatchObject({ state: 'closed', reason: { code: 1000 }, error: { code: 'CONNECT', status: 401 } });
     expect(time.isOver()).toBe(true);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Subject } from 'rxjs';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
+import { endless } from '../support/endless.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { progressOf } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -9,20 +10,6 @@ import { virtualPeerTime } from '../support/peer-time.js';
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-/** Counts up for ever, and tells how often it was asked and whether it was told to stop. */
-function counting() {
-  const pulled = { count: 0, stopped: 0 };
-  const iterator: Iterator<number> & Iterable<number> = {
-    [Symbol.iterator]: () => iterator,
-    next: () => ({ done: false, value: pulled.count++ }),
-    return: () => {
-      pulled.stopped++;
-      return { done: true, value: undefined };
-    },
-  };
-  return { pulled, iterator };
-}
 
 const KIB = 'x'.repeat(1024);
 
@@ -37,7 +24,7 @@ describe('sendAll stops its input', () => {
     const stream = dialer.open();
     await time.advance();
     link.stall('acceptor');
-    const { pulled, iterator } = counting();
+    const { pulled, iterator } = endless();
     const values = { [Symbol.iterator]: () => ({ next: () => ({ ...iterator.next(), value: KIB }), return: () => iterator.return?.() }) };
     const outcome = progressOf(stream.sendAll(values as Iterable<string>));
     await time.advance();

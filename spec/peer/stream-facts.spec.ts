@@ -2,17 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
+import { opened, stays } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-function opened(handler: StreamHandler) {
-  const pair = createPair();
-  pair.acceptor.onStream(handler);
-  return { ...pair, stream: pair.dialer.open('p', { headers: { a: 1 } }) };
-}
-
-const stays: StreamHandler = () => new Promise(() => undefined);
 
 describe('a stream', () => {
   it('knows its peer, its id, who opened it, and what with', async () => {

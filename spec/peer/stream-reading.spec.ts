@@ -1,27 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, from, lastValueFrom, of, switchMap, take, toArray } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, of, switchMap, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { read } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-/** Writes down everything a stream tells. */
-function read(stream: Stream, limit = Infinity): unknown[] {
-  const seen: unknown[] = [];
-  stream.pipe(take(limit)).subscribe({
-    next: (value) => seen.push(value),
-    error: (error: unknown) => seen.push(error),
-    complete: () => seen.push('complete'),
-  });
-  return seen;
-}
 
 const sends =
   (...values: readonly unknown[]): StreamHandler =>
@@ -60,17 +50,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(read(stream)).toEqual([expect.objectContaining({ resetCode: 300 })]);
   });
 
-  it('shares what is left with later subscribers', async () => {
-    const { stream, acceptor } = opened(sends(1));
-    const first = read(stream);
-    await time.advance();
-    const second = read(stream);
-    acceptor.onStream(() => undefined);
-    await time.advance();
-    expect([first, second]).toEqual([[1], []]);
-  });
-
-  it('gives each subscriber what comes while it is there', async () => {
+  it('gives each subscriber what comes while it is there, and replays nothing', async () => {
     const streams: Stream[] = [];
     const { stream } = opened((_, remote) => {
       streams.push(remote);
@@ -132,21 +112,25 @@ describe('a stream of this side, as an Observable', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
+  it('sends no CANCEL behind firstValueFrom when the end comes with the value', async () => {
+    const { stream, sent } = opened((_, remote) => remote.reply(1));
+    const first = firstValueFrom(stream);
+    await time.advance();
+    expect(await first).toBe(1);
+    expect(sent).toHaveLength(1);
+    expect(stream.cause).toEqual({ how: 'ended' });
+    expect(read(stream)).toEqual(['complete']);
+  });
+
   it.each<[string, StreamHandler]>([
-    ['reply', (_, remote) => remote.reply(1)],
-    ['send and end', (_, remote) => void remote.send(1)],
-    ['several payloads and end', sendsAndEnds(1, 2)],
-  ])('sends no needless CANCEL behind firstValueFrom when the answer is %s', async (what, handler) => {
+    ['an end in a frame of its own', (_, remote) => void remote.send(1)],
+    ['further payloads', sendsAndEnds(1, 2)],
+  ])('cancels behind firstValueFrom what may still come: %s', async (_what, handler) => {
     const { stream, sent } = opened(handler);
     const first = firstValueFrom(stream);
     await time.advance();
     expect(await first).toBe(1);
-    // Only an end that comes with the payload is known when it is delivered.
-    if (what === 'reply') {
-      expect(sent).toHaveLength(1);
-      expect(stream.cause).toEqual({ how: 'ended' });
-      expect(read(stream)).toEqual(['complete']);
-    }
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
   it('sends no CANCEL behind firstValueFrom when everything had come before', async () => {

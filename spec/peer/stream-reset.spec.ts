@@ -1,18 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StreamHandler } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
+import { opened, stays } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-function opened(handler: StreamHandler) {
-  const pair = createPair();
-  pair.acceptor.onStream(handler);
-  return { ...pair, stream: pair.dialer.open('p', { headers: { a: 1 } }) };
-}
-
-const stays: StreamHandler = () => new Promise(() => undefined);
 
 describe('reset()', () => {
   it.each<[string, unknown[]]>([
@@ -65,7 +57,7 @@ describe('reset()', () => {
   it('cuts a long reason to 1 024 bytes at a code point', () => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
-    stream.reset(300, 'é'.repeat(600) + '€');
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 300, reason: 'é'.repeat(512) }]);
+    stream.reset(300, '€'.repeat(400));
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 300, reason: '€'.repeat(341) }]);
   });
 });

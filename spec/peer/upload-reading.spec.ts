@@ -1,23 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { take } from 'rxjs';
 import type { PeerOptions } from '../../src/peer/options.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
+import { read } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-
-/** Writes down everything a stream tells. */
-function read(stream: Stream, limit = Infinity): unknown[] {
-  const seen: unknown[] = [];
-  stream.pipe(take(limit)).subscribe({
-    next: (value) => seen.push(value),
-    error: (error: unknown) => seen.push(error),
-    complete: () => seen.push('complete'),
-  });
-  return seen;
-}
 
 describe('a stream of the remote, as an Observable', () => {
   async function received(limits: PeerOptions['limits'] = {}) {

@@ -1,19 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LiveStream } from '../../src/session/live-stream.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 
 const FULL = 1024 * 1024;
 
 describe('Answers', () => {
-  it('answers a ping with its nonce, ahead of data', () => {
-    const rig = new Rig({ isDialer: true });
-    rig.transport.bufferedAmount = FULL;
-    rig.open({ payload: 'first' });
-    rig.receive({ type: 'ping', nonce: 'n' }, { type: 'ping' });
-    rig.transport.drainTo(0);
-    expect(rig.sent).toEqual([{ type: 'pong', nonce: 'n' }, { type: 'pong' }, { type: 'open', stream: 1, payload: 'first' }]);
-  });
-
   it.each([
     ['pings', 'ENHANCE_YOUR_CALM for unread pongs', (at: number) => ({ type: 'ping', nonce: `${at}` })],
     [
@@ -21,8 +13,9 @@ describe('Answers', () => {
       'ENHANCE_YOUR_CALM for unread resets',
       (at: number) => ({ type: 'data', stream: 101 + 2 * at, payload: 1 }),
     ],
+    ['opens that are refused', 'ENHANCE_YOUR_CALM for unread refusals', (at: number) => ({ type: 'open', stream: 1 + 2 * at })],
   ])('ends the connection over maxControlFrames answers to %s that are not read: %s', (_, __, provoke) => {
-    const rig = new Rig({ limits: { maxControlFrames: 3 } });
+    const rig = new Rig({ limits: { maxControlFrames: 3, maxStreams: 0 } });
     rig.transport.bufferedAmount = FULL;
     for (let at = 0; at < 3; at++) rig.receive(provoke(at));
     expect([rig.sent, rig.transport.closes]).toEqual([[], []]);
@@ -53,15 +46,22 @@ describe('Answers', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('does not count control frames that this side sends of itself', () => {
+  it.each<[string, (live: LiveStream, rig: Rig) => void]>([
+    ['pings', (_, rig) => rig.session.connection.ping(nothing, nothing)],
+    ['resets', (live) => live.reset('user', ResetCode.CANCEL, '')],
+  ])('does not count control frames that this side sends of itself: %s', (_what, send) => {
     const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });
+    const streams = Array.from({ length: 10 }, () => rig.open());
+    rig.forget();
     rig.transport.bufferedAmount = FULL;
-    for (let at = 0; at < 10; at++)
-      rig.session.connection.ping(
-        () => undefined,
-        () => undefined,
-      );
+    for (const { live } of streams) send(live, rig);
     rig.receive({ type: 'ping' }, { type: 'ping' });
     expect(rig.transport.closes).toEqual([]);
+    rig.transport.drainTo(0);
+    expect(rig.news).toHaveLength(12);
   });
 });
+
+function nothing(): void {
+  // Nobody asked.
+}

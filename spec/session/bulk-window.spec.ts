@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, PING_BYTES, SHORT_LINE_MS } from '../../src/session/bulk-window.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
 import { Rig } from '../support/session-rig.js';
@@ -6,12 +6,17 @@ import { inTime } from '../support/session-time.js';
 
 const MIB = 1024 * 1024;
 
-/** A window with the pings that it has sent, and how often it opened. */
+/** A window with the pings that it has sent, how often it opened, and how many pings it waits for no longer. */
 function windowed() {
   const pongs: ((ms: number) => void)[] = [];
-  const seen = { opened: 0 };
+  const seen = { opened: 0, givenUp: 0 };
   const window = new BulkWindow(
-    (answered) => pongs.push(answered),
+    (answered) => {
+      pongs.push(answered);
+      return () => {
+        seen.givenUp++;
+      };
+    },
     () => {
       seen.opened++;
     },
@@ -26,6 +31,24 @@ describe('bulk that is alone', () => {
       const { window, pongs } = windowed();
       window.sent(100 * MIB);
       expect([window.open, pongs.length]).toEqual([true, 0]);
+    }),
+  );
+});
+
+describe('pings of bulk', () => {
+  it(
+    'that were answered behind a later one, or not in time, are given up',
+    inTime((time) => {
+      const { window, pongs, seen } = windowed();
+      window.contend();
+      for (let n = 0; n < 3; n++) window.sent(PING_BYTES);
+      expect([pongs.length, seen.givenUp]).toEqual([3, 0]);
+      pongs[1]?.(1);
+      // With the one that was answered, which is told for nothing.
+      expect(seen.givenUp).toBe(2);
+      window.await();
+      time.advance(CONTENDED_MS);
+      expect(seen.givenUp).toBe(3);
     }),
   );
 });
@@ -303,6 +326,22 @@ describe('a connection with a big transfer', () => {
       pulled.live.whenIdle(step);
       settle(rig);
       expect(rig.sent.slice(held).map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    }),
+  );
+
+  it(
+    'keeps no ping that a remote never answers',
+    inTime((time) => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(8 * MIB) });
+      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      rig.open({ payload: 'small', end: true });
+      settle(rig);
+      const [first] = rig.sent.filter(({ type }) => type === 'ping');
+      time.advance(CONTENDED_MS);
+      const junk = jest.spyOn(rig.session.flood, 'junk');
+      rig.receive({ type: 'pong', nonce: first?.nonce ?? '' });
+      expect(junk).toHaveBeenCalledTimes(1);
     }),
   );
 

@@ -7,7 +7,6 @@ import { inTime } from '../support/session-time.js';
 const { REFUSED, CANCEL, APPLICATION_ERROR, ENHANCE_YOUR_CALM } = ResetCode;
 const MIB = 1024 * 1024;
 
-const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
 const open = (stream: number): Frame => ({ type: 'open', stream });
 
 describe('a rapid reset', () => {
@@ -64,34 +63,6 @@ describe('a rapid reset', () => {
 });
 
 describe('a remote that does not read', () => {
-  it.each<[string, (id: number) => Frame]>([
-    ['pings', () => ({ type: 'ping' })],
-    ['opens that are refused', (id) => open(id)],
-    ['data of streams that were never opened', (id) => ({ type: 'data', stream: id + 1_000 })],
-  ])('is cut off with more than maxControlFrames unread answers: %s', (_what, frame) => {
-    const rig = new Rig({ limits: { maxControlFrames: 3, maxStreams: 0 } });
-    rig.transport.bufferedAmount = MIB;
-    rig.receive(...times(3, (n) => frame(2 * n + 1)));
-    expect(rig.transport.closes).toEqual([]);
-    rig.receive(frame(9));
-    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 3 unread answers (maxControlFrames)' }]);
-  });
-
-  it('may read late: only what is not written yet counts', () => {
-    const rig = new Rig({ limits: { maxControlFrames: 1 } });
-    rig.receive(...times(10, () => ({ type: 'ping' })));
-    expect(rig.news).toHaveLength(10);
-  });
-
-  it('is not blamed for what this side sends of its own', () => {
-    const rig = new Rig({ limits: { maxControlFrames: 1 } });
-    const streams = times(5, () => rig.open());
-    rig.transport.bufferedAmount = MIB;
-    for (const { live } of streams) live.reset('user', CANCEL, '');
-    rig.receive({ type: 'ping' });
-    expect(rig.transport.closes).toEqual([]);
-  });
-
   it.each([
     [CANCEL, ''],
     [APPLICATION_ERROR, 'failed'],

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonCodec } from '../../src/codec/json.js';
 import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
-import { Session } from '../../src/session/session.js';
-import type { SocketClose } from '../../src/transport/transport.js';
-import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
-import { ScriptedTransport } from '../support/scripted-transport.js';
 import { Rig } from '../support/session-rig.js';
 import type { RigOptions } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
@@ -30,20 +25,10 @@ describe('the keepalive', () => {
   it(
     'watches no socket that ended before it was read',
     inTime((time) => {
-      const transport = new ScriptedTransport();
-      const ended: unknown[] = [];
-      const owner = {
-        accept: () => undefined,
-        observed: () => undefined,
-        goneAway: () => undefined,
-        ending: (_session: Session, close: SocketClose) => ({ ...close, willRetry: false }),
-        ended: (reason: unknown) => ended.push(reason),
-      };
-      const options = { codec: new JsonCodec(), limits: DEFAULT_LIMITS, keepalive: DEFAULT_KEEPALIVE, maxFrameBytes: 65_536 };
-      const session = new Session({ ...options, transport, owner, number: 1, isDialer: true });
-      transport.end();
-      session.start();
-      expect(ended).toHaveLength(1);
+      const rig = watched({ started: false });
+      rig.transport.end();
+      rig.session.start();
+      expect(rig.reasons).toHaveLength(1);
       expect(time.isOver).toBe(true);
     }),
   );

@@ -6,7 +6,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope } from '../support/session-rig.js';
 
-const { PROTOCOL_ERROR, CANCEL, APPLICATION_ERROR } = ResetCode;
+const { PROTOCOL_ERROR, CANCEL, REFUSED, APPLICATION_ERROR } = ResetCode;
 const CLOSED_BY_RESET: readonly Frame[] = [
   { type: 'open', stream: 1 },
   { type: 'reset', stream: 1, code: CANCEL },
@@ -300,14 +300,40 @@ describe('a frame that fits', () => {
     expect([first, later]).toEqual([[], ['rxmux: stream 2: ignored headers on a later frame']]);
   });
 
-  it.each<[string, Frame, readonly Envelope[]]>([
-    ['ping', { type: 'ping', stream: 9, nonce: 'n' }, [{ type: 'pong', nonce: 'n' }]],
-    ['pong', { type: 'pong', stream: 9, nonce: 'n' }, []],
-    ['goaway', { type: 'goaway', stream: 9, last_stream: 0 }, []],
-  ])('has its stream field ignored: %s', (_type, frame, answer) => {
+  it.each<[string, (rig: Rig) => unknown, unknown]>([
+    [
+      'a ping is answered',
+      (rig) => {
+        rig.receive({ type: 'ping', stream: 9, nonce: 'n' });
+        return rig.news;
+      },
+      [{ type: 'pong', nonce: 'n' }],
+    ],
+    [
+      'a pong is paired with its ping',
+      (rig) => {
+        const told: string[] = [];
+        rig.session.connection.ping(
+          () => told.push('answered'),
+          () => told.push('lost'),
+        );
+        rig.receive({ type: 'pong', stream: 9, nonce: rig.news[0]?.nonce });
+        return told;
+      },
+      ['answered'],
+    ],
+    [
+      'a goaway refuses what is above its last stream',
+      (rig) => {
+        const stream = rig.open();
+        rig.receive({ type: 'goaway', stream: 9, last_stream: 0 });
+        return [stream.cause, rig.goaways];
+      },
+      [expect.objectContaining({ how: 'reset', by: 'library', code: REFUSED }), [null]],
+    ],
+  ])('has its stream field ignored: %s', (_what, outcomeIn, outcome) => {
     const rig = new Rig();
-    rig.receive(frame);
-    expect(rig.news).toEqual(answer);
+    expect(outcomeIn(rig)).toEqual(outcome);
     expect(rig.transport.closes).toEqual([]);
   });
 });

@@ -134,6 +134,15 @@ describe('an observer of a frame that is being sent', () => {
     expect(stream.ends).toMatchObject([{ how: 'lost' }]);
   });
 
+  it('loses the socket while it is told of an open: no stream is begun that nobody would end', () => {
+    const rig = new Rig();
+    rig.onObserved = (direction) => {
+      if (direction === 'rx') rig.transport.end();
+    };
+    rig.receive({ type: 'open', stream: 1, payload: 'late' });
+    expect([rig.remotes, rig.session.streams.size]).toEqual([[], 0]);
+  });
+
   it('loses the socket: the stream is lost, and may not be sent again elsewhere', () => {
     const rig = new Rig();
     onSending(rig, isOpen, () => {

@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { map, Observable, Subject } from 'rxjs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { config, finalize, map, Observable, Subject } from 'rxjs';
 import { River } from '../../src/session/river.js';
+import { inTime } from '../support/session-time.js';
 
 /** A river whose pipeline throws at `'bad'`, and all that became of it. */
 function rig(source: Observable<string>) {
@@ -20,6 +21,10 @@ function rig(source: Observable<string>) {
   return { river, seen };
 }
 
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
 describe('a river', () => {
   it('flows on behind what breaks in it, with one subscription at all times', () => {
     const source = new Subject<string>();
@@ -32,16 +37,24 @@ describe('a river', () => {
     expect(source.observed).toBe(false);
   });
 
-  it('is told of the end by its source alone: without anybody to tell it ends all the same', () => {
-    const source = new Subject<string>();
-    const river = new River(
-      () => source,
-      () => undefined,
-    );
-    river.start();
-    source.complete();
-    expect(source.observed).toBe(false);
-  });
+  it(
+    'ends with its source also where there is nobody to tell: it leaves it once, and nothing breaks',
+    inTime((time) => {
+      const broken: unknown[] = [];
+      config.onUnhandledError = (error) => broken.push(error);
+      const source = new Subject<string>();
+      let left = 0;
+      const river = new River(
+        () => source.pipe(finalize(() => left++)),
+        (error) => broken.push(error),
+      );
+      river.start();
+      source.complete();
+      river.unsubscribe();
+      time.advance(1);
+      expect([left, broken]).toEqual([1, []]);
+    }),
+  );
 
   it('flows on behind what breaks while it is subscribed to', () => {
     const early = ['one', 'bad', 'two'];

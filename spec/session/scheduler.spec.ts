@@ -325,7 +325,10 @@ describe('resets', () => {
 
   it.each(OVERTAKING)('with code %p leave nothing on the wire of an open that is not sent', (code) => {
     const rig = fullRig();
-    rig.open({ payload: 'never' }).live.reset('user', code, '');
+    const holder = rig.open({ payload: 'never' });
+    rig.send(holder, { payload: 'nor this' });
+    holder.live.reset('user', code, '');
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
     rig.open({ payload: 'other' });
     rig.transport.drainTo(0);
     expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
@@ -565,7 +568,7 @@ describe('Scheduler', () => {
   });
 
   it('has no output before it is started', () => {
-    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing }, nothing);
+    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), { sent: nothing, unsendable: nothing }, () => nothing);
     expect(() => {
       scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     }).toThrow(new Error('the scheduler has no output yet'));
@@ -623,7 +626,7 @@ function bare(check: (frame: Frame) => void = nothing) {
     sent: (slice) => departed.push(titleOf(slice)),
     unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
   };
-  const scheduler = new Scheduler(transport, resolveLimits(), departures, nothing);
+  const scheduler = new Scheduler(transport, resolveLimits(), departures, () => nothing);
   scheduler.start(
     (frame) => {
       check(frame);

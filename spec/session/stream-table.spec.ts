@@ -35,10 +35,11 @@ describe('ids of streams', () => {
     [false, MAX_ID - 1],
   ])('run out above 2^53 - 1 and are not wrapped (dialer: %s)', (isDialer, last) => {
     const rig = new Rig({ isDialer, firstId: last });
-    expect([rig.session.streams.exhausted, rig.local().live.id]).toEqual([false, last]);
+    expect([rig.session.streams.exhausted, rig.open().live.id]).toEqual([false, last]);
     expect(rig.session.streams.exhausted).toBe(true);
     expect(() => rig.session.open()).toThrow(StreamIdsExhaustedError);
-    expect(rig.session.streams.size).toBe(1);
+    expect(() => rig.session.open()).toThrow('expected a free stream id, got none: this connection has used all of them');
+    expect([rig.session.streams.size, rig.news]).toEqual([1, [{ type: 'open', stream: last }]]);
   });
 
   it('may begin anywhere', () => {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 
 /** Keys that reach a prototype where somebody is careless. */
-export const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'] as const;
+export const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'then'] as const;
 
 export const admin = { admin: true };
 export const poison = (key: string): Record<string, unknown> => ({ [key]: admin, deep: { [key]: admin, list: [{ [key]: admin }] } });

@@ -22,6 +22,8 @@ export type Envelope = Partial<Frame>;
 /** How a rig differs from an acceptor with the defaults, JSON and no keepalive. */
 export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | 'limits' | 'owner'>> {
   readonly limits?: Partial<Limits>;
+  /** Whether the session has begun to read. Default `true`. */
+  readonly started?: boolean;
 }
 
 /** Holds one stream as a peer would, and remembers what it was told. */
@@ -83,7 +85,7 @@ export class Rig {
   onObserved: (direction: FrameDirection, frame: Frame) => void = () => undefined;
   #told = 0;
 
-  constructor({ limits = {}, ...options }: RigOptions = {}) {
+  constructor({ limits = {}, started = true, ...options }: RigOptions = {}) {
     this.session = new Session({
       codec: new JsonCodec(),
       isDialer: false,
@@ -95,7 +97,7 @@ export class Rig {
       limits: resolveLimits(limits),
       owner: this.#owner(),
     });
-    this.session.start();
+    if (started) this.session.start();
     made.add(this);
   }
 

@@ -53,6 +53,14 @@ describe('Reassembly: the headers of a first fragment', () => {
   });
 });
 
+describe('Reassembly: headers that the codec reads and does not write', () => {
+  it('end their stream, since nobody can say what they take', () => {
+    const refused = accept(more('"a', { headers: { h: Infinity } }));
+    expect(refused).toEqual(new StreamFault(1, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured'));
+    expect(kept()).toEqual(NOTHING);
+  });
+});
+
 describe('Reassembly: whole frames pass', () => {
   it.each<[string, Partial<Frame>]>([
     ['a payload', { payload: 1 }],

@@ -1,7 +1,8 @@
 import { Observable, Subject } from 'rxjs';
-import type { GroupedObservable, OperatorFunction } from 'rxjs';
+import type { GroupedObservable, OperatorFunction, Subscriber } from 'rxjs';
 import type { Frame } from '../wire/frame.js';
 import { mapPresent } from './map-present.js';
+import { Relay } from './relay.js';
 
 /** Anything that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
 export interface Routed {
@@ -22,8 +23,9 @@ export interface Sinks<T> {
  * Hands each frame to its stream by one look-up, however many streams there are.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
- * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`,
- * frames that come later are dropped, and unsubscribing completes every group. With a table of sinks it delivers to them and emits what no sink takes.
+ * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`. Frames
+ * that come later are dropped where the stream's open was seen, and make a group anew where it was not. Unsubscribing completes every
+ * group. With a table of sinks it delivers to them and emits what no sink takes.
  *
  * @example
  * ```ts
@@ -51,30 +53,40 @@ function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
 function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
   return new Observable((subscriber) => {
     const groups = new Map<number, StreamFrames>();
-    const [odd, even] = [new OpenedIds(), new OpenedIds()];
     subscriber.add(() => {
       for (const each of groups.values()) each.complete();
     });
-    return source.pipe(route(groups)).subscribe({
-      next(frame) {
-        const id = frame.stream ?? 0;
-        const opened = id % 2 === 1 ? odd : even;
-        if (opened.has(id)) return;
-        if (frame.type === 'open') opened.add(id);
-        const made = new StreamFrames(id, groups);
-        groups.set(id, made);
-        subscriber.next(made);
-        made.next(frame);
-      },
-      error(error) {
-        for (const each of groups.values()) each.error(error);
-        subscriber.error(error);
-      },
-      complete() {
-        subscriber.complete();
-      },
-    });
+    return source.pipe(route(groups)).subscribe(new Grouping(groups, subscriber));
   });
+}
+
+/** Makes a group of each frame that no group has taken. */
+class Grouping extends Relay<Frame> {
+  readonly #odd = new OpenedIds();
+  readonly #even = new OpenedIds();
+
+  constructor(
+    private readonly groups: Map<number, StreamFrames>,
+    to: Subscriber<unknown>,
+  ) {
+    super(to);
+  }
+
+  override error(error: unknown): void {
+    for (const each of this.groups.values()) each.error(error);
+    super.error(error);
+  }
+
+  protected take(frame: Frame): void {
+    const id = frame.stream ?? 0;
+    const opened = id % 2 === 1 ? this.#odd : this.#even;
+    if (opened.has(id)) return;
+    if (frame.type === 'open') opened.add(id);
+    const made = new StreamFrames(id, this.groups);
+    this.groups.set(id, made);
+    this.to.next(made);
+    made.next(frame);
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { Observable } from 'rxjs';
-import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
+import type { MonoTypeOperatorFunction, OperatorFunction, Subscriber } from 'rxjs';
 import type { Codec } from '../wire/codec.js';
 import { MAX_FRAME_BYTES, slicesToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
+import { Relay } from './relay.js';
 
 /** Decides whose slice goes out next, and when. Slices are cut as they are asked for. */
 export interface SliceQueue<F extends Frame = Frame> {
@@ -43,22 +44,21 @@ export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_
           subscriber.next(slice);
         },
       );
-      return source.subscribe({
-        next(frame) {
-          try {
-            slices.add(frame);
-          } catch (error) {
-            subscriber.error(error);
-          }
-        },
-        error(error) {
-          subscriber.error(error);
-        },
-        complete() {
-          subscriber.complete();
-        },
-      });
+      return source.subscribe(new Queueing(slices, subscriber));
     });
+}
+
+class Queueing<F extends Frame> extends Relay<F> {
+  constructor(
+    private readonly queue: SliceQueue<F>,
+    to: Subscriber<unknown>,
+  ) {
+    super(to);
+  }
+
+  protected take(frame: F): void {
+    this.queue.add(frame);
+  }
 }
 
 /** Every frame's slices at once and together. */

@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import type { Observer, OperatorFunction, Subscriber } from 'rxjs';
+import type { OperatorFunction, Subscriber } from 'rxjs';
+import { Relay } from './relay.js';
 
 type Project<T, R> = (value: T) => R | null;
 
@@ -24,31 +25,20 @@ class Mapped<R> extends Observable<R> {
   }
 }
 
-class Steps implements Observer<unknown> {
+class Steps extends Relay<unknown> {
   constructor(
     private readonly projects: readonly Project<unknown, unknown>[],
-    private readonly subscriber: Subscriber<unknown>,
-  ) {}
+    to: Subscriber<unknown>,
+  ) {
+    super(to);
+  }
 
-  next(value: unknown): void {
+  protected take(value: unknown): void {
     let passed = value;
-    try {
-      for (const project of this.projects) {
-        passed = project(passed);
-        if (passed === null) return;
-      }
-    } catch (error) {
-      this.subscriber.error(error);
-      return;
+    for (const project of this.projects) {
+      passed = project(passed);
+      if (passed === null) return;
     }
-    this.subscriber.next(passed);
-  }
-
-  error(error: unknown): void {
-    this.subscriber.error(error);
-  }
-
-  complete(): void {
-    this.subscriber.complete();
+    this.to.next(passed);
   }
 }

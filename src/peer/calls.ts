@@ -69,6 +69,8 @@ export class Calls {
     stream.limit(timeoutMs);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.line.send(frame);
+    // Behind that, because the socket may be open at once, and the stream takes its id with its open.
+    if (stream.line.id === null && stream.phase !== 'closed') core.source.wake();
     try {
       options.onOpen?.(stream.stream);
     } catch (error) {
@@ -144,8 +146,7 @@ export class Calls {
     }
     const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
     const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
-    if (session !== null || core.source.hopeful) core.source.wake();
-    else
+    if (session === null && !core.source.hopeful)
       waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
     return stream;
   }

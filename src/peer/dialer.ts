@@ -35,6 +35,8 @@ export class Dialer implements SocketSource {
   #delayMs = 0;
   /** What a hello failed with, which says more than the close that follows. */
   #helloError: AnyMuxError | null = null;
+  /** What the last dial failed with, while an older socket still drains. */
+  #verdict: AnyMuxError | null = null;
   #attempt = new Attempt(1, 0, null);
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   readonly #step = new Step();
@@ -219,7 +221,8 @@ export class Dialer implements SocketSource {
   /** Dials no more. Sockets that still drain have their time. */
   #giveUp(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
-    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, error);
+    this.#verdict ??= error;
+    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#verdict);
     else this.core.waiting.dismiss({ how: 'lost', reason }, error);
   }
 

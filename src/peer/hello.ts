@@ -1,5 +1,6 @@
 import { asyncScheduler, concatMap, defer, Observable, takeWhile } from 'rxjs';
 import type { Session } from '../session/session.js';
+import { RefusedError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -58,6 +59,7 @@ export function greeting(
 /** The stream of the hello, past the open interceptors. */
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
+    if (session.closedToNew) throw new RefusedError('the remote is going away', null);
     const { codec } = core;
     const payload = hello.payload === undefined ? ABSENT : hello.payload;
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);

@@ -58,6 +58,7 @@ export interface ResolvedOptions {
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   const { requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
+  if (typeof isDialer !== 'boolean') throw new TypeError(`isDialer: expected a boolean, got ${String(isDialer)}`);
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
     throw new TypeError(`maxFrameBytes: expected an integer from 2 to ${MAX_FRAME_BYTES}, got ${String(maxFrameBytes)}`);
@@ -75,9 +76,10 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
 
 function checkedCodec(codec: Codec): Codec {
   const given: unknown = codec;
-  const isCodec = typeof given === 'object' && given !== null && CODEC_CALLS.every((call) => call in given);
-  if (isCodec && typeof codec.name === 'string') return codec;
-  const got = typeof given === 'string' ? `'${given}'` : isCodec ? 'one without a name' : typeof given;
+  const isCodec = typeof given === 'object' && given !== null && CODEC_CALLS.every((call) => typeof codec[call] === 'function');
+  const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
+  if (isCodec && lacks === null) return codec;
+  const got = typeof given === 'string' ? `'${given}'` : isCodec ? `one without ${String(lacks)}` : typeof given;
   throw new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`);
 }
 

@@ -45,7 +45,8 @@ export class Outbox {
 
   /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
   send(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Promise<void> {
-    const refusal = this.refusal() ?? this.#overflow();
+    // An end takes no room, and must not destroy the answer before it.
+    const refusal = this.refusal() ?? (value === ABSENT ? null : this.#overflow());
     if (refusal !== null) return rejected(refusal);
     const { codec } = this.stream.core;
     const encoded = value === ABSENT ? null : codec.encodePayload(value);

@@ -17,6 +17,8 @@ export class StatusTeller {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
   #status$: ReplaySubject<PeerStatus> | null = null;
   #complete = false;
+  /** What is still to be told, while somebody is being told; a subscriber may change the status. */
+  #untold: PeerStatus[] | null = null;
   /** Made when somebody asks, and then always the same. */
   #closed: Promise<CloseReason> | null = null;
   /** Promises that are not decided yet; each says whether a status decides it. */
@@ -59,13 +61,22 @@ export class StatusTeller {
   set(status: PeerStatus): void {
     this.#now = status;
     this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
-    this.#status$?.next(status);
+    if (this.#untold !== null) this.#untold.push(status);
+    else if (this.#status$ !== null) this.#tell(status, this.#status$);
   }
 
   /** Nothing changes any more. */
   complete(): void {
     this.#complete = true;
-    this.#status$?.complete();
+    if (this.#untold === null) this.#status$?.complete();
+  }
+
+  /** Everybody is told of one status before anybody is told of the next. */
+  #tell(status: PeerStatus, to: ReplaySubject<PeerStatus>): void {
+    const untold = (this.#untold = [status]);
+    for (const each of untold) to.next(each);
+    this.#untold = null;
+    if (this.#complete) to.complete();
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {

@@ -8,14 +8,47 @@ export interface Pull<T> {
   reject(error: unknown): void;
 }
 
+/** What an iterator has not been asked for, and the stream that it counts on. */
+class Unasked<T> {
+  readonly #values = new Fifo<{ readonly value: T; readonly bytes: number }>();
+
+  constructor(private readonly core: StreamCore) {}
+
+  get empty(): boolean {
+    return this.#values.length === 0;
+  }
+
+  push(value: T): void {
+    const bytes = this.core.inbox.deliveredBytes;
+    if (this.core.keep(bytes)) this.#values.push({ value, bytes });
+  }
+
+  shift(): { readonly value: T } | undefined {
+    const unasked = this.#values.shift();
+    if (unasked !== undefined) this.core.read(unasked.bytes);
+    return unasked;
+  }
+
+  clear(): void {
+    while (this.shift() !== undefined);
+  }
+}
+
+/** Behind the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
+const dropped = new FinalizationRegistry((unasked: Unasked<unknown>) => {
+  unasked.clear();
+});
+
 /** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
 export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #unread = new Fifo<{ readonly value: T; readonly bytes: number }>();
+  readonly #unasked: Unasked<T>;
   readonly #pulls = new Fifo<Pull<T>>();
   #subscription: Subscription | null = null;
   #end: { readonly error: unknown } | null = null;
 
-  constructor(private readonly core: StreamCore) {}
+  constructor(private readonly core: StreamCore) {
+    this.#unasked = new Unasked(core);
+  }
 
   [Symbol.asyncIterator](): this {
     return this;
@@ -30,13 +63,10 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   /** {@link next} without a promise between: what waits is given at once. */
   pull(pull: Pull<T>): void {
     this.#subscribe();
-    const unread = this.#unread.shift();
-    if (unread !== undefined) {
-      this.core.read(unread.bytes);
-      pull.resolve({ done: false, value: unread.value });
-    } else if (this.#end === null) {
-      this.#pulls.push(pull);
-    } else {
+    const unasked = this.#unasked.shift();
+    if (unasked !== undefined) pull.resolve({ done: false, value: unasked.value });
+    else if (this.#end === null) this.#pulls.push(pull);
+    else {
       const { error } = this.#end;
       this.#end = { error: null };
       settle(pull, error);
@@ -47,7 +77,7 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#subscribe();
     this.#finish(null);
     this.#end = { error: null };
-    for (let unread = this.#unread.shift(); unread !== undefined; unread = this.#unread.shift()) this.core.read(unread.bytes);
+    this.#unasked.clear();
     this.#subscription?.unsubscribe();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -78,16 +108,13 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   #deliver(value: T): void {
     const pull = this.#pulls.shift();
-    if (pull !== undefined) {
-      pull.resolve({ done: false, value });
-      return;
-    }
-    const bytes = this.core.inbox.deliveredBytes;
-    if (this.core.keep(bytes)) this.#unread.push({ value, bytes });
+    if (pull === undefined) this.#unasked.push(value);
+    else pull.resolve({ done: false, value });
   }
 
   #finish(error: unknown): void {
     if (this.#end !== null) return;
+    if (!this.#unasked.empty) dropped.register(this, this.#unasked);
     const pull = this.#pulls.shift();
     this.#end = { error: pull === undefined ? error : null };
     if (pull === undefined) return;

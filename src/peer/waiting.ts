@@ -1,4 +1,5 @@
 import { log } from '../logger.js';
+import { LANE_ROOM_BYTES } from '../session/backlog.js';
 import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
@@ -117,11 +118,12 @@ export class WaitingStream implements StreamLine {
   }
 
   get hasRoom(): boolean {
-    return this.sealed || this.room.bytes < this.room.limit;
+    return this.sealed || (this.#bytes < LANE_ROOM_BYTES && this.room.bytes < this.room.limit);
   }
 
+  /** Nothing leaves at once. */
   get idle(): boolean {
-    return this.hasRoom;
+    return this.sealed;
   }
 
   get overflows(): boolean {
@@ -134,7 +136,8 @@ export class WaitingStream implements StreamLine {
   }
 
   whenIdle(task: () => void): void {
-    this.whenRoom(task);
+    if (this.idle) task();
+    else this.#waiters.push(task);
   }
 
   send(frame: OutgoingFrame): void {

@@ -6,7 +6,7 @@ import { Lane } from './lane.js';
 import { runAll, Waiters } from './waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
-const LANE_ROOM_BYTES = 256 * 1024;
+export const LANE_ROOM_BYTES = 256 * 1024;
 
 /** What a stream had queued when it was withdrawn. */
 export interface Unsent {

@@ -10,8 +10,15 @@ export const SHORT_LINE_MS = 4;
 /** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
 export const CONTENDED_MS = 1_000;
 
-/** Sends a ping; `answered` gets the round trip in ms. */
-export type SendPing = (answered: (ms: number) => void) => void;
+/** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
+export type SendPing = (answered: (ms: number) => void) => () => void;
+
+/** A ping behind bulk that nobody has answered yet. */
+interface Probe {
+  /** How much bulk was sent before it. */
+  readonly mark: number;
+  readonly giveUp: () => void;
+}
 
 interface Line {
   readonly shortestMs: number;
@@ -36,6 +43,7 @@ export class BulkWindow {
   #contendedUntil = -Infinity;
   /** What the answers have shown since streams contend. */
   #line: Line | null = null;
+  #probes: Probe[] = [];
   #patience = Subscription.EMPTY;
 
   constructor(
@@ -91,7 +99,7 @@ export class BulkWindow {
     const mark = (this.#pingedBytes = this.#sentBytes);
     // The first answer comes behind all that had filled the buffers before streams contended.
     const answeredBefore = this.#line === null ? mark : this.#answeredBytes;
-    this.ping((ms) => {
+    const giveUp = this.ping((ms) => {
       const { shortestMs, bytesPerMs } = this.#line ?? UNKNOWN;
       this.#line = {
         shortestMs: Math.min(shortestMs, ms),
@@ -99,10 +107,14 @@ export class BulkWindow {
       };
       this.#answer(mark);
     });
+    this.#probes.push({ mark, giveUp });
   }
 
+  /** All up to a mark has arrived, or is taken to have. */
   #answer(mark: number): void {
     this.#answeredBytes = Math.max(this.#answeredBytes, mark);
+    for (const probe of this.#probes) if (probe.mark <= mark) probe.giveUp();
+    this.#probes = this.#probes.filter((probe) => probe.mark > mark);
     this.stop();
     this.opened();
   }

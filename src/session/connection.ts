@@ -36,10 +36,20 @@ export class Connection implements Sink<CompleteFrame> {
     else this.#goneAway(frame);
   }
 
-  /** Sends a ping; `answered` gets the round trip in ms, `lost` why there will be none. */
-  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
-    if (this.#lost === null) this.#ping(answered, lost);
-    else lost(this.#lost);
+  /**
+   * Sends a ping; `answered` gets the round trip in ms, `lost` why there will be none.
+   *
+   * @returns waits for it no longer: a pong that comes all the same is junk
+   */
+  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = ignore): () => void {
+    if (this.#lost !== null) {
+      lost(this.#lost);
+      return ignore;
+    }
+    const nonce = this.#ping(answered, lost);
+    return () => {
+      this.#pings.delete(nonce);
+    };
   }
 
   /** Sends a ping of the keepalive, for which any sign of life is an answer. */

@@ -10,7 +10,7 @@ export interface Excess {
 }
 
 /** What is asked of a stream that keeps payloads. */
-interface Keeper {
+export interface Keeper {
   readonly phase: string;
 }
 

@@ -18,14 +18,15 @@ import { NOBODY } from './stream-line.js';
 import type { StreamLine, StreamSink } from './stream-line.js';
 import { StreamState } from './stream-state.js';
 import type { StreamInput } from './stream-state.js';
+import { Counted, UNCOUNTED } from './unread.js';
+import type { Unread } from './unread.js';
 
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
 export class LiveStream extends StreamState implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;
   #sealed = false;
-  #unread = 0;
-  /** Whether what waits to be read counts: not once nobody works on the stream, which would never give it back. */
-  #counts = true;
+  /** Made when something has to wait. */
+  #unread: Unread | null = null;
   #unsent: boolean;
   /** Whether the remote's first frame is still to come, which is the one that carries headers. */
   #headersDue: boolean;
@@ -166,17 +167,13 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   keep(bytes: number): boolean {
-    if (!this.#counts) return true;
-    const excess = this.session.intake.keep(this, this.#unread + bytes, bytes);
-    if (excess === null) this.#unread += bytes;
-    else this.#overrun(excess);
+    const excess = (this.#unread ??= new Counted(this, this.session.intake)).keep(bytes);
+    if (excess !== null) this.#overrun(excess);
     return excess === null;
   }
 
   read(bytes: number): void {
-    if (!this.#counts) return;
-    this.#unread -= bytes;
-    this.session.intake.read(this, this.#unread, bytes);
+    this.#unread?.read(bytes);
   }
 
   /** The remote goes away without having processed this stream. */
@@ -264,14 +261,14 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     } catch (error) {
       this.#broken(error);
     }
-    if (this.#place?.running !== true && !isRead) this.#discount();
+    if (isRead) this.#unread?.handOver();
+    else if (this.#place?.running !== true) this.#discount();
     this.session.released(this);
   }
 
+  /** Nobody works on the stream any more. */
   #discount(): void {
-    this.#counts = false;
-    this.session.intake.held.give(this.#unread);
-    this.#unread = 0;
+    this.#unread = (this.#unread ?? UNCOUNTED).drop();
   }
 
   /** The owner's code has thrown, which ends this stream and nothing else. */

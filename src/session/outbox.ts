@@ -21,9 +21,7 @@ export class Outbox implements Departures {
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
-    this.scheduler = new Scheduler(session.transport, session.limits, this, (answered) => {
-      session.connection.ping(answered, () => undefined);
-    });
+    this.scheduler = new Scheduler(session.transport, session.limits, this, (answered) => session.connection.ping(answered));
     // No Subject: there is one subscriber, and every frame comes this way.
     this.accepted$ = new Observable((river) => {
       this.#river = river;

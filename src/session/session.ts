@@ -207,6 +207,8 @@ export class Session {
   /** The frame for its stream, or `null` when it is dropped. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
     this.#owner.observed(this, 'rx', frame);
+    // An observer may have ended it all.
+    if (this.closing.isOver) return null;
     const admitted = this.#admission.admit(frame);
     if (admitted?.more === true) this.#awaitFragments();
     return admitted;

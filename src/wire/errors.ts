@@ -168,7 +168,7 @@ export class DeadlineExceededError extends StreamError {
     readonly timeoutMs: number,
     options?: StreamErrorOptions,
   ) {
-    super(`expected an answer within ${timeoutMs} ms, got none`, options);
+    super(`expected the stream to end within ${timeoutMs} ms, got no end`, options);
   }
 }
 

@@ -95,7 +95,9 @@ export class Reassembly {
     if (assembler.pieces >= this.limits.maxFragments) {
       return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`);
     }
-    const charge = Math.max(LEAST_CHARGE, bytes + (partial.first === frame ? this.#headerBytes(frame) : 0));
+    const headerBytes = partial.first === frame ? this.#headerBytes(frame) : 0;
+    if (headerBytes === null) return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
+    const charge = Math.max(LEAST_CHARGE, bytes + headerBytes);
     if (!this.held.take(charge)) {
       return this.#refuse(
         stream,
@@ -108,9 +110,14 @@ export class Reassembly {
     return this.#feed(frame, stream, partial, size);
   }
 
-  /** What is kept of a first fragment besides its payload. */
-  #headerBytes({ type, headers }: CompleteFrame): number {
-    return headers === null ? 0 : encodedLength(this.codec.encode({ type, headers }));
+  /** What is kept of a first fragment besides its payload; `null` where the codec has read what it does not write, such as 1e400. */
+  #headerBytes({ type, headers }: CompleteFrame): number | null {
+    if (headers === null) return 0;
+    try {
+      return encodedLength(this.codec.encode({ type, headers }));
+    } catch {
+      return null;
+    }
   }
 
   #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, size: number): CompleteFrame | StreamFault | null {

@@ -1,6 +1,6 @@
 import { catchError, concat, defer, EMPTY, finalize, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
-import { endAnswer, failAnswer } from '../answer.js';
+import { endAnswer, failAnswer, stopUpload } from '../answer.js';
 import { feed } from '../feed.js';
 import { Stream } from '../stream.js';
 
@@ -36,7 +36,12 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
     const settle = (): void => {
       core.settle();
     };
-    const answered$ = concat(feed(core, input), ended$).pipe(catchError(() => EMPTY));
+    const answered$ = concat(feed(core, input), ended$).pipe(
+      catchError(() => {
+        stopUpload(core);
+        return EMPTY;
+      }),
+    );
     // A promise goes on when nobody wants it any more.
     if (!(input instanceof Promise)) return answered$.pipe(finalize(settle));
     input.then(settle, settle);
@@ -44,6 +49,7 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
   } catch (error) {
     core.taken();
     failAnswer(core, error);
+    stopUpload(core);
     return EMPTY;
   }
 }

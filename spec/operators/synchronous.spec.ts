@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { from, mergeMap, take } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import {
+  assemble,
+  decode,
+  DEFAULT_LIMITS,
+  demultiplex,
+  encode,
+  fragment,
+  JsonCodec,
+  ofDirection,
+  ofStream,
+  ofType,
+} from '../../src/index.js';
+import type { Frame } from '../../src/index.js';
+import { completeFrame } from '../../src/wire/frame.js';
+
+const codec = new JsonCodec();
+const SAME: Frame = { type: 'data', stream: 1, payload: 'x' };
+
+/** Gives as much as is asked for, up to a hundred, and counts. */
+function counted<T>(value: T): { readonly source: Iterable<T>; readonly given: { count: number } } {
+  const given = { count: 0 };
+  function* source(): Generator<T> {
+    for (; given.count < 100; given.count++) yield value;
+  }
+  return { source: source(), given };
+}
+
+const OPERATORS: readonly (readonly [string, OperatorFunction<never, unknown>, unknown])[] = [
+  ['decode', decode(codec), codec.encode(SAME)],
+  ['encode', encode(codec), SAME],
+  ['assemble', assemble(codec, DEFAULT_LIMITS), completeFrame(SAME)],
+  ['fragment', fragment(codec), SAME],
+  ['demultiplex', demultiplex(), SAME],
+  ['ofType', ofType('data'), { direction: 'rx', frame: SAME, connection: 1 }],
+  ['ofStream', ofStream(1), { direction: 'rx', frame: SAME, connection: 1 }],
+  ['ofDirection', ofDirection('rx'), { direction: 'rx', frame: SAME, connection: 1 }],
+];
+
+describe('a source that gives all it has while it is subscribed to', () => {
+  it.each(OPERATORS)('is stopped through %s as soon as nobody wants more', (_name, operator, value) => {
+    const { source, given } = counted(value as never);
+    const seen: unknown[] = [];
+    from(source)
+      .pipe(operator, take(1))
+      .subscribe((each) => seen.push(each));
+    expect([seen.length, given.count]).toEqual([1, 0]);
+  });
+
+  it('is not decoded any further behind what cannot be', () => {
+    const { source, given } = counted('{');
+    const seen: unknown[] = [];
+    from(source)
+      .pipe(decode(codec))
+      .subscribe({ error: (error: unknown) => seen.push(error) });
+    expect([seen.length, given.count]).toEqual([1, 0]);
+  });
+
+  it('is demultiplexed to groups that are subscribed to meanwhile', () => {
+    const frames: Frame[] = [SAME, { ...SAME, stream: 3 }, SAME];
+    const seen: unknown[] = [];
+    from(frames)
+      .pipe(
+        demultiplex(),
+        mergeMap((group) => group),
+        take(3),
+      )
+      .subscribe(({ stream }) => seen.push(stream));
+    expect(seen).toEqual([1, 3, 1]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { filter } from 'rxjs';
+import type { PeerStatus } from '../../src/index.js';
+import { StatusTeller } from '../../src/peer/status.js';
+
+const OPEN: PeerStatus = { state: 'open', reconnects: 0 };
+const DRAINING: PeerStatus = { state: 'draining', by: 'local' };
+const REASON = { code: 1000, reason: '', wasClean: true, willRetry: false };
+const CLOSED: PeerStatus = { state: 'closed', reason: REASON, error: null };
+
+/** A teller, and what two subscribers saw of it, the first of which changes the status when it is told of `open`. */
+function told(change: (status: StatusTeller) => void) {
+  const status = new StatusTeller();
+  const [first, second]: [string[], string[]] = [[], []];
+  status.status$.subscribe({ next: ({ state }) => first.push(state), complete: () => first.push('complete') });
+  status.status$.pipe(filter(({ state }) => state === 'open')).subscribe(() => {
+    change(status);
+  });
+  status.status$.subscribe({ next: ({ state }) => second.push(state), complete: () => second.push('complete') });
+  return { status, first, second };
+}
+
+describe('a subscriber of status$ that changes the status', () => {
+  it('has the change told behind what it was told of, to everybody', () => {
+    const { status, first, second } = told((teller) => {
+      teller.set(DRAINING);
+    });
+    status.set(OPEN);
+    expect([first, second]).toEqual([
+      ['connecting', 'open', 'draining'],
+      ['connecting', 'open', 'draining'],
+    ]);
+  });
+
+  it('sees it at once where it asks', () => {
+    const seen: string[] = [];
+    const { status } = told((teller) => {
+      teller.set(DRAINING);
+      seen.push(teller.now.state);
+    });
+    status.set(OPEN);
+    expect(seen).toEqual(['draining']);
+  });
+
+  it('may end it: the last status is told, and then completion', () => {
+    const { status, first, second } = told((teller) => {
+      teller.set(CLOSED);
+      teller.complete();
+    });
+    status.set(OPEN);
+    expect([first, second]).toEqual([
+      ['connecting', 'open', 'closed', 'complete'],
+      ['connecting', 'open', 'closed', 'complete'],
+    ]);
+  });
+});
+
+it('status$ tells whoever comes when all is over the last status, and completes', () => {
+  const status = new StatusTeller();
+  status.set(CLOSED);
+  status.complete();
+  const seen: string[] = [];
+  status.status$.subscribe({ next: ({ state }) => seen.push(state), complete: () => seen.push('complete') });
+  expect(seen).toEqual(['closed', 'complete']);
+});

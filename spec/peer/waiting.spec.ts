@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { interval } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { endless } from '../support/endless.js';
+import { ADDRESS, dialing, holding } from '../support/peer-dialing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { progressOf, settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+const KIB = 1024;
+
+/** A peer whose dial is not answered, and its network. */
+function unanswered() {
+  const network = holding();
+  network.answer = 'silence';
+  return { network, peer: dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }) };
+}
+
+/** Whether another call may wait too. */
+async function takesMore(peer: Peer): Promise<boolean> {
+  const outcome = settled(peer.request('small', { timeoutMs: 1 }));
+  await time.advance(1);
+  expect(await outcome).toEqual({ error: expect.objectContaining({ code: expect.stringMatching(/DEADLINE_EXCEEDED|QUEUE_OVERFLOW/) }) });
+  return ((await outcome) as { readonly error: { readonly code: string } }).error.code === 'DEADLINE_EXCEEDED';
+}
+
+describe('a stream that waits for a connection', () => {
+  it('asks its sender to wait from 256 KiB on, and leaves the room to other calls', async () => {
+    const { peer } = unanswered();
+    const stream = peer.open('p');
+    const sends = Array.from({ length: 6 }, () => progressOf(stream.send('x'.repeat(64 * KIB))));
+    await time.advance();
+    expect(sends.map((send) => send.settled)).toEqual([true, true, true, false, false, false]);
+    expect(await takesMore(peer)).toBe(true);
+  });
+
+  it('does not ask a pulled input for anything, and sends it once there is a connection', async () => {
+    const { peer, network } = unanswered();
+    const { pulled, iterator } = endless();
+    const sent = framesOf(peer);
+    const call = peer.open$('p', { input: iterator }).subscribe({ error: () => undefined });
+    await time.advance();
+    expect([pulled.count, await takesMore(peer)]).toEqual([0, true]);
+    network.answer = 'accept';
+    await time.advance(10_100);
+    expect(sent.slice(0, 3)).toEqual([
+      { type: 'open', stream: 1, payload: 'p' },
+      { type: 'data', stream: 1, payload: 0 },
+      { type: 'data', stream: 1, payload: 1 },
+    ]);
+    call.unsubscribe();
+  });
+
+  it('keeps the newest of what is pushed into a full queue, where that is asked for', async () => {
+    const { peer, network } = unanswered();
+    const sent = framesOf(peer);
+    const stream = peer.open('p');
+    void stream.send('x'.repeat(256 * KIB));
+    void stream.sendAll(interval(1), { overflow: 'latest' });
+    await time.advance(1_000);
+    network.answer = 'accept';
+    await time.advance(9_500);
+    const ticks = sent.map(({ payload }) => payload).filter((payload) => typeof payload === 'number');
+    expect(ticks[0]).toBeGreaterThan(9_000);
+    stream.reset();
+  });
+
+  it('leaves before one that is opened in the very moment in which its call has the socket opened', async () => {
+    const network = holding();
+    const open = network.socket(ADDRESS, 'mux.v1.json');
+    await time.advance();
+    const peer = connect(ADDRESS, { lazy: true, keepalive: false, socket: () => open });
+    const sent = framesOf(peer);
+    peer.status$.subscribe(({ state }) => {
+      if (state === 'open') peer.notify('second');
+    });
+    peer.notify('first');
+    await time.advance();
+    expect(sent.map(({ stream, payload }) => [stream, payload])).toEqual([
+      [1, 'first'],
+      [3, 'second'],
+    ]);
+  });
+});

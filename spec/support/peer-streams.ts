@@ -1,0 +1,26 @@
+import { take } from 'rxjs';
+import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import type { Pair } from '../../src/testing.js';
+
+/** A handler that never settles. */
+export const stays: StreamHandler = () => new Promise(() => undefined);
+
+/** A pair whose dialer has opened a stream, which the acceptor gives to `handler`. */
+export function opened(handler: StreamHandler): Pair & { readonly stream: Stream } {
+  const pair = createPair();
+  pair.acceptor.onStream(handler);
+  return { ...pair, stream: pair.dialer.open('p', { headers: { a: 1 } }) };
+}
+
+/** Writes down everything a stream tells. */
+export function read(stream: Stream, limit = Infinity): unknown[] {
+  const seen: unknown[] = [];
+  stream.pipe(take(limit)).subscribe({
+    next: (value) => seen.push(value),
+    error: (error: unknown) => seen.push(error),
+    complete: () => seen.push('complete'),
+  });
+  return seen;
+}

@@ -1,0 +1,52 @@
+import type { Excess, Intake, Keeper } from './intake.js';
+
+/** What one stream's consumer has received and not come to yet, as its connection counts it. */
+export interface Unread {
+  /** Counts a payload; gives what is over a limit, or `null`. */
+  keep(bytes: number): Excess | null;
+  /** A payload that was kept has been read or dropped. */
+  read(bytes: number): void;
+  /** The stream is over, and its reader still comes to the rest. */
+  handOver(): void;
+  /** Nobody comes to the rest, unless it was handed over. Gives what counts from here on. */
+  drop(): Unread;
+}
+
+/** Of a stream that nobody works on: nothing would ever be given back. */
+export const UNCOUNTED: Unread = {
+  keep: () => null,
+  read: () => undefined,
+  handOver: () => undefined,
+  drop: () => UNCOUNTED,
+};
+
+export class Counted implements Unread {
+  #bytes = 0;
+  #isHandedOver = false;
+
+  constructor(
+    private readonly stream: Keeper,
+    private readonly intake: Intake,
+  ) {}
+
+  keep(bytes: number): Excess | null {
+    const excess = this.intake.keep(this.stream, this.#bytes + bytes, bytes);
+    if (excess === null) this.#bytes += bytes;
+    return excess;
+  }
+
+  read(bytes: number): void {
+    this.#bytes -= bytes;
+    this.intake.read(this.stream, this.#bytes, bytes);
+  }
+
+  handOver(): void {
+    this.#isHandedOver = true;
+  }
+
+  drop(): Unread {
+    if (this.#isHandedOver) return this;
+    this.read(this.#bytes);
+    return UNCOUNTED;
+  }
+}
