@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Stream } from '../../src/index.js';
+import type { Stream, StreamPhase } from '../../src/index.js';
 import { fusedCodecs } from '../support/hostile-codec.js';
 import type { Fuse } from '../support/hostile-codec.js';
 import { GOOD, HostilePeer } from '../support/hostile-peer.js';
+import type { Envelope } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -17,48 +18,74 @@ const headers = { h: 1 };
 interface Call {
   readonly name: string;
   readonly call: (remote: HostilePeer, stream: Stream) => unknown;
+  /** Whether it is made on the remote's stream. */
+  readonly on?: 'theirs';
+  /** Whether it ends that stream all the same when its payload cannot be encoded. */
+  readonly resets?: true;
+  /** Whether its frame is measured ahead of it, which may fail the call instead of the stream. */
+  readonly measured?: true;
 }
 
 const CALLS: readonly Call[] = [
   { name: 'open', call: (remote) => remote.open('p') },
   { name: 'open with headers', call: ({ peer }) => void peer.open('p', { headers }).subscribe({ error: () => undefined }) },
-  { name: 'open of a payload in fragments', call: (remote) => remote.open(BIG) },
+  { name: 'open of a payload in fragments', measured: true, call: (remote) => remote.open(BIG) },
   { name: 'notify', call: ({ peer }) => peer.notify('p', { headers }) },
   { name: 'request', call: ({ peer }) => void peer.request('p').catch(() => undefined) },
-  { name: 'send', call: (_, stream) => stream.send('p') },
-  { name: 'send of a payload in fragments', call: (_, stream) => stream.send(BIG) },
-  { name: 'reply', call: (_, stream) => stream.reply('p', { trailers: headers }) },
-  { name: 'end', call: (_, stream) => stream.end({ trailers: headers }) },
-  { name: 'reset', call: (_, stream) => stream.reset(300, 'why', { p: 1 }) },
-  { name: 'reset with a payload in fragments', call: (_, stream) => stream.reset(300, 'why', BIG) },
+  { name: 'send', on: 'theirs', call: (_, stream) => stream.send('p') },
+  { name: 'send of a payload in fragments', on: 'theirs', measured: true, call: (_, stream) => stream.send(BIG) },
+  { name: 'reply', on: 'theirs', call: (_, stream) => stream.reply('p', { trailers: headers }) },
+  { name: 'end', on: 'theirs', call: (_, stream) => stream.end({ trailers: headers }) },
+  { name: 'reset', on: 'theirs', resets: true, call: (_, stream) => stream.reset(300, 'why', { p: 1 }) },
+  { name: 'reset with a payload in fragments', on: 'theirs', resets: true, call: (_, stream) => stream.reset(300, 'why', BIG) },
 ];
 
 const NTH = Array.from({ length: 20 }, (_, n) => n + 1);
 
+type Table = readonly (readonly [id: number, phase: StreamPhase])[];
+
+/** The call that the codec broke at. */
+interface Broken {
+  /** The stream that the remote had opened for it. */
+  readonly theirs: number;
+  readonly threw: boolean;
+  /** The live streams ahead of it and behind it. */
+  readonly before: Table;
+  readonly after: Table;
+  /** What the peer sent ahead of it, and from then on. */
+  readonly sent: readonly Envelope[];
+  readonly told: readonly Envelope[];
+}
+
+const tableOf = ({ session }: HostilePeer): Table => session.streams.all().map(({ id, phase }) => [id, phase]);
+
+const without = (table: Table, gone: number): Table => table.filter(([id]) => id !== gone);
+
 /** Makes the call until the codec has broken; each time the remote has opened a stream for it. */
-async function callUntilBroken(remote: HostilePeer, { call }: Call, fuse: Fuse): Promise<void> {
-  for (let made = 0; made < 25 && !fuse.burnt; made++) {
+async function callUntilBroken(remote: HostilePeer, { call }: Call, fuse: Fuse): Promise<Broken> {
+  const sent: Envelope[] = [];
+  for (let made = 0; made < 25; made++) {
     remote.send({ type: 'open', stream: remote.highest + 2, payload: 'p' });
     const stream = remote.calls.at(-1)?.stream;
     if (stream === undefined) throw new Error('expected the handler to be called');
+    const before = tableOf(remote);
+    let threw = false;
     try {
       await call(remote, stream);
     } catch {
-      // The caller gets what the codec throws.
+      threw = true;
     }
     await time.advance(50);
+    const told = remote.news();
+    if (fuse.burnt) return { theirs: stream.id ?? 0, threw, before, after: tableOf(remote), sent, told };
+    sent.push(...told);
   }
-  expect(fuse.burnt).toBe(true);
+  throw new Error('expected the codec to break');
 }
 
 /** The highest of the peer's ids that the remote has seen opened, and how many it has seen. */
-function opensOf(remote: HostilePeer): { readonly highest: number; readonly count: number } {
-  const ids = new Set(
-    remote
-      .news()
-      .filter(({ type }) => type === 'open')
-      .map(({ stream }) => Number(stream)),
-  );
+function opensOf(sent: readonly Envelope[]): { readonly highest: number; readonly count: number } {
+  const ids = new Set(sent.filter(({ type }) => type === 'open').map(({ stream }) => Number(stream)));
   return { highest: Math.max(2, ...ids), count: ids.size };
 }
 
@@ -68,22 +95,28 @@ describe.each(CALLS)('a codec that throws in $name', (each) => {
       const remote = new HostilePeer(codec, 'acceptor');
       await time.advance();
       fuse.set(nth);
-      await callUntilBroken(remote, each, fuse);
+      const { theirs, before, after, sent, told } = await callUntilBroken(remote, each, fuse);
       fuse.set();
-      const { highest, count } = opensOf(remote);
+      expect(after).toEqual(each.resets === true ? without(before, theirs) : before);
+      expect(told).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
+      const { highest, count } = opensOf(sent);
       expect(highest).toBe(2 + 2 * count);
       await goesOn(remote, highest + 2);
     });
   });
 
   describe.each(fusedCodecs(['encode', 'encodeWith']))('%s, where a frame is written', (_codec, codec, fuse) => {
-    it.each(NTH)('at its call %i ends that stream and nothing else', async (nth) => {
+    it.each(NTH)('at its call %i ends that stream, or fails the call where its frame is measured, and nothing else', async (nth) => {
       const remote = new HostilePeer(codec, 'acceptor');
       await time.advance();
       fuse.set(nth);
-      await callUntilBroken(remote, each, fuse);
+      const { theirs, threw, before, after, told } = await callUntilBroken(remote, each, fuse);
       fuse.set();
-      opensOf(remote);
+      expect(threw && each.measured !== true).toBe(false);
+      const isEnded = each.on === 'theirs' && !threw;
+      expect(after).toEqual(isEnded ? without(before, theirs) : before);
+      const isKnown = isEnded || told.some(({ type }) => type === 'open');
+      expect(told.filter(({ type, more }) => type === 'reset' && more !== true)).toHaveLength(isKnown ? 1 : 0);
       await goesOn(remote, null);
     });
   });

@@ -1,7 +1,7 @@
 import { format, inspect } from 'node:util';
 import { describe, expect, it, jest } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
-import type { Peer, ReplyHeadersInterceptor } from '../../src/index.js';
+import type { Peer, ReplyHeadersInterceptor, StreamHandler } from '../../src/index.js';
 import { logger } from '../../src/logger.js';
 import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
@@ -54,11 +54,11 @@ const SOME = THROWN.filter(
 );
 
 /** What a call throws at its caller, in a box; `null` when it throws nothing. */
-function thrownBy(call: () => unknown): { readonly thrown: unknown } | null {
+function thrownBy(call: () => unknown): { readonly error: unknown } | null {
   try {
     call();
-  } catch (thrown) {
-    return { thrown };
+  } catch (error) {
+    return { error };
   }
   return null;
 }
@@ -110,47 +110,71 @@ const onlyFor =
     stream.payload === payload ? code() : undefined;
 
 /** Hooks of which a failure is the caller's. */
-const callers = SOME.flatMap(([what, make]): HostileCase[] => [
-  {
-    name: `an open interceptor throws ${what}: the call fails with it, nothing is sent, and no id is spent`,
-    send: [
-      async ({ peer }) => {
-        const later: string[] = [];
-        const remove = peer.interceptOpen(fails(make));
-        const removeOther = peer.interceptOpen(() => {
-          later.push('called');
-        });
-        expect(await settled(peer.request('q'))).toHaveProperty('error');
-        for (const call of [() => peer.open('q'), () => peer.notify('q')]) expect(thrownBy(call)).not.toBeNull();
-        expect(later).toEqual([]);
-        remove();
-        removeOther();
-        peer.notify('good');
-      },
-    ],
-    expect: 'lives',
-    sends: [{ type: 'open', stream: 4, end: true, payload: 'good' }],
-  },
-  {
-    name: `a reply-headers interceptor throws ${what}: the handler fails with it, and its stream is reset`,
-    options: { onStream: (_, stream) => stream.reply('answer'), errorSerializer: () => null },
-    send: [({ peer }) => void peer.interceptReplyHeaders(onlyFor('p', fails(make))), { type: 'open', stream: 3, payload: 'p' }, 0],
-    expect: 'lives',
-    resets: [[3, APPLICATION_ERROR]],
-    handlerCalls: 1,
-  },
-  {
-    name: `onOpen throws ${what}: the call fails with it, and the stream that it opened is cancelled`,
-    send: [
-      ({ peer }) => {
-        expect(thrownBy(() => peer.open('q', { onOpen: fails(make) }))).not.toBeNull();
-      },
-    ],
-    expect: 'lives',
-    sends: [{ type: 'open', stream: 4, payload: 'q' }],
-    resets: [[4, ResetCode.CANCEL]],
-  },
-]);
+const callers = SOME.flatMap(([what, make]): HostileCase[] => {
+  const thrown = make();
+  const fail = fails(() => thrown);
+  const isThrown = (error: unknown): boolean => Object.is(error, thrown);
+  const caught: unknown[] = [];
+  /** Lets its failure pass, and keeps it: an error serializer is not shown one that cannot be looked at. */
+  const replying: StreamHandler = (_, stream) => {
+    try {
+      return stream.reply('answer');
+    } catch (error) {
+      caught.push(error);
+      throw error;
+    }
+  };
+  return [
+    {
+      name: `an open interceptor throws ${what}: the call fails with it, nothing is sent, and no id is spent`,
+      send: [
+        async ({ peer }) => {
+          const later: string[] = [];
+          const remove = peer.interceptOpen(fail);
+          const removeOther = peer.interceptOpen(() => {
+            later.push('called');
+          });
+          const outcome = await settled(peer.request('q'));
+          const errors = [outcome, thrownBy(() => peer.open('q')), thrownBy(() => peer.notify('q'))];
+          expect(errors.map((each) => each !== null && 'error' in each && isThrown(each.error))).toEqual([true, true, true]);
+          expect(later).toEqual([]);
+          remove();
+          removeOther();
+          peer.notify('good');
+        },
+      ],
+      expect: 'lives',
+      sends: [{ type: 'open', stream: 4, end: true, payload: 'good' }],
+    },
+    {
+      name: `a reply-headers interceptor throws ${what}: the handler fails with it, and its stream is reset`,
+      options: { onStream: replying, errorSerializer: () => null },
+      send: [
+        ({ peer }) => void peer.interceptReplyHeaders(onlyFor('p', fail)),
+        { type: 'open', stream: 3, payload: 'p' },
+        0,
+        () => {
+          expect(caught.splice(0).map(isThrown)).toEqual([true]);
+        },
+      ],
+      expect: 'lives',
+      resets: [[3, APPLICATION_ERROR]],
+      handlerCalls: 1,
+    },
+    {
+      name: `onOpen throws ${what}: the call fails with it, and the stream that it opened is cancelled`,
+      send: [
+        ({ peer }) => {
+          const failure = thrownBy(() => peer.open('q', { onOpen: fail }));
+          expect(failure !== null && isThrown(failure.error)).toBe(true);
+        },
+      ],
+      expect: 'lives',
+      sends: [{ type: 'open', stream: 4, payload: 'q' }],
+      resets: [[4, ResetCode.CANCEL]],
+    },
+  ];
+});
 
 describeHostile('when', callers);
 

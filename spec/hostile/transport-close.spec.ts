@@ -1,46 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CloseOptions, Peer } from '../../src/index.js';
+import type { CloseOptions } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { GOOD, HostilePeer } from '../support/hostile-peer.js';
 import type { Role } from '../support/hostile-peer.js';
 import { stopTaking } from '../support/hostile-socket.js';
 import { collectLogs } from '../support/peer-logs.js';
+import type { PeerLogs } from '../support/peer-logs.js';
+import type { PeerTime } from '../support/peer-time.js';
 import { inTime } from '../support/session-time.js';
 import type { SessionTime } from '../support/session-time.js';
 import { virtualPeerTime } from '../support/peer-time.js';
+import { CountedCode, PLACES } from '../support/user-code.js';
+import type { UserPlace } from '../support/user-code.js';
 
 const ROLES: readonly Role[] = ['acceptor', 'dialer'];
 const codec = new MsgpackCodec();
-
-/** Code of an application, in each place where it may close the peer. */
-const PLACES: readonly (readonly [place: string, hang: (peer: Peer, close: () => undefined) => unknown])[] = [
-  ['an open interceptor', (peer, close) => peer.interceptOpen(close)],
-  ['a reply-headers interceptor', (peer, close) => peer.interceptReplyHeaders(close)],
-  ['an incoming-headers interceptor', (peer, close) => peer.interceptIncomingHeaders(close)],
-  ['a frame observer of what comes in', (peer, close) => peer.onFrame((direction) => (direction === 'rx' ? close() : undefined))],
-  ['a frame observer of what goes out', (peer, close) => peer.onFrame((direction) => (direction === 'tx' ? close() : undefined))],
-  ['a handler', (peer, close) => peer.onStream(close)],
-  [
-    'a handler that answers behind it',
-    (peer, close) =>
-      peer.onStream((_, stream) => {
-        close();
-        return stream.reply('answer').catch(() => undefined);
-      }),
-  ],
-  ['a handler, later', (peer, close) => peer.onStream(() => Promise.resolve().then(close))],
-  ['a subscriber of streams$', (peer, close) => peer.streams$.subscribe(close)],
-  ['a subscriber of frames$', (peer, close) => peer.frames$.subscribe(close)],
-  ['a subscriber of status$', (peer, close) => peer.status$.subscribe(close)],
-  [
-    'a reader of a stream',
-    (peer, close) => peer.onStream((_, stream) => stream.subscribe({ next: close, error: () => undefined }) && stream.closed),
-  ],
-  ['the answer to a request', (peer, close) => peer.request$('q').subscribe({ next: close, error: close })],
-  ['a close handler', (peer, close) => peer.onClose(close)],
-  ['a subscriber of closes$', (peer, close) => peer.closes$.subscribe(close)],
-  ['the end of another stream', (peer, close) => void peer.open('q').closed.then(close)],
-];
 
 const WAYS: readonly (readonly [way: string, closes: readonly CloseOptions[]])[] = [
   ['at once', [{}]],
@@ -49,38 +23,75 @@ const WAYS: readonly (readonly [way: string, closes: readonly CloseOptions[]])[]
   ['with a drain for ever, and then at once', [{ drainMs: Infinity }, {}]],
 ];
 
+/** A peer that is closed by code in a place of it, and a remote that leaves no place idle. */
+class Meeting {
+  readonly remote: HostilePeer;
+  readonly code: CountedCode;
+  readonly #reasons: number[] = [];
+
+  constructor(
+    role: Role,
+    closes: readonly CloseOptions[],
+    private readonly time: PeerTime,
+  ) {
+    this.remote = new HostilePeer(codec, role);
+    const { peer } = this.remote;
+    this.code = new CountedCode(() => {
+      for (const options of closes) void peer.close(options);
+    });
+    peer.onClose(({ code }) => this.#reasons.push(code));
+  }
+
+  async begin({ hang }: UserPlace): Promise<void> {
+    const { remote, time } = this;
+    await time.advance();
+    remote.news();
+    hang(remote.peer, this.code.run);
+    remote.peer.notify('mine');
+    remote.send({ type: 'open', stream: 3, payload: GOOD, headers: { h: 1 } }, { type: 'data', stream: 3, payload: 'more' });
+    await time.advance();
+    for (const stream of [2, 4, 6]) remote.send({ type: 'data', stream, end: true, payload: 'theirs', headers: { h: 1 } });
+    remote.send({ type: 'reset', stream: 3, code: 8 });
+    await time.advance(1_000);
+  }
+
+  /** The peer has said so once, and closed in good order; with the socket everything is over. */
+  async end(logs: PeerLogs): Promise<void> {
+    const { remote, time } = this;
+    expect(remote.socket.closes).toEqual([[1000, '']]);
+    expect(remote.news().filter(({ type }) => type === 'goaway')).toHaveLength(1);
+    const sent = remote.socket.sent.length;
+    remote.endSocket();
+    remote.send({ type: 'open', stream: 9, payload: 'late' }, { type: 'ping' });
+    await time.advance();
+    expect([this.#reasons, remote.peer.status.state, remote.socket.sent.length]).toEqual([[1000], 'closed', sent]);
+    expect([...remote.calls, ...remote.innocents].filter(({ ends }) => ends.length !== 1)).toEqual([]);
+    expect([remote.kept, time.isOver(), logs.errors]).toEqual([{}, true, []]);
+  }
+}
+
 describe.each(ROLES)('a peer, the %s, that is closed', (role) => {
   const time = virtualPeerTime();
   const logs = collectLogs();
 
-  describe.each(PLACES)('in %s', (_place, hang) => {
+  describe.each(PLACES.filter(({ atEnd }) => atEnd !== true))('in $place', (place) => {
     it.each(WAYS)('%s says so once, closes in good order, and keeps nothing', async (_way, closes) => {
-      const remote = new HostilePeer(codec, role);
-      const { peer } = remote;
-      const reasons: number[] = [];
-      peer.onClose(({ code }) => reasons.push(code));
+      const meeting = new Meeting(role, closes, time);
+      await meeting.begin(place);
+      expect(meeting.code.runs).toBeGreaterThan(0);
+      await meeting.end(logs);
+    });
+  });
+
+  describe.each(PLACES.filter(({ atEnd }) => atEnd === true))('again in $place', (place) => {
+    it.each(WAYS)('%s has said so once, closed in good order, and keeps nothing', async (_way, closes) => {
+      const meeting = new Meeting(role, closes, time);
+      await meeting.begin(place);
+      expect(meeting.code.runs).toBe(0);
+      void meeting.remote.peer.close();
       await time.advance();
-      remote.news();
-      hang(peer, () => {
-        for (const options of closes) void peer.close(options);
-      });
-      peer.notify('mine');
-      remote.send({ type: 'open', stream: 3, payload: GOOD, headers: { h: 1 } }, { type: 'data', stream: 3, payload: 'more' });
-      await time.advance();
-      for (const stream of [2, 4, 6]) remote.send({ type: 'data', stream, end: true, payload: 'theirs', headers: { h: 1 } });
-      remote.send({ type: 'reset', stream: 3, code: 8 });
-      await time.advance(1_000);
-      void peer.close();
-      await time.advance();
-      expect(remote.socket.closes).toEqual([[1000, '']]);
-      expect(remote.news().filter(({ type }) => type === 'goaway')).toHaveLength(1);
-      const sent = remote.socket.sent.length;
-      remote.endSocket();
-      remote.send({ type: 'open', stream: 9, payload: 'late' }, { type: 'ping' });
-      await time.advance();
-      expect([reasons, peer.status.state, remote.socket.sent.length]).toEqual([[1000], 'closed', sent]);
-      expect([...remote.calls, ...remote.innocents].filter(({ ends }) => ends.length !== 1)).toEqual([]);
-      expect([remote.kept, time.isOver(), logs.errors]).toEqual([{}, true, []]);
+      await meeting.end(logs);
+      expect(meeting.code.runs).toBe(1);
     });
   });
 });

@@ -28,10 +28,16 @@ class Sources {
   }
 }
 
+type Given = ObservableInput<unknown> | (() => ObservableInput<unknown>);
+
 /** A kind of input: gives a value or more, and the rest when the scene finishes. */
 interface Kind {
   readonly kind: string;
-  readonly make: (scene: Scene, sources: Sources, relayed: Stream) => ObservableInput<unknown>;
+  readonly make: (scene: Scene, sources: Sources, relayed: () => Stream) => Given;
+  /** Whether it pushes more than there is room for. */
+  readonly overflows?: true;
+  /** Whether nobody can tell when it is begun or let go of. */
+  readonly uncounted?: true;
   /** Whether it pushes, so that an overflow policy says what becomes of its values. */
   readonly pushes?: true;
 }
@@ -44,10 +50,11 @@ const KINDS: readonly Kind[] = [
   {
     kind: 'more than the queue holds',
     pushes: true,
+    overflows: true,
     make: ({ finished }, sources) => sources.of(concat(of(1, 2, BIG, BIG, BIG), finished)),
   },
-  { kind: 'a promise', make: ({ finished }) => finished },
-  { kind: 'an array', make: () => ['a', 'b'] },
+  { kind: 'a promise', uncounted: true, make: ({ finished }) => finished },
+  { kind: 'an array', uncounted: true, make: () => ['a', 'b'] },
   {
     kind: 'a generator',
     make: (_, sources) =>
@@ -94,24 +101,32 @@ const KINDS: readonly Kind[] = [
       });
     },
   },
-  { kind: 'a stream of another peer', make: (_scene, _sources, relayed) => relayed },
-  { kind: 'a function that makes it', make: ({ input$ }, sources) => sources.of(input$) },
+  { kind: 'a stream of another peer', make: (_scene, _sources, relayed) => relayed() },
+  {
+    kind: 'a function that makes it',
+    make:
+      ({ input$ }, sources) =>
+      () =>
+        sources.of(input$),
+  },
 ];
 
 const POLICIES: readonly (Overflow | undefined)[] = [undefined, 'buffer', 'latest', 'error', { dropOldest: 2 }];
 
-const WAYS = KINDS.flatMap(({ kind, make, pushes }) =>
-  (pushes === true ? POLICIES : [undefined]).map((overflow) => ({
-    what: overflow === undefined ? kind : `${kind} with overflow ${JSON.stringify(overflow)}`,
-    make,
+const WAYS = KINDS.flatMap((kind) =>
+  (kind.pushes === true ? POLICIES : [undefined]).map((overflow) => ({
+    ...kind,
+    what: overflow === undefined ? kind.kind : `${kind.kind} with overflow ${JSON.stringify(overflow)}`,
     overflow,
+    /** Whether the call fails by itself. */
+    fails: kind.overflows === true && overflow === 'error',
   })),
 );
 
-describe.each(WAYS)('an input of $what', ({ what, make, overflow }) => {
+describe.each(WAYS)('an input of $what', ({ make, overflow, uncounted, fails }) => {
   it.each(ENDINGS)(
     'is let go of, and nothing held on either side, when its call $how',
-    async ({ how, behind, atOnce, end, connection, silent }) => {
+    async ({ behind, atOnce, afterMs, end, connection, silent }) => {
       const relay = createPair();
       await time.advance();
       const empty = counts.held();
@@ -120,16 +135,15 @@ describe.each(WAYS)('an input of $what', ({ what, make, overflow }) => {
       const before = connection === true ? empty : counts.held();
       const sources = new Sources();
       relay.acceptor.onStream((_, stream) => stream.sendAll(sources.of(concat(of('a'), scene.finished))));
-      const relayed = what.includes('another peer') ? relay.dialer.open('relay', { end: true }) : null;
-      const made = () => make(scene, sources, relayed as Stream);
+      const input = make(scene, sources, () => relay.dialer.open('relay', { end: true }));
       let ended = false;
-      const given$ = scene.asking.open$('p', { input: what.startsWith('a function') ? made : made(), overflow });
+      const given$ = scene.asking.open$('p', { input, overflow });
       const subscription = (behind === undefined ? given$ : given$.pipe(behind)).subscribe({
         error: () => (ended = true),
         complete: () => (ended = true),
       });
       if (atOnce === true) subscription.unsubscribe();
-      else await time.advance(how.startsWith('completes') ? 100 : 0);
+      else await time.advance(afterMs);
       end(scene, () => subscription.unsubscribe(), time);
       // A timer's input is through by then, which a drain waits for.
       await time.advance(connection === true ? 100 : LONGEST_WATCH_MS);
@@ -137,7 +151,8 @@ describe.each(WAYS)('an input of $what', ({ what, make, overflow }) => {
       // An async generator is told to stop when what it waits for has come.
       scene.finish();
       await time.advance();
-      expect([sources.left, ended || silent === true]).toEqual([sources.begun, true]);
+      expect([sources.begun > 0, ended]).toEqual([uncounted !== true, fails || silent !== true]);
+      expect(sources.left).toBe(sources.begun);
     },
   );
 });

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LiveStream } from '../../src/session/live-stream.js';
 import { MemoryClock } from '../../src/transport/memory-clock.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
 import { plant, weed } from './plant.js';
+import type { Fault } from './plant.js';
 import { CUTS, SmallWorld } from './small-world.js';
 import type { Choice, Programs } from './small-world.js';
 
@@ -97,6 +99,29 @@ const ROWS: readonly { readonly what: string; readonly programs: Programs; reado
   },
 ];
 
+/** Each shows itself where both sides send and end. */
+const FAULTS: readonly Fault[] = [
+  {
+    fault: 'a stream that loses its socket after its answer began is not told',
+    shows: 'a stream ends once',
+    sow: () => {
+      plant(LiveStream.prototype, 'lose', (live, lose: LiveStream['lose'], ...how: Parameters<LiveStream['lose']>) => {
+        if (live.phase !== 'halfClosedLocal') lose(...how);
+      });
+    },
+  },
+  {
+    fault: 'a stream is reset for an end that comes behind its own',
+    shows: 'resets have a reason',
+    sow: () => {
+      plant(LiveStream.prototype, 'next', (live, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {
+        if (live.phase === 'halfClosedLocal' && 'end' in value && value.end) live.violated(ResetCode.PROTOCOL_ERROR, 'planted');
+        else next(value);
+      });
+    },
+  },
+];
+
 describe('two streams, one opened by each side', () => {
   const clock = new MemoryClock();
 
@@ -121,11 +146,9 @@ describe('two streams, one opened by each side', () => {
     120_000,
   );
 
-  it('do not where a stream that loses its socket after its answer began is not told', () => {
-    plant(LiveStream.prototype, 'lose', (live, lose: LiveStream['lose'], ...how: Parameters<LiveStream['lose']>) => {
-      if (live.phase !== 'halfClosedLocal') lose(...how);
-    });
+  it.each(FAULTS)('do not where $fault', ({ shows, sow }) => {
+    sow();
     const { programs, kinds } = ROWS[0] ?? { programs: [[], []], kinds: 0 };
-    expect(() => explore(programs, kinds)).toThrow('a stream ends once');
+    expect(() => explore(programs, kinds)).toThrow(shows);
   });
 });

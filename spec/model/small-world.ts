@@ -1,4 +1,5 @@
 import { JsonCodec } from '../../src/codec/json.js';
+import type { CloseCause } from '../../src/session/close-cause.js';
 import { Session } from '../../src/session/session.js';
 import type { LiveStream } from '../../src/session/live-stream.js';
 import { resolveLimits } from '../../src/wire/limits.js';
@@ -98,9 +99,23 @@ export class SmallWorld {
         demand(ends.length === 1, 'a stream ends once', () => `${name} never ended`);
         const whole = ends[0]?.how === 'ended' && there?.holder?.ends[0]?.how === 'ended';
         demand(!whole || got.length === there.sent.length, 'payloads complete', () => `${name} got ${show(got)} of ${show(there?.sent)}`);
+        demand(
+          ends.every((cause) => this.#allows(end, id, cause)),
+          'resets have a reason',
+          () => `${name}: ${show(ends)}`,
+        );
       }
       if (over) this.#checkEmpty(end);
     }
+  }
+
+  /** Whether a program, or the cut, explains what a stream was ended by. */
+  #allows(end: End, id: number, cause: CloseCause): boolean {
+    const [own, other] = [this.#program(end, id), this.#program(otherEnd(end), id)];
+    if (cause.how === 'lost') return this.#cut;
+    if (cause.how === 'ended') return own.includes('end') && other.includes('end');
+    const act = cause.code === ResetCode.CANCEL ? 'cancel' : cause.code === ResetCode.APPLICATION_ERROR ? 'fail' : null;
+    return act !== null && cause.by !== 'library' && (cause.by === 'user' ? own : other).includes(act);
   }
 
   #checkEmpty(end: End): void {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CloseReason, Peer, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import type { CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { PairOptions } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
+import { CountedCode, PLACES } from '../support/user-code.js';
+import type { UserPlace } from '../support/user-code.js';
 
 const time = virtualPeerTime();
 
@@ -30,9 +32,9 @@ const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: 
 describe('close()', () => {
   it('gives the same promise as closed', async () => {
     const { dialer } = pair();
-    const closed = dialer.close();
+    expect(dialer.close()).toBe(dialer.closed);
     await time.advance();
-    expect([await closed, await dialer.closed]).toEqual([CLEAN, CLEAN]);
+    expect(await dialer.closed).toEqual(CLEAN);
   });
 
   it('delivers what was accepted before it', async () => {
@@ -207,46 +209,34 @@ describe('close()', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it.each<[string, (peer: Peer, act: () => void) => void]>([
-    ['onClose', (peer, act) => void peer.onClose(act)],
-    ['onFrame', (peer, act) => void peer.onFrame(act)],
-    ['status$', (peer, act) => void peer.status$.subscribe(act)],
-    ['a handler', (peer, act) => void peer.onStream(act)],
-    ['streams$', (peer, act) => void peer.streams$.subscribe(act)],
-    [
-      'an open interceptor',
-      (peer, act) =>
-        void peer.interceptOpen(() => {
-          act();
-        }),
-    ],
-    [
-      'an incoming-headers interceptor',
-      (peer, act) =>
-        void peer.interceptIncomingHeaders(() => {
-          act();
-        }),
-    ],
-    [
-      'a reply-headers interceptor',
-      (peer, act) =>
-        void peer.interceptReplyHeaders(() => {
-          act();
-        }),
-    ],
-  ])('may be called from within %s', async (_where, hang) => {
+  /** Both sides call each other, and the acceptor is closed by code in its place. */
+  async function closeFromWithin({ hang }: UserPlace) {
     const { dialer, acceptor, link } = createPair();
-    acceptor.onStream((_, stream) => stream.reply());
-    hang(acceptor, () => {
-      void acceptor.close();
-    });
+    for (const peer of [dialer, acceptor]) peer.onStream((_, stream) => stream.reply());
+    const code = new CountedCode(() => void acceptor.close());
+    hang(acceptor, code.run);
     await time.advance();
-    void settled(dialer.request('p', { headers: { a: 1 } }));
     void settled(acceptor.request('push'));
+    const stream = dialer.open('p', { headers: { a: 1 } });
+    stream.subscribe({ error: () => undefined });
+    void stream.reply(1);
     await time.advance(3_000);
+    return { peers: [dialer, acceptor], code, link };
+  }
+
+  it.each(PLACES.filter(({ atEnd }) => atEnd !== true))('may be called from within $place', async (place) => {
+    const { peers, code } = await closeFromWithin(place);
+    expect(code.runs).toBeGreaterThan(0);
+    expect(peers.map(({ status }) => status)).toEqual(peers.map(() => ({ state: 'closed', reason: CLEAN, error: null })));
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each(PLACES.filter(({ atEnd }) => atEnd === true))('may be called from within $place, of a lost connection', async (place) => {
+    const { peers, code, link } = await closeFromWithin(place);
+    expect(code.runs).toBe(0);
     link.cut();
-    await time.advance(3_000);
-    expect([dialer.status.state, acceptor.status.state]).toEqual(['closed', 'closed']);
+    await time.advance();
+    expect([code.runs, peers.map(({ status }) => status.state)]).toEqual([1, ['closed', 'closed']]);
     expect(time.isOver()).toBe(true);
   });
 });

@@ -27,6 +27,21 @@ describe('an error serializer', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
   });
 
+  it.each<[string, unknown]>([
+    [
+      'whose code throws when it is looked at',
+      Object.defineProperty(new Error('secret'), 'code', {
+        get: () => {
+          throw new Error('secret too');
+        },
+      }),
+    ],
+    ['that is a proxy that refuses everything', untouchable],
+  ])('is asked about an error %s', async (_what, thrown) => {
+    const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
+  });
+
   it('sets the reason too where its value has a message, so that it can redact both', async () => {
     const { sent } = await answered(throwing(new Error('secret')), { errorSerializer: () => ({ message: 'failed' }) });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { causeError, ENDED } from '../../src/session/close-cause.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
-import { RefusedError, ResetError } from '../../src/wire/errors.js';
+import { CancelledError, RefusedError, ResetError } from '../../src/wire/errors.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 
 const reset = (by: 'user' | 'library' | 'remote', code: ResetCode | null): CloseCause => ({
@@ -41,6 +41,15 @@ describe('the error of a stream', () => {
     const error = causeError(reset('user', ResetCode.REFUSED), 5, false);
     expect(error).toBeInstanceOf(RefusedError);
     expect(error).toMatchObject({ resetCode: null, retriable: true, streamId: 5 });
+  });
+
+  it.each([
+    ['with its reason', 'enough', 'enough'],
+    ['without one', '', 'cancelled'],
+  ])('is a cancellation where this side has cancelled, %s', (_what, reason, message) => {
+    const error = causeError({ how: 'reset', by: 'user', code: ResetCode.CANCEL, reason, payload: null }, 5, false);
+    expect(error).toBeInstanceOf(CancelledError);
+    expect(error).toMatchObject({ message, streamId: 5, retriable: false });
   });
 
   it('names the stream that was lost', () => {

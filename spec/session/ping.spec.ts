@@ -45,12 +45,11 @@ describe('a ping', () => {
   });
 
   it.each([
-    ['fits', 27, true],
-    ['would not fit', 28, false],
-    ['would fit but for its escapes', 27, false],
-  ])('is answered where the pong %s', (what, length, answered) => {
+    ['fits', 'n'.repeat(27), true],
+    ['would not fit', 'n'.repeat(28), false],
+    ['would fit but for its escapes', '"'.padEnd(27, 'n'), false],
+  ])('is answered where the pong %s', (_what, nonce, answered) => {
     const rig = new Rig({ maxFrameBytes: 53, limits: { junk: { burst: 1, perSecond: 0 } } });
-    const nonce = (what.includes('escapes') ? '"' : 'n').padEnd(length, 'n');
     rig.receive({ type: 'ping', nonce });
     expect(rig.news.filter(({ type }) => type === 'pong')).toEqual(answered ? [{ type: 'pong', nonce }] : []);
     expect(rig.transport.closes).toEqual([]);

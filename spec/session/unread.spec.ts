@@ -4,6 +4,7 @@ import { Reading } from '../../src/session/reading.js';
 import { Counted, UNCOUNTED } from '../../src/session/unread.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
+import { Rig } from '../support/session-rig.js';
 
 function counting() {
   const limits = resolveLimits({ maxHeldBytes: 100 });
@@ -40,5 +41,20 @@ describe('what a consumer has not come to', () => {
     expect([unread.drop(), intake.held.used]).toEqual([unread, 60]);
     unread.read(60);
     expect(intake.held.used).toBe(0);
+  });
+});
+
+describe('the end of a stream', () => {
+  it.each([
+    ['leaves what its reader has not come to counted until it comes to it', true, 100],
+    ['leaves nothing counted that nobody reads', false, 0],
+  ])('%s', (_what, hasReader, held) => {
+    const rig = new Rig();
+    const stream = Object.assign(rig.remote(1, { end: true }), { hasReader });
+    stream.live.keep(100);
+    rig.send(stream, { end: true });
+    expect([stream.live.phase, rig.session.intake.held.used]).toEqual(['closed', held]);
+    stream.live.read(100);
+    expect(rig.session.intake.held.used).toBe(0);
   });
 });

@@ -65,7 +65,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     gate.draining$.next(true);
   });
   const fail = (status: number | null, reason: string): void => {
-    transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false, willRetry: false }, status, false));
+    transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false }, status));
     void peer.serve();
   };
   upgrade(request, socket, head, gate, {

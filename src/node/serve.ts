@@ -14,7 +14,7 @@ import { checkNumber } from '../wire/limits.js';
 import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import type { UpgradeOptions } from './accept.js';
 import { listening } from './listening.js';
-import { respond, upgrade } from './upgrade.js';
+import { answerHttp, upgrade } from './upgrade.js';
 import type { Gate } from './upgrade.js';
 
 /** An upgrade request that was answered with something else than 101. */
@@ -162,7 +162,7 @@ class Acceptor implements MuxServer {
     const asked = pathOf(request);
     if (path !== undefined && asked !== path) {
       if (!this.#isUnanswered(asked)) return;
-      respond(socket, 404, `nothing answers at ${asked}`);
+      answerHttp(socket, 404, `nothing answers at ${asked}`);
       refused(404, `nothing answers at ${asked}`);
       return;
     }

@@ -53,7 +53,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   // Without a listener a socket that fails before it is upgraded would end the process.
   socket.on('error', ignore);
   const refuse = (status: number, reason: string): void => {
-    respond(socket, status, reason);
+    answerHttp(socket, status, reason);
     outcome.refused(status, reason);
   };
   const leave = (): void => {
@@ -81,7 +81,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
 }
 
 /** Answers a request that will not be upgraded, and ends its connection. */
-export function respond(socket: Duplex, status: number, reason: string): void {
+export function answerHttp(socket: Duplex, status: number, reason: string): void {
   if (socket.destroyed) return;
   const body = `${reason}\n`;
   const head = [

@@ -4,6 +4,7 @@ import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { checkNumber } from '../wire/limits.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { fullJitter } from './full-jitter.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
@@ -15,9 +16,6 @@ export interface Retry {
    */
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
 }
-
-const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 30_000;
 
 /**
  * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
@@ -36,7 +34,7 @@ export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<
 }
 
 /** {@link retryWhenSafe} whose delay is over when `hurry$` emits. */
-export function retrySafely<T>({ count = 3, delay = fullJitter }: Retry, hurry$: Observable<unknown>): MonoTypeOperatorFunction<T> {
+export function retrySafely<T>({ count = 3, delay = jittered }: Retry, hurry$: Observable<unknown>): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay === 'number') checkNumber('retry.delay', delay);
   return retry({
@@ -50,6 +48,6 @@ export function retrySafely<T>({ count = 3, delay = fullJitter }: Retry, hurry$:
   });
 }
 
-function fullJitter(_error: AnyMuxError, attempt: number): ObservableInput<unknown> {
-  return timer(Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)));
+function jittered(_error: AnyMuxError, attempt: number): ObservableInput<unknown> {
+  return timer(fullJitter(attempt));
 }

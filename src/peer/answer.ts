@@ -10,7 +10,7 @@ import type { StreamCore } from './stream-core.js';
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.line.sealed) void stream.send(ABSENT, undefined, true);
+    if (!stream.line.sealed) void stream.outbox.send(ABSENT, undefined, true);
   } catch (error) {
     stream.fail(error);
   }

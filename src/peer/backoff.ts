@@ -1,4 +1,5 @@
 import { log } from '../logger.js';
+import { fullJitter, JITTER } from '../operators/full-jitter.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { checkNumber } from '../wire/limits.js';
 import { CloseCode } from '../wire/close-reason.js';
@@ -62,7 +63,7 @@ export class Backoff {
   #connected = false;
 
   /** @throws TypeError for an option that is no number, or negative */
-  constructor({ minDelayMs = 500, maxDelayMs = 30_000, maxAttempts, stableMs = 10_000, shouldRetry }: Reconnect) {
+  constructor({ minDelayMs = JITTER.minDelayMs, maxDelayMs = JITTER.maxDelayMs, maxAttempts, stableMs = 10_000, shouldRetry }: Reconnect) {
     checkNumber('reconnect.minDelayMs', minDelayMs);
     checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
     checkNumber('reconnect.stableMs', stableMs);
@@ -113,9 +114,7 @@ export class Backoff {
     if (announced === ResetCode.ENHANCE_YOUR_CALM || (announced === null && CALMING_CODES.has(code)))
       return Math.min(this.maxDelayMs, LONGEST_TIMER_MS);
     if (announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART) return this.spread();
-    return (
-      Math.random() * Math.min(this.maxDelayMs, this.minDelayMs * 2 ** Math.min(30, Math.max(0, this.#failures - 1)), LONGEST_TIMER_MS)
-    );
+    return fullJitter(this.#failures, this);
   }
 
   /** A delay that spreads the clients of a server that goes away in good order, in ms. */

@@ -72,7 +72,7 @@ function opening(transport: Transport, protocol: string): Observable<Transport> 
       transport.opened$.subscribe({
         complete() {
           decided = true;
-          const failure = failureOf(transport, protocol);
+          const failure = objectionTo(transport, protocol);
           if (failure !== null) {
             subscriber.error(new DialError(failure));
             return;
@@ -85,12 +85,13 @@ function opening(transport: Transport, protocol: string): Observable<Transport> 
   });
 }
 
-function failureOf(transport: Transport, protocol: string): DialFailed | null {
+/** What is wrong with a socket that has opened, or has not; `null` where nothing is. */
+function objectionTo(transport: Transport, protocol: string): DialFailed | null {
   const { closed, refusedStatus, opaque } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
   if (closed === null && selected === protocol) return null;
   if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
-    return { close: closed, status: refusedStatus, error: connectError({ ...closed, willRetry: false }, refusedStatus, opaque) };
+    return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
   const error = new CodecMismatch(protocol, selected ?? '');
   transport.close(CloseCode.POLICY, error.message);
   // A socket that nobody reads never sees the other side's close frame.

@@ -8,7 +8,7 @@ export interface End {
 export const GOOD_END: End = { error: null };
 
 /** The end by an error, made when somebody looks: most are seen by nobody, and one with its stack costs more than the rest of a stream's end. */
-export class Failure implements End {
+export class BadEnd implements End {
   constructor(private readonly stream: { readonly error: unknown }) {}
 
   get error(): unknown {

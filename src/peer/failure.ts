@@ -22,10 +22,15 @@ export interface Failure {
  * The reason is the `message` of the serializer's value where it has one, so that a serializer can redact both.
  */
 export function failureOf(error: unknown, serializer: ErrorSerializer): Failure {
+  return readOwnReset(error, serializer) ?? serialized(error, serializer);
+}
+
+/** {@link ownReset} of an error that may be anything, and throw when it is looked at: then it stands for none. */
+function readOwnReset(error: unknown, serializer: ErrorSerializer): Failure | null {
   try {
-    return ownReset(error, serializer) ?? serialized(error, serializer);
+    return ownReset(error, serializer);
   } catch {
-    return { code: ResetCode.APPLICATION_ERROR, reason: messageOf(error), payload: null };
+    return null;
   }
 }
 
@@ -40,9 +45,14 @@ function ownReset(error: unknown, serializer: ErrorSerializer): Failure | null {
 }
 
 function serialized(error: unknown, serializer: ErrorSerializer): Failure {
-  const payload = asked(serializer, error);
-  const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
-  return { code: ResetCode.APPLICATION_ERROR, reason: typeof text === 'string' ? text : messageOf(error), payload };
+  const code = ResetCode.APPLICATION_ERROR;
+  try {
+    const payload = asked(serializer, error);
+    const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
+    return { code, reason: typeof text === 'string' ? text : messageOf(error), payload };
+  } catch {
+    return { code, reason: messageOf(error), payload: null };
+  }
 }
 
 function asked(serializer: ErrorSerializer, error: unknown): unknown {

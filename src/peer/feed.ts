@@ -88,7 +88,7 @@ class StreamOutlet implements Outlet {
     this.#guarded(() => {
       checkValue(value);
       const refusal = this.core.outbox.refusal();
-      if (refusal === null) void this.core.send(value, undefined, false);
+      if (refusal === null) void this.core.outbox.send(value, undefined, false);
       else if (this.core.cause === null) this.subscriber.error(refusal);
       else stopped(this.core, this.subscriber);
     });
@@ -96,7 +96,7 @@ class StreamOutlet implements Outlet {
 
   complete(): void {
     this.#guarded(() => {
-      if (this.end && !this.core.line.sealed) void this.core.send(ABSENT, undefined, true);
+      if (this.end && !this.core.line.sealed) void this.core.outbox.send(ABSENT, undefined, true);
       this.subscriber.complete();
     });
   }

@@ -39,7 +39,7 @@ export class GivenSocket implements SocketSource {
         },
         error: (error: unknown) => {
           const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
-          this.#failed(close, isMuxError(error) ? error : connectError({ ...close, willRetry: false }, null, false));
+          this.#failed(close, isMuxError(error) ? error : connectError(close));
         },
       }),
     );
@@ -114,7 +114,7 @@ export class GivenSocket implements SocketSource {
 
   #opened(transport: Transport): void {
     if (transport.closed !== null) {
-      this.#failed(transport.closed, connectError({ ...transport.closed, willRetry: false }, null, false));
+      this.#failed(transport.closed, connectError(transport.closed));
       return;
     }
     this.#adopted = true;

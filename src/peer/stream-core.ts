@@ -2,18 +2,17 @@ import type { Unsubscribable } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import { causeError } from '../session/close-cause.js';
 import type { Unsent } from '../session/backlog.js';
-import { LiveStream } from '../session/live-stream.js';
 import type { StreamLine, StreamSink } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
 import { CancelledError, DeadlineExceededError, ResetError } from '../wire/errors.js';
 import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
-import type { CompleteFrame, Metadata, MetadataInput } from '../wire/frame.js';
+import type { CompleteFrame, Metadata } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { failureOf } from './failure.js';
-import { Failure, finish, GOOD_END } from './end.js';
+import { BadEnd, finish, GOOD_END } from './end.js';
 import type { End } from './end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
@@ -99,7 +98,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** The error that ended the stream; `null` while it is live, and where it simply ended. */
   get error(): unknown {
-    return (this.#error ??= this.cause === null ? null : this.#errorOf(this.cause));
+    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
   }
 
   /** Whether somebody has begun to use a stream that the remote opened. */
@@ -152,12 +151,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (frame.end && this.phase !== 'closed') this.finish();
   }
 
-  /** The remote has ended: nothing follows. */
-  finish(): void {
-    this.#finish(GOOD_END);
-  }
-
-  #finish(end: End): void {
+  /** Nothing follows. */
+  finish(end: End = GOOD_END): void {
     if (this.end !== null) return;
     this.end = end;
     if (this.#inbox !== null) this.#inbox.finish(this.end);
@@ -169,7 +164,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.#error ??= error;
     if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
     if (this.#signal !== null) this.core.signals.lift(this.#signal, this);
-    this.#finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new Failure(this));
+    this.finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new BadEnd(this));
     this.#extras?.gone(cause);
   }
 
@@ -196,16 +191,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   taken(): void {
     if (this.#taken) return;
     this.#taken = true;
-    this.#live?.taken();
-  }
-
-  /** Work on a stream that the remote opened begins: its place is kept until that has settled. */
-  run(): void {
-    this.#live?.run();
-  }
-
-  settle(): void {
-    this.#live?.settle();
+    this.line.taken();
   }
 
   abandoned(): void {
@@ -213,10 +199,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   // From the user
-
-  send(value: unknown, headers: MetadataInput | undefined, end: boolean): Promise<void> {
-    return this.outbox.send(value, headers, end);
-  }
 
   /** @throws TypeError for a code that is no integer, for a reason that is no text, and for REFUSED behind this side's first frame */
   reset(code: ResetCode, reason: string, payload: unknown): void {
@@ -255,18 +237,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
-  }
-
-  /** The stream of a socket; `null` while it waits for one. */
-  get #live(): LiveStream | null {
-    return this.line instanceof LiveStream ? this.line : null;
-  }
-
-  #errorOf(cause: CloseCause): StreamError | null {
-    const { id, unsent } = this.line;
-    if (cause.how === 'reset' && cause.by !== 'remote' && cause.code === ResetCode.CANCEL)
-      return new CancelledError(cause.reason === '' ? 'cancelled' : cause.reason, { streamId: id });
-    return causeError(cause, id, unsent);
   }
 
   #deliver(payload: unknown): void {

@@ -145,7 +145,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
-    return this.#core.send(value, options.headers, false);
+    return this.#core.outbox.send(value, options.headers, false);
   }
 
   /**

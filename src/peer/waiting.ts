@@ -153,13 +153,14 @@ export class WaitingStream implements StreamLine {
     this.dismiss({ how: 'reset', by, code, reason, payload });
   }
 
+  // This side opened it, and nothing arrives before the open has left.
+  taken(): void {}
+  run(): void {}
+  settle(): void {}
   keep(): boolean {
     return true;
   }
-
-  read(): void {
-    // Nothing arrives before the open has left.
-  }
+  read(): void {}
 
   /** A session takes the stream. What hooks send on it meanwhile comes here, and so behind what has waited. */
   board(session: Session): void {

@@ -13,13 +13,11 @@ import type { Session } from './session.js';
 export class Admission {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
-  #reset: CompleteFrame | null = null;
 
   constructor(private readonly session: Session) {}
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
   admit(frame: CompleteFrame): CompleteFrame | null {
-    this.#reset = null;
     switch (frame.type) {
       case 'open':
         return this.#open(frame);
@@ -34,11 +32,6 @@ export class Admission {
         log('debug', `rxmux: ignored a frame of an unknown type`);
         return null;
     }
-  }
-
-  /** The frame admitted last, if it was a reset. */
-  get reset(): CompleteFrame | null {
-    return this.#reset;
   }
 
   #open(frame: CompleteFrame): CompleteFrame | null {
@@ -83,9 +76,7 @@ export class Admission {
     const id = frame.stream ?? 0;
     const live = session.streams.get(id);
     if (live !== undefined && !live.unsent) {
-      if (frame.type === 'data') return this.#data(frame, live);
-      this.#reset = { ...frame, payload: ABSENT, fragment: null };
-      return frame;
+      return frame.type === 'data' ? this.#data(frame, live) : frame;
     }
     if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) {
       if (frame.type === 'reset') session.outbox.forget(id);

@@ -20,13 +20,13 @@ interface Probe {
   readonly giveUp: () => void;
 }
 
-interface Line {
+interface LineRate {
   readonly shortestMs: number;
   /** The most that was answered within a round trip, by its length. */
   readonly bytesPerMs: number;
 }
 
-const UNKNOWN: Line = { shortestMs: Infinity, bytesPerMs: 0 };
+const UNKNOWN: LineRate = { shortestMs: Infinity, bytesPerMs: 0 };
 
 /**
  * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
@@ -42,7 +42,7 @@ export class BulkWindow {
   #pingedBytes = 0;
   #contendedUntil = -Infinity;
   /** What the answers have shown since streams contend. */
-  #line: Line | null = null;
+  #line: LineRate | null = null;
   #probes: Probe[] = [];
   #patience = Subscription.EMPTY;
 

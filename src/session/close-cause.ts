@@ -1,5 +1,5 @@
 import type { CloseReason } from '../wire/close-reason.js';
-import { ConnectionLostError, RefusedError, RemoteError, ResetError } from '../wire/errors.js';
+import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError } from '../wire/errors.js';
 import type { StreamError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 
@@ -28,12 +28,9 @@ export const ENDED: CloseCause = { how: 'ended' };
 export function causeError(cause: CloseCause, streamId: number | null, unsent: boolean): StreamError | null {
   if (cause.how === 'ended') return null;
   if (cause.how === 'lost') return new ConnectionLostError(cause.reason, { streamId, retriable: unsent });
-  switch (cause.code) {
-    case ResetCode.APPLICATION_ERROR:
-      return new RemoteError(cause.reason, cause.payload, { streamId });
-    case ResetCode.REFUSED:
-      return new RefusedError(cause.reason, cause.by === 'remote' ? ResetCode.REFUSED : null, { streamId });
-    default:
-      return new ResetError(cause.code, cause.reason, cause.payload, { streamId });
-  }
+  const { code, reason, payload, by } = cause;
+  if (code === ResetCode.APPLICATION_ERROR) return new RemoteError(reason, payload, { streamId });
+  if (code === ResetCode.REFUSED) return new RefusedError(reason, by === 'remote' ? code : null, { streamId });
+  if (code === ResetCode.CANCEL && by !== 'remote') return new CancelledError(reason === '' ? 'cancelled' : reason, { streamId });
+  return new ResetError(code, reason, payload, { streamId });
 }

@@ -67,18 +67,15 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     return this.session.arrivedBytes;
   }
 
-  /** The handler begins; the stream's place is kept until it settles, whatever the remote does. */
   run(): void {
     this.#place?.run();
     this.taken();
   }
 
-  /** Somebody works on the stream from here on: it counts as dispatched. */
   taken(): void {
     this.session.connection.goaway.dispatched(this.id);
   }
 
-  /** The handler has settled. */
   settle(): void {
     this.#place?.settle();
     if (this.closed) this.#discount();
@@ -144,7 +141,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** Whatever the remote sent on this stream. */
   next(value: CompleteFrame | StreamFault): void {
-    if (value instanceof StreamFault) this.session.malformed(this, value);
+    if (value instanceof StreamFault) this.violated(value.code, value.reason);
     else if (value.type === 'open') this.#opened(value);
     else if (value.type === 'reset') this.#resetByRemote(value);
     else this.#data(value);

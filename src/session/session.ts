@@ -12,7 +12,6 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import type { StreamFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
@@ -106,13 +105,6 @@ export class Session {
   /** A stream that the remote opened is whole: its owner takes it from here. */
   complete(stream: LiveStream, open: CompleteFrame): void {
     this.#owner.accept(stream, open);
-  }
-
-  /** What the remote sent on a stream is malformed. A reset never answers a reset: that ends its stream all the same. */
-  malformed(stream: LiveStream, { code, reason }: StreamFault): void {
-    const { reset } = this.#admission;
-    if (reset === null) stream.violated(code, reason);
-    else stream.next(reset);
   }
 
   /** A stream is closed: what is held for it goes, before anybody is told. */

@@ -52,6 +52,12 @@ export interface StreamLine {
   whenIdle(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload?: unknown, encodedPayload?: Message | null): void;
+  /** Somebody begins to use a stream that the remote opened: it counts as dispatched. */
+  taken(): void;
+  /** Work on a stream that the remote opened begins: its place is kept until that has settled, whatever the remote does. */
+  run(): void;
+  /** That work has settled. */
+  settle(): void;
   /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */
   keep(bytes: number): boolean;
   /** A payload that waited has been read or dropped. */

@@ -9,7 +9,7 @@ import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 import { ResetCode } from './reset-code.js';
 
-interface Partial {
+interface Unfinished {
   readonly first: CompleteFrame;
   readonly assembler: Assembler;
   charged: number;
@@ -20,7 +20,7 @@ interface Partial {
  * A payload is refused before the fragment that would take it over a limit is kept.
  */
 export class Reassembly {
-  readonly #partials = new LazyMap<number, Partial>();
+  readonly #partials = new LazyMap<number, Unfinished>();
   #emptyFragments = 0;
   #assembledBytes = 0;
 
@@ -52,7 +52,7 @@ export class Reassembly {
     this.#assembledBytes = 0;
     if (stream === null || (fragment === null && !frame.more && this.#partials.size === 0)) return frame;
     const violation = this.#violation(frame, this.#partials.get(stream));
-    if (violation !== null) return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, violation);
+    if (violation !== null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, violation);
     if (frame.type === 'reset' && (fragment === null || this.#partials.get(stream)?.first.type !== 'reset')) this.release(stream);
     return fragment === null ? frame : this.#append(frame, stream, fragment);
   }
@@ -66,7 +66,7 @@ export class Reassembly {
     this.held.give(partial.charged);
   }
 
-  #violation(frame: CompleteFrame, partial: Partial | undefined): string | null {
+  #violation(frame: CompleteFrame, partial: Unfinished | undefined): string | null {
     if (frame.fragment === null) {
       if (frame.more) return `expected a fragment beside 'more', got ${frame.payload === ABSENT ? 'none' : 'a payload'}`;
       if (partial === undefined || frame.type === 'reset') return null;
@@ -87,19 +87,26 @@ export class Reassembly {
     const size = assembler.byteLength + bytes;
     if (size > this.limits.maxPayloadBytes) {
       return this.#refuse(
+        frame,
         stream,
         ResetCode.PAYLOAD_TOO_LARGE,
         `payload of at least ${size} bytes is over the limit of ${this.limits.maxPayloadBytes} (maxPayloadBytes)`,
       );
     }
     if (assembler.pieces >= this.limits.maxFragments) {
-      return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`);
+      return this.#refuse(
+        frame,
+        stream,
+        ResetCode.PROTOCOL_ERROR,
+        `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`,
+      );
     }
     const headerBytes = partial.first === frame ? this.#headerBytes(frame) : 0;
-    if (headerBytes === null) return this.#refuse(stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
+    if (headerBytes === null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
     const charge = Math.max(LEAST_CHARGE, bytes + headerBytes);
     if (!this.held.take(charge)) {
       return this.#refuse(
+        frame,
         stream,
         ResetCode.ENHANCE_YOUR_CALM,
         `${this.held.used + charge} bytes held by this connection are over the limit of ${this.held.limit} (maxHeldBytes)`,
@@ -120,7 +127,7 @@ export class Reassembly {
     }
   }
 
-  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Partial, size: number): CompleteFrame | StreamFault | null {
+  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Unfinished, size: number): CompleteFrame | StreamFault | null {
     try {
       const payload = assembler.feed(frame, this.codec, size - assembler.byteLength);
       if (frame.more) return null;
@@ -128,15 +135,15 @@ export class Reassembly {
       this.release(stream);
       return { ...frame, payload, fragment: null, headers: first.headers };
     } catch (error) {
-      this.release(stream);
-      // A reset ends its stream even when what it explains cannot be read.
-      if (frame.type === 'reset') return { ...frame, fragment: null, more: false, headers: first.headers };
-      return new StreamFault(stream, ResetCode.PROTOCOL_ERROR, error instanceof Error ? error.message : 'fragments do not reassemble');
+      const reason = error instanceof Error ? error.message : 'fragments do not reassemble';
+      return this.#refuse({ ...frame, headers: first.headers }, stream, ResetCode.PROTOCOL_ERROR, reason);
     }
   }
 
-  #refuse(stream: number, code: ResetCode, reason: string): StreamFault {
+  /** Nothing of the payload is kept. A reset ends its stream all the same, and nothing answers it. */
+  #refuse(frame: CompleteFrame, stream: number, code: ResetCode, reason: string): CompleteFrame | StreamFault {
     this.release(stream);
+    if (frame.type === 'reset') return { ...frame, payload: ABSENT, fragment: null, more: false };
     return new StreamFault(stream, code, reason);
   }
 }

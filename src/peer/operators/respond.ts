@@ -32,9 +32,9 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
       endAnswer(core);
       return EMPTY;
     });
-    core.run();
+    core.line.run();
     const settle = (): void => {
-      core.settle();
+      core.line.settle();
     };
     const answered$ = concat(feed(core, input), ended$).pipe(
       catchError(() => {
