@@ -44,8 +44,8 @@ describe('the error of a stream', () => {
   });
 
   it.each([
-    ['with its reason', 'enough', 'enough'],
-    ['without one', '', 'cancelled'],
+    ['with its reason', 'enough', 'stream 5: enough'],
+    ['without one', '', 'stream 5: cancelled'],
   ])('is a cancellation where this side has cancelled, %s', (_what, reason, message) => {
     const error = causeError({ how: 'reset', by: 'user', code: ResetCode.CANCEL, reason, payload: null }, 5, false);
     expect(error).toBeInstanceOf(CancelledError);
