@@ -8,6 +8,7 @@ import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
+import { lastLoss } from '../spec/support/loss.js';
 
 /** A ping after six ms of silence, and the end after four more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
@@ -137,7 +138,7 @@ describe('the keepalive', () => {
             out$.next(letterOf(frame));
           },
           goneAway: () => undefined,
-          ending: (_session, close) => ({ ...close, willRetry: false }),
+          ending: (_session, close) => lastLoss(close),
           ended: () => {
             out$.complete();
           },

@@ -7,6 +7,7 @@ import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
+import { lastLoss } from '../spec/support/loss.js';
 
 /** Streams 1 and 3 of the remote: an open in fragments (`o`, `O` begin it, `m` goes on, `w`, `W` complete it), a reset, a frame of a later version. */
 const FRAMES: Readonly<Record<string, Frame>> = {
@@ -120,7 +121,7 @@ describe('the deadline of a reassembly', () => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
           goneAway: () => undefined,
-          ending: (_session, close) => ({ ...close, willRetry: false }),
+          ending: (_session, close) => lastLoss(close),
           ended: () => out$.complete(),
         },
       });

@@ -10,6 +10,7 @@ import { isPrefix, show } from './model.js';
 import { ENDS, otherEnd, Pipe } from './pipe.js';
 import type { End } from './pipe.js';
 import { demand } from './violation.js';
+import { lastLoss } from '../support/loss.js';
 
 /** What one side does on one stream, in order: a value, a value with the end, or a reset. */
 export type Program = readonly ('value' | 'end' | 'cancel' | 'fail')[];
@@ -182,7 +183,7 @@ export class SmallWorld {
         },
         observed: () => undefined,
         goneAway: () => undefined,
-        ending: (_session, close) => ({ ...close, willRetry: false }),
+        ending: (_session, close) => lastLoss(close),
         ended: () => undefined,
       },
     });

@@ -14,6 +14,7 @@ import type { Limits } from '../../src/wire/limits.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import type { ResetCode } from '../../src/wire/reset-code.js';
+import { lastLoss } from './loss.js';
 import { ScriptedTransport } from './scripted-transport.js';
 
 /** A frame with only the fields that differ from their default. */
@@ -181,9 +182,9 @@ export class Rig {
       goneAway: (_session, code) => this.goaways.push(code),
       ending: (_session, close, announced) => {
         this.endings.push({ close, announced });
-        return { ...close, willRetry: false };
+        return lastLoss(close);
       },
-      ended: (reason) => this.reasons.push(reason),
+      ended: ({ reason }) => this.reasons.push(reason),
     };
   }
 }

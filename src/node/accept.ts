@@ -21,9 +21,12 @@ import type { Gate, Verdict } from './upgrade.js';
 
 /** What an accepted peer can be given. */
 export interface AcceptOptions extends PeerOptions {
-  /** Answers the streams that the dialer opens; the same as `onStream`. */
+  /** Answers the streams that the dialer opens; the same as `onStream`, and taken instead of it. */
   readonly handler?: StreamHandler | undefined;
-  /** Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer. */
+  /**
+   * Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer (C12). Default: no
+   * hello is expected.
+   */
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
@@ -33,16 +36,24 @@ export interface AcceptOptions extends PeerOptions {
 
 /** What an upgrade can be given. */
 export interface UpgradeOptions extends AcceptOptions {
-  /** Decides before the upgrade who may connect, and what becomes `peer.context`. Default: everybody. */
+  /** Decides before the upgrade who may connect, and what becomes `peer.context`; throwing answers 500. Default: everybody. */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   /** Which web pages may connect. Default: those of this server, and loopback from loopback. */
   readonly origins?: Origins | undefined;
 }
 
 /**
- * Makes a peer of a socket that somebody else has accepted.
+ * Makes a peer of a socket that somebody else has accepted, whose business its origin is, and how large a message it takes
+ * (`maxPayload` of `ws`). It begins to read in a later turn. A socket that has agreed on the subprotocol of another codec is
+ * closed with 1008, and the peer fails with a CodecMismatch; one without any subprotocol is taken.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * webSocketServer.on('connection', (socket) => accept(socket, { handler: (payload, stream) => stream.reply(payload) }));
+ * // at the dialer: await peer.request('hi') gives 'hi'
+ * ```
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
@@ -50,10 +61,19 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 }
 
 /**
- * Judges one upgrade request of an HTTP server of your own and answers it. The peer is given at once; one that is refused
- * is closed with a ConnectError that has the status.
+ * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). The peer is given at once;
+ * one that is refused is closed with a ConnectError that has the status, `null` where the dialer left before it was answered.
+ * Closing the peer before `verify` has decided answers 503.
  *
- * @throws CodecNotRegistered, and TypeError for a bad option
+ * @throws CodecNotRegistered, and TypeError for a bad option; nothing is answered then
+ *
+ * @example
+ * ```ts
+ * httpServer.on('upgrade', (request, socket, head) => {
+ *   if (request.url === '/mux') handleUpgrade(request, socket, head, { handler: (payload, stream) => stream.reply(payload) });
+ * });
+ * // at a dialer of '/mux': await peer.request('hi') gives 'hi'
+ * ```
  */
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   const resolved = resolveAccept(options);

@@ -7,11 +7,13 @@ import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws.js';
 import { resolveLimits } from '../wire/limits.js';
 
-/** What `connect` of Node can be given. */
+/** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
 export interface NodeConnectOptions extends ConnectOptions {
   /** HTTP headers of the handshake. */
   readonly headers?: OutgoingHttpHeaders | undefined;
+  /** Makes the TCP or TLS connection, through a proxy for example. Default: a connection of its own. */
   readonly agent?: Agent | undefined;
+  /** TLS options of a `wss:` address, such as `ca`, or `cert` and `key` of a client. Default: those of Node. */
   readonly tls?: ConnectionOptions | undefined;
 }
 

@@ -19,21 +19,36 @@ import type { Gate } from './upgrade.js';
 
 /** An upgrade request that was answered with something else than 101. */
 export interface Refusal {
+  /** The HTTP status: 400, 401, 403, 404, 500 or 503 (V2, V6). */
   readonly status: number;
+  /** The line of text in the answer, for people. */
   readonly reason: string;
+  /** What was asked; its socket is ended. */
   readonly request: IncomingMessage;
 }
 
 interface ServeBase extends UpgradeOptions {
-  /** Answers only upgrades of this path. Default: every path. */
+  /** Answers only upgrades of this path, which begins with `/`; a query is not looked at. Default: every path. */
   readonly path?: string | undefined;
 }
 
 /** Listens on a port of its own, or joins an HTTP server of yours. */
 export type ServeOptions = ServeBase &
   (
-    | { readonly port: number; readonly host?: string | undefined; readonly tls?: TlsOptions | undefined; readonly server?: never }
-    | { readonly server: HttpServer | HttpsServer; readonly port?: never }
+    | {
+        /** The port to listen on; 0 takes a free one. */
+        readonly port: number;
+        /** The address to listen on. Default: all, as Node has it. */
+        readonly host?: string | undefined;
+        /** Serves `wss:`, with `cert` and `key` for example. Default: `ws:`. */
+        readonly tls?: TlsOptions | undefined;
+        readonly server?: never;
+      }
+    | {
+        /** Whose upgrades are answered. It is yours to start and to stop. */
+        readonly server: HttpServer | HttpsServer;
+        readonly port?: never;
+      }
   );
 
 /** A server and the peers that have dialed it. */
@@ -48,11 +63,21 @@ export interface MuxServer {
   readonly listening: Promise<AddressInfo | string>;
   /** The address it listens on; `null` before. */
   address(): AddressInfo | string | null;
-  /** Resolves once every peer has closed. */
+  /** Resolves once {@link close} was called and every peer has closed. */
   readonly closed: Promise<void>;
   /**
    * Answers 503 from now on and closes every peer as `peer.close(options)` does, their goaways spread over the first half of
-   * `drainMs`, at most 5 s, so that their clients do not come back as a herd.
+   * `drainMs`, at most 5 s, so that their clients do not come back as a herd. Then a port of its own is free again. A second call
+   * can only shorten.
+   *
+   * @returns the same promise as {@link closed}, which never rejects
+   * @throws TypeError for a `drainMs` that is no non-negative number, and where there are peers, as `peer.close` does
+   *
+   * @example
+   * ```ts
+   * process.once('SIGTERM', () => void server.close({ drainMs: 10_000 }));
+   * await server.closed;   // every peer has closed; what was under way has had 10 s to end
+   * ```
    */
   close(options?: CloseOptions): Promise<void>;
 }
@@ -66,10 +91,13 @@ const PATHS = new WeakMap<object, string | undefined>();
 /**
  * Accepts peers on a port, or on an HTTP server of yours whose other routes go on as they were.
  *
- * An upgrade is judged before it happens: 400 for anything but the exact subprotocol in first place, 403 for a page of
- * another origin, 401 or 403 from `verify`, 503 while draining.
+ * An upgrade is judged before it happens (V2, V6): 400 for anything but the exact subprotocol in first place, 403 for a page of
+ * another origin, 401 or 403 from `verify`, 500 where `verify` or `origins` throws, 503 while draining. Another path than `path`
+ * is answered 404 where nobody else on the server may answer it. A server of its own answers pages with 426.
  *
- * @throws CodecNotRegistered, and TypeError for a bad option
+ * Where the port cannot be had, `listening` rejects, and the log says so.
+ *
+ * @throws CodecNotRegistered, and TypeError for a bad option; what Node throws for `tls`
  *
  * @example
  * ```ts

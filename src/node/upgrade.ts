@@ -11,7 +11,15 @@ import { offersFirst } from '../wire/subprotocol.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
 
-/** What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, and anything else forbids. */
+/**
+ * What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, and anything else forbids with 403 (V6).
+ *
+ * @example
+ * ```ts
+ * serve({ port: 8080, verify: ({ headers }) => headers.authorization === 'Bearer s3cret' || 401 });
+ * // a dialer of Node without that header: ConnectError { status: 401 }
+ * ```
+ */
 export type Verdict = boolean | 401 | 403 | PeerContext;
 
 /** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */

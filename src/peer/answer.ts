@@ -1,8 +1,37 @@
+import { isObservable } from 'rxjs';
 import { log } from '../logger.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { isThenable } from './guard.js';
+import type { StreamHandler } from './hooks.js';
 import { loggable } from './loggable.js';
 import type { StreamCore } from './stream-core.js';
+
+/** Has a handler answer a stream; `settled` is told when it has. */
+export function handle(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
+  const done = (): void => {
+    stream.line.settle();
+    endAnswer(stream);
+    settled?.(false);
+  };
+  const failed = (error: unknown): void => {
+    stream.line.settle();
+    failAnswer(stream, error);
+    stopUpload(stream);
+    settled?.(true);
+  };
+  stream.line.run();
+  try {
+    const { payload } = stream;
+    const result = handler(payload === ABSENT ? null : payload, stream.stream);
+    if (isObservable(result))
+      log('warn', 'rxmux: a handler returned an Observable, which nobody subscribes to: answer with stream.sendAll() or respond()');
+    if (isThenable(result)) result.then(done, failed);
+    else done();
+  } catch (error) {
+    failed(error);
+  }
+}
 
 /**
  * Ends the answer to a stream that the remote opened, if nobody has. Where nobody reads, an upload that still goes on is

@@ -2,7 +2,6 @@ import { fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
-import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -15,6 +14,7 @@ import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
 import type { Input } from './pump.js';
 import { Received } from './received.js';
+import { openFrame } from './sendable.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
 import { WaitingStream } from './waiting.js';
@@ -60,11 +60,7 @@ export class Calls {
     checkNumber('timeoutMs', timeoutMs);
     if (signal !== undefined && typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
       throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
-    const payload = value === undefined ? ABSENT : value;
-    const headers = this.#headers(value, options);
-    const encoded = payload === ABSENT ? null : core.codec.encodePayload(payload);
-    const frame = new OutgoingFrame({ type: 'open', payload, headers, end: intent !== 'talk', trailers: null }, encoded, core.codec);
-    core.checkSendable(frame, encoded, null);
+    const frame = openFrame(core, value, this.#headers(value, options), intent !== 'talk', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
     stream.limit(timeoutMs);
     if (signal !== undefined) stream.cancelWith(signal);

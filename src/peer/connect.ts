@@ -21,7 +21,7 @@ export interface ConnectOptions extends PeerOptions {
   readonly hello?: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
   /** How long the socket may take to open, in ms; 0 is no limit. Default 10 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long the reply to the hello may take, in ms; 0 is no limit. Default 10 000. */
+  /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /** Dials on the first call instead of at once. Default `false`. */
   readonly lazy?: boolean | undefined;

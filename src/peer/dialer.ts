@@ -2,10 +2,10 @@ import { Subscription, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
+import type { Loss } from '../session/session-options.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { LazyMap } from '../wire/lazy.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { Attempt } from './attempt.js';
@@ -42,8 +42,8 @@ export class Dialer implements SocketSource {
   readonly #step = new Step();
   #stability = new Subscription();
   readonly #surroundings: Subscription;
-  /** What follows each loss once everybody has been told of it. */
-  readonly #untold = new LazyMap<CloseReason, () => void>();
+  /** Losses that are still being told. */
+  #untold = 0;
 
   constructor(
     private readonly core: PeerCore,
@@ -87,7 +87,7 @@ export class Dialer implements SocketSource {
     return this.#phase !== 'stopped';
   }
 
-  lost(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {
+  lost(session: Session, close: SocketClose, announced: ResetCode | null): Loss {
     if (session !== this.#session) return this.#lostBehind(close);
     this.#session = null;
     this.#stability.unsubscribe();
@@ -97,17 +97,11 @@ export class Dialer implements SocketSource {
     return this.#failed({ close, status: null, error }, announced);
   }
 
-  afterLoss(reason: CloseReason): void {
-    const follow = this.#untold.get(reason);
-    this.#untold.delete(reason);
-    follow?.();
-  }
-
   stop(): void {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.sessions.size === 0 && this.#untold.size === 0) this.core.finish(reason, null);
+    if (this.core.sessions.size === 0 && this.#untold === 0) this.core.finish(reason, null);
     else if (this.core.current === null) this.core.waiting.dismiss({ how: 'lost', reason }, null);
   }
 
@@ -136,9 +130,9 @@ export class Dialer implements SocketSource {
       error: (error: unknown) => {
         if (attempt.givenUp) return;
         attempt.giveUp();
-        const reason = this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null);
-        this.core.dialFailed(reason);
-        this.afterLoss(reason);
+        const loss = this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null);
+        this.core.dialFailed(loss.reason);
+        loss.follow();
       },
     });
   }
@@ -188,11 +182,8 @@ export class Dialer implements SocketSource {
     if (session.closedToNew) this.replace();
   }
 
-  /** Decides what follows a failure; gives the reason that everybody is told. */
-  #failed(
-    { close, status, error }: Omit<DialFailed, 'error'> & { readonly error: AnyMuxError | null },
-    announced: ResetCode | null,
-  ): CloseReason {
+  /** Decides what follows a failure. */
+  #failed({ close, status, error }: Omit<DialFailed, 'error'> & { readonly error: AnyMuxError | null }, announced: ResetCode | null): Loss {
     const { backoff, surroundings } = this.plan;
     const facts = { status, error, announced, offline: surroundings.offline };
     const isWanted = !this.#stopped && backoff?.failed(close, facts) === true;
@@ -200,22 +191,31 @@ export class Dialer implements SocketSource {
     const retried = isWanted && !this.#stopped ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
-    this.#untold.set(reason, () => {
+    return this.#loss(reason, () => {
       if (retried === null || this.#phase === 'stopped') this.#giveUp(reason, error);
       else if (this.#phase === 'waiting') this.#wait(retried.delay(close.code, announced));
     });
-    return reason;
   }
 
   /** A socket whose replacement is there, or on its way, has ended. */
-  #lostBehind(close: SocketClose): CloseReason {
+  #lostBehind(close: SocketClose): Loss {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
-    this.#untold.set(reason, () => {
+    return this.#loss(reason, () => {
       this.#last = reason;
       if (this.#phase === 'stopped') this.#giveUp(reason, null);
       else this.#report();
     });
-    return reason;
+  }
+
+  #loss(reason: CloseReason, follow: () => void): Loss {
+    this.#untold++;
+    return {
+      reason,
+      follow: () => {
+        this.#untold--;
+        follow();
+      },
+    };
   }
 
   /** Dials no more. Sockets that still drain have their time. */

@@ -1,9 +1,9 @@
 import { Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
+import type { Loss } from '../session/session-options.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import type { CloseReason } from '../wire/close-reason.js';
 import { CodecMismatch, isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { subprotocol } from '../wire/subprotocol.js';
@@ -61,12 +61,14 @@ export class GivenSocket implements SocketSource {
     // There is no other socket to go to.
   }
 
-  lost(_session: Session, close: SocketClose): CloseReason {
-    return { ...close, willRetry: false };
-  }
-
-  afterLoss(reason: CloseReason): void {
-    this.core.finish(reason, null);
+  lost(_session: Session, close: SocketClose): Loss {
+    const reason = { ...close, willRetry: false };
+    return {
+      reason,
+      follow: () => {
+        this.core.finish(reason, null);
+      },
+    };
   }
 
   stop(): void {

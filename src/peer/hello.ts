@@ -1,9 +1,7 @@
 import { asyncScheduler, concatMap, defer, Observable, takeWhile } from 'rxjs';
 import type { Session } from '../session/session.js';
 import { RefusedError } from '../wire/errors.js';
-import { ABSENT } from '../wire/frame.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { OutgoingFrame } from '../wire/outgoing.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Attempt } from './attempt.js';
 import { readOne } from './calls.js';
@@ -11,6 +9,7 @@ import { limited } from './dial.js';
 import { guard, settled } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { PeerCore } from './peer-core.js';
+import { openFrame } from './sendable.js';
 import { StreamCore } from './stream-core.js';
 import type { Stream } from './stream.js';
 
@@ -26,9 +25,20 @@ export interface DialContext {
   readonly signal: AbortSignal;
 }
 
-/** The first stream of every socket: where tokens and resume cursors live. */
+/**
+ * The first stream of every socket, where tokens and resume cursors live (C11). A value that the codec cannot represent fails the
+ * dial.
+ *
+ * @example
+ * ```ts
+ * connect('wss://example.org/mux', { hello: () => ({ payload: { token }, onReply: (user) => console.log(user) }) });
+ * // { name: 'ann' }
+ * ```
+ */
 export interface Hello {
+  /** What the server's `onHello` gets. Left out or `undefined`, none is sent, and it gets `null` (S12). */
   readonly payload?: unknown;
+  /** Headers of its open. Open interceptors do not see them. Default none. */
   readonly headers?: MetadataInput | undefined;
   /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
   readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
@@ -60,17 +70,9 @@ export function greeting(
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
     if (session.closedToNew) throw new RefusedError('the remote is going away', null);
-    const { codec } = core;
-    const payload = hello.payload === undefined ? ABSENT : hello.payload;
-    const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-    const frame = new OutgoingFrame(
-      { type: 'open', payload, headers: freezeMetadata(copyMetadata(hello.headers), codec), end: true },
-      encoded,
-      codec,
-    );
-    core.checkSendable(frame, encoded, session.streams.nextId);
+    const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
     const live = session.open();
-    const stream = new StreamCore(core, live, frame.headers, payload);
+    const stream = new StreamCore(core, live, frame.headers, frame.payload);
     // It belongs to this socket: unlike other streams it is not taken back for the next.
     live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
     stream.limit(timeoutMs);

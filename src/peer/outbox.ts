@@ -6,6 +6,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
+import { checkSendable } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Trailers, or a function that is asked for them when the end is sent. */
@@ -101,7 +102,7 @@ export class Outbox {
 
   #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
-    stream.core.checkSendable(frame, encodedPayload, stream.line.id);
+    checkSendable(stream.core, frame, encodedPayload, stream.line.id);
     this.#begun = true;
     stream.taken();
     stream.line.send(frame);

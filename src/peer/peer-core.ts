@@ -1,15 +1,13 @@
 import { ignoreElements, Observable } from 'rxjs';
 import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
-import type { SessionOwner } from '../session/session-options.js';
+import type { Loss, SessionOwner } from '../session/session-options.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { Codec, Message } from '../wire/codec.js';
-import { ConnectionLostError } from '../wire/errors.js';
+import type { Codec } from '../wire/codec.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -24,8 +22,6 @@ import type { SocketSource } from './socket-source.js';
 import { StatusTeller } from './status.js';
 import type { PeerStatus } from './status.js';
 import { WaitingRoom } from './waiting.js';
-
-const NOT_OPEN: CloseReason = { code: CloseCode.ABNORMAL, reason: 'the connection is not open', wasClean: false, willRetry: false };
 
 /** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
 export class PeerCore implements SessionOwner {
@@ -85,6 +81,11 @@ export class PeerCore implements SessionOwner {
   /** The session that takes a new stream now, or `null`. */
   get current(): Session | null {
     return this.#current?.closedToNew === false ? this.#current : null;
+  }
+
+  /** The session that takes new streams, or did so last and has not ended. */
+  get session(): Session | null {
+    return this.#current;
   }
 
   get sessions(): ReadonlySet<Session> {
@@ -148,12 +149,6 @@ export class PeerCore implements SessionOwner {
     this.#status.complete();
   }
 
-  ping(): Promise<number> {
-    const answered = this.#current === null ? this.#pingLater() : pinged(this.#current);
-    answered.catch(() => undefined);
-    return answered;
-  }
-
   /** Ends every session in good order, and dials no more. */
   close(drainMs: number, code: ResetCode, reason: string): void {
     checkNumber('drainMs', drainMs);
@@ -165,26 +160,6 @@ export class PeerCore implements SessionOwner {
     if (status.state !== 'closed' && !(status.state === 'draining' && status.by === 'local'))
       this.#status.set({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
-  }
-
-  /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
-  checkSendable(frame: Frame, encodedPayload: Message | null, id: number | null): void {
-    const { maxFrameBytes } = this.options;
-    if (isSmall(frame, encodedPayload, maxFrameBytes, this.codec)) return;
-    const numbered = { ...frame, stream: id ?? this.#current?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
-    if (!fits(numbered, encodedPayload, maxFrameBytes, this.codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, this.codec);
-  }
-
-  /** A reset's payload, encoded; `null` when there is none, or when it cannot be sent. */
-  resetPayload(payload: unknown, id: number | null): Message | null {
-    if (payload === undefined || payload === null) return null;
-    try {
-      const encoded = this.codec.encodePayload(payload);
-      this.checkSendable({ type: 'reset', payload }, encoded, id);
-      return encoded;
-    } catch {
-      return null;
-    }
   }
 
   /** The hello was refused: whoever sent it may not stay. */
@@ -208,7 +183,7 @@ export class PeerCore implements SessionOwner {
     this.source.goneAway(session, code);
   }
 
-  ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason {
+  ending(session: Session, close: SocketClose, announced: ResetCode | null): Loss {
     this.#sessions.delete(session);
     if (this.#current === session) {
       this.#current = null;
@@ -218,17 +193,11 @@ export class PeerCore implements SessionOwner {
     return this.source.lost(session, close, announced);
   }
 
-  ended(reason: CloseReason): void {
+  ended(loss: Loss): void {
+    const { reason } = loss;
     // Somebody who was told of the loss may have closed the peer.
     this.hooks.closed(reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason);
-    this.source.afterLoss(reason);
-  }
-
-  /** As any call does, it waits for the connection. */
-  #pingLater(): Promise<number> {
-    if (!this.source.hopeful) return Promise.reject(new ConnectionLostError(NOT_OPEN));
-    this.source.wake();
-    return this.opened.then(() => this.ping());
+    loss.follow();
   }
 
   #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
@@ -241,14 +210,6 @@ export class PeerCore implements SessionOwner {
       subscriber.add(this.#status.status$.pipe(ignoreElements()).subscribe(subscriber));
     });
   }
-}
-
-function pinged({ connection }: Session): Promise<number> {
-  return new Promise((resolve, reject) => {
-    connection.ping(resolve, (reason) => {
-      reject(new ConnectionLostError(reason));
-    });
-  });
 }
 
 function present<T>(part: T | null): T {

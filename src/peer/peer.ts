@@ -21,29 +21,36 @@ import type {
 import { resolveOptions } from './options.js';
 import type { PeerContext, PeerOptions } from './options.js';
 import { PeerCore } from './peer-core.js';
+import { ping } from './ping.js';
 import type { SocketSource } from './socket-source.js';
 import type { PeerStatus } from './status.js';
 import type { Stream } from './stream.js';
 
 /** A frame as an observer sees it, with the peer and the number of the socket it went over: 1, 2, … */
 export interface FrameEvent<F extends Frame = Frame> {
+  /** `tx`: the peer sends it; `rx`: the peer has received it. */
   readonly direction: FrameDirection;
+  /** As it is on the wire: of a payload that was cut, each fragment is a frame of its own. */
   readonly frame: F;
+  /** Who sends or has received it. */
   readonly peer: Peer;
+  /** Counts the sockets of this peer that have opened, from 1; a stream id means something together with it only. */
   readonly connection: number;
 }
 
+/** What a peer over a socket of your own can be given. */
 export interface NewPeerOptions extends PeerOptions {
-  /** Whether this side dialed: the dialer's stream ids are odd. */
+  /** Whether this side dialed: the dialer's stream ids are odd (S1). */
   readonly isDialer: boolean;
 }
 
+/** How a peer, or a server with all its peers, is closed. */
 export interface CloseOptions {
-  /** How long live streams may go on, in ms. Default 0. */
+  /** How long live streams may go on, in ms; `Infinity`: as long as they take. Default 0. */
   readonly drainMs?: number | undefined;
-  /** Code of the goaway. Default NO_ERROR. */
+  /** Code of the goaway. Default NO_ERROR; after any other the remote closes the socket itself 1 s later (C7). */
   readonly code?: ResetCode | undefined;
-  /** Text of the goaway and of the close frame. Default none. */
+  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default none. */
   readonly reason?: string | undefined;
 }
 
@@ -66,6 +73,13 @@ export class Peer {
    * A peer over a socket of your own, which reads nothing before {@link serve}.
    *
    * @throws CodecNotRegistered, and TypeError for a bad option
+   *
+   * @example
+   * ```ts
+   * const peer = new Peer(new WebSocket('wss://example.org/mux', 'mux.v1.json'), { isDialer: true });
+   * void peer.serve();
+   * await peer.request({ op: 'sum', of: [1, 2, 3] });   // 6
+   * ```
    */
   constructor(socket: SocketLike, options: NewPeerOptions);
   /** @internal */
@@ -83,10 +97,27 @@ export class Peer {
     this.#calls = new Calls(this.#core);
   }
 
+  /**
+   * Whether this side dialed: streams that it opens have odd ids, those of the remote even ones (S1).
+   *
+   * @example
+   * ```ts
+   * connect('wss://example.org/mux').isDialer;   // true
+   * ```
+   */
   get isDialer(): boolean {
     return this.#core.options.isDialer;
   }
 
+  /**
+   * The codec of every message, in both directions (V5): the option `codec`, else what was registered under `settings.codec`
+   * when the peer was made.
+   *
+   * @example
+   * ```ts
+   * connect('wss://example.org/mux').codec.name;   // 'json'
+   * ```
+   */
   get codec(): Codec {
     return this.#core.codec;
   }
@@ -96,6 +127,15 @@ export class Peer {
     return this.#core.context;
   }
 
+  /**
+   * Where the connection is now.
+   *
+   * @example
+   * ```ts
+   * await peer.opened;
+   * peer.status;   // { state: 'open', reconnects: 0 }
+   * ```
+   */
   get status(): PeerStatus {
     return this.#core.status;
   }
@@ -105,7 +145,17 @@ export class Peer {
     return this.#core.status$;
   }
 
-  /** Resolves with this peer once the socket is open and the hello was answered; rejects when that fails for good. */
+  /**
+   * Resolves with this peer once the socket is open and the hello was answered. Rejects when that fails for good: with the error
+   * of the status `closed`, or with a ConnectionLostError where it has none; the rejection need not be handled. It does not make
+   * a `lazy` peer dial.
+   *
+   * @example
+   * ```ts
+   * const peer = await connect('wss://example.org/mux', { reconnect: true }).opened;
+   * peer.status.state;   // 'open'
+   * ```
+   */
   get opened(): Promise<Peer> {
     return this.#core.opened;
   }
@@ -115,7 +165,16 @@ export class Peer {
     return this.#core.closed;
   }
 
-  /** Every stream that the remote opens. Use one to take it; what nobody takes goes to the {@link onStream} handler. */
+  /**
+   * Every stream that the remote opens, as it comes; completes when the peer has ended. Whoever reads one, sends on it or resets
+   * it at once has taken it; what nobody takes goes to the {@link onStream} handler.
+   *
+   * @example
+   * ```ts
+   * peer.streams$.pipe(respond((word: string) => from(word))).subscribe();
+   * // at the remote: peer.open$('abc') emits 'a', 'b' and 'c'
+   * ```
+   */
   get streams$(): Observable<Stream> {
     return this.#core.reception.streams$;
   }
@@ -131,10 +190,10 @@ export class Peer {
   }
 
   /**
-   * Asks, and gives the answer: the first payload that comes back, or `null` for an end without one.
+   * Asks, and gives the answer: the first payload that comes back, or `null` for an end without one (S11).
    *
-   * Always rejects rather than throws: with what an interceptor threw, TypeError for a payload the codec cannot represent,
-   * and every `AnyMuxError`.
+   * Always rejects rather than throws: with what an interceptor or `onOpen` threw, TypeError for a bad option and for a payload
+   * or headers the codec cannot represent, and every `AnyMuxError`.
    *
    * @example
    * ```ts
@@ -145,17 +204,37 @@ export class Peer {
     return this.#calls.request(payload, options as OpenOptions) as Promise<R>;
   }
 
-  /** {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. */
+  /**
+   * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. Errors with
+   * what the promise rejects with.
+   *
+   * @throws TypeError for a `retry` whose count or delay is no non-negative number
+   *
+   * @example
+   * ```ts
+   * peer.request$<number>({ op: 'sum', of: [1, 2] }, { retry: 'safe' }).subscribe(console.log);
+   * // 3
+   * ```
+   */
   request$<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Observable<R> {
     return this.#calls.request$(payload, options as OpenOptions) as Observable<R>;
   }
 
   /**
-   * Opens a stream at once.
+   * Opens a stream at once; while connecting, it waits for the connection. Where this peer opens no more, the stream that is
+   * given has been REFUSED.
    *
    * @param options `end: true` when nothing but the payload is sent
-   * @throws what an open interceptor throws, TypeError for a payload or headers the codec cannot represent, ProtocolError
-   *   for headers that do not fit a message, QueueOverflowError when too much waits for a connection
+   * @throws what an open interceptor or `onOpen` throws, TypeError for a bad option and for a payload or headers the codec cannot
+   *   represent, ProtocolError for headers that do not fit a message, QueueOverflowError when too much waits for a connection
+   *   (`maxQueuedBytes`), StreamIdsExhaustedError when the ids have run out and no other socket is dialed (S1)
+   *
+   * @example
+   * ```ts
+   * const stream = peer.open<number, string>({ op: 'count letters' });
+   * void stream.sendAll(['a', 'bc']);
+   * await firstValueFrom(stream);   // 3
+   * ```
    */
   open<In = unknown, Out = unknown>(
     payload?: unknown,
@@ -167,34 +246,66 @@ export class Peer {
   /**
    * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
+   * Errors with what {@link open} throws, and with what ended the stream or the input.
    *
-   * @throws TypeError for an overflow that is no policy
+   * @throws TypeError for an overflow that is no policy, and for a `retry` whose count or delay is no non-negative number
+   *
+   * @example
+   * ```ts
+   * peer.open$<number>({ op: 'ticks' }).pipe(take(2)).subscribe(console.log);
+   * // 0
+   * // 1
+   * ```
    */
   open$<In = unknown, Out = unknown>(payload?: unknown, options: OpenOptions<In, Out> & InputOptions<Out> = {}): Observable<In> {
     return this.#calls.open$(payload, options as OpenOptions & InputOptions) as Observable<In>;
   }
 
-  /** Sends one payload and forgets it: whatever comes back is dropped. Throws as {@link open} does. */
+  /**
+   * Sends one payload and forgets it: whatever comes back is dropped (S11), and nothing tells whether it has arrived.
+   *
+   * @throws as {@link open} does
+   *
+   * @example
+   * ```ts
+   * peer.notify({ op: 'seen', id: 7 });
+   * // sends {"type":"open","stream":1,"end":true,"payload":{"op":"seen","id":7}}
+   * ```
+   */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
     this.#calls.open(payload, 'forget', options);
   }
 
   /**
-   * Measures the round trip, in ms; while connecting it waits for the connection, which is not counted. Rejects with a
-   * ConnectionLostError when the socket ends first, and as {@link opened} does when there will be none.
+   * Measures the round trip of a ping (C1), in ms; while connecting it waits for the connection, which is not counted. Rejects
+   * with a ConnectionLostError when the socket ends first, and as {@link opened} does when there will be none; the rejection need
+   * not be handled.
+   *
+   * @example
+   * ```ts
+   * await peer.ping();   // 23
+   * ```
    */
   ping(): Promise<number> {
-    return this.#core.ping();
+    return ping(this.#core);
   }
 
   /**
-   * Ends the connection in good order: goaway, what was accepted is written out, live streams get `drainMs`, the rest is
-   * reset with CANCEL, and the WebSocket closes with 1000. A second call can only shorten.
+   * Ends the connection in good order (C8): goaway, what was accepted is written out, live streams get `drainMs`, the rest is
+   * reset with CANCEL, and the WebSocket closes with 1000, or is terminated when nothing moves for 2 s. A second call can only
+   * shorten; code and reason stay those of the first.
    *
    * Without a connection there is nothing to write to: calls that wait for one fail, and a `notify` that waits is dropped
    * with a warning. `await peer.opened` first where it must arrive.
    *
-   * @returns the same promise as {@link closed}
+   * @returns the same promise as {@link closed}: it resolves with the reason of the last socket, and never rejects
+   * @throws TypeError for a `drainMs` that is no non-negative number, a code that is no integer and a reason that is no text;
+   *   nothing is closed then
+   *
+   * @example
+   * ```ts
+   * await peer.close({ drainMs: 5_000 });   // { code: 1000, reason: '', wasClean: true, willRetry: false }
+   * ```
    */
   close(options: CloseOptions = {}): Promise<CloseReason> {
     this.#core.close(options.drainMs ?? 0, options.code ?? ResetCode.NO_ERROR, options.reason ?? '');
@@ -213,7 +324,19 @@ export class Peer {
     return this.closed;
   }
 
-  /** Answers streams that the remote opens. There is one handler; a second replaces the first with a warning. */
+  /**
+   * Answers streams that the remote opens; without a handler they are REFUSED. There is one; a second replaces the first with a
+   * warning.
+   *
+   * What it returns is its work: when that settles, the stream is ended unless somebody has ended it, and when it throws or
+   * rejects, the stream is reset with APPLICATION_ERROR, or as a ResetError says that was thrown.
+   *
+   * @example
+   * ```ts
+   * peer.onStream(({ n }: { n: number }, stream) => stream.reply(n * n));
+   * // at the remote: await peer.request({ n: 12 }) gives 144
+   * ```
+   */
   onStream(handler: StreamHandler): Remove {
     return this.#core.reception.handle(handler);
   }

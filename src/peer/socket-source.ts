@@ -1,4 +1,5 @@
 import type { Session } from '../session/session.js';
+import type { Loss } from '../session/session-options.js';
 import type { SocketClose } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
@@ -18,10 +19,8 @@ export interface SocketSource {
   replace(): boolean;
   /** The remote of a session goes away; `code` is NO_ERROR or `null` where nothing is wrong. */
   goneAway(session: Session, code: ResetCode | null): void;
-  /** A session's socket has ended; gives the whole truth about it. */
-  lost(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason;
-  /** Everybody has been told of the loss. */
-  afterLoss(reason: CloseReason): void;
+  /** A session's socket has ended; gives the whole truth about it, and what comes next. */
+  lost(session: Session, close: SocketClose, announced: ResetCode | null): Loss;
   /** Dials no more. */
   stop(): void;
 }

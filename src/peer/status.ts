@@ -6,11 +6,46 @@ import type { AnyMuxError } from '../wire/errors.js';
 
 /** Where a peer's connection is. Attempts count from 1 since the last stable socket; delays are ms. */
 export type PeerStatus =
-  | { readonly state: 'connecting'; readonly attempt: number; readonly last: CloseReason | null }
-  | { readonly state: 'open'; readonly reconnects: number }
-  | { readonly state: 'waiting'; readonly attempt: number; readonly delayMs: number; readonly last: CloseReason; readonly offline: boolean }
-  | { readonly state: 'draining'; readonly by: 'local' | 'remote' }
-  | { readonly state: 'closed'; readonly reason: CloseReason; readonly error: AnyMuxError | null };
+  | {
+      /** There is no open socket yet, or its hello is not answered. Calls wait. */
+      readonly state: 'connecting';
+      /** The number of this dial. */
+      readonly attempt: number;
+      /** Why the last socket ended, or the last dial failed; `null` before. */
+      readonly last: CloseReason | null;
+    }
+  | {
+      /** Calls are sent. */
+      readonly state: 'open';
+      /** The sockets before this one. */
+      readonly reconnects: number;
+    }
+  | {
+      /** The reconnect helper lets a delay pass before it dials again (D1). Calls wait. */
+      readonly state: 'waiting';
+      /** The number of the dial to come. */
+      readonly attempt: number;
+      /** The whole delay, in ms. */
+      readonly delayMs: number;
+      /** Why the last socket ended, or the last dial failed. */
+      readonly last: CloseReason;
+      /** Whether there is no network: then it waits for that, and not for the delay. */
+      readonly offline: boolean;
+    }
+  | {
+      /** Streams go on to their end, and no more are opened on this socket (C3). */
+      readonly state: 'draining';
+      /** `local`: by `close()`; `remote`: the other side goes away, and calls wait where a replacement is dialed. */
+      readonly by: 'local' | 'remote';
+    }
+  | {
+      /** Nothing comes any more. */
+      readonly state: 'closed';
+      /** Why the last socket ended, or the last dial failed; `willRetry` is `false`. */
+      readonly reason: CloseReason;
+      /** What the last dial, or its hello, failed with; `null` where the peer was closed, or its socket lost. */
+      readonly error: AnyMuxError | null;
+    };
 
 /** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
 export class StatusTeller {

@@ -17,6 +17,7 @@ import type { End } from './end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
+import { resetPayload } from './sendable.js';
 import type { Abortable } from './signals.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
@@ -210,7 +211,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     const streamId = this.line.id;
     if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
     this.taken();
-    this.line.reset('user', code, reason, payload ?? null, this.core.resetPayload(payload, streamId));
+    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.core, payload, streamId));
   }
 
   /** Resets the stream because this side is no longer interested; consumers see `error`. */
@@ -236,7 +237,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (this.phase === 'closed') return;
     const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
-    this.line.reset('user', code, reason, payload, this.core.resetPayload(payload, this.line.id));
+    this.line.reset('user', code, reason, payload, resetPayload(this.core, payload, this.line.id));
   }
 
   #deliver(payload: unknown): void {

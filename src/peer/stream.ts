@@ -18,14 +18,17 @@ import { StreamIterator } from './stream-iterator.js';
 
 /** Headers for this side's first frame on a stream that the remote opened. */
 export interface SendOptions {
+  /** Metadata ahead of the answer (S4), copied; an object without keys is none (S13). Behind the first frame a TypeError. Default none. */
   readonly headers?: MetadataInput | undefined;
 }
 
 /** Trailers, which go with the end. */
 export interface EndOptions {
+  /** Metadata known only now, such as a count or a checksum (S4), copied. Default those of `setTrailers`, else none. */
   readonly trailers?: MetadataInput | undefined;
 }
 
+/** Headers, where the reply is this side's first frame, and trailers for its end. */
 export interface ReplyOptions extends SendOptions, EndOptions {}
 
 /**
@@ -91,11 +94,12 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return payload === ABSENT ? null : payload;
   }
 
+  /** Whether the stream was opened with a payload; a `null` that was sent is one. */
   get hasPayload(): boolean {
     return this.#core.payload !== ABSENT;
   }
 
-  /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come. */
+  /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come, empty when it had none. */
   get replyHeaders(): Readonly<Metadata> | null {
     return this.#core.replyHeaders;
   }
@@ -105,12 +109,29 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return this.#core.trailers;
   }
 
-  /** Where the stream is in its life. */
+  /**
+   * Where the stream is in its life. Its open, and its end on this side, count once they are written, not when they are queued (S3).
+   *
+   * @example
+   * ```ts
+   * await stream.end();
+   * stream.phase;   // 'halfClosedLocal' as soon as the socket has taken it; the remote may go on
+   * ```
+   */
   get phase(): StreamPhase {
     return this.#core.phase;
   }
 
-  /** What ended the stream; `null` while it is live. */
+  /**
+   * What ended the stream (S7); `null` while it is live. `by` of a reset tells whether this program, the library or the remote
+   * did it.
+   *
+   * @example
+   * ```ts
+   * stream.reset(300, 'quota used up');
+   * stream.cause;   // { how: 'reset', by: 'user', code: 300, reason: 'quota used up', payload: null }
+   * ```
+   */
   get cause(): CloseCause | null {
     return this.#core.cause;
   }
@@ -130,7 +151,19 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return this.#core.extras.closed;
   }
 
-  /** Sends this side's headers ahead of the first value, on a stream that the remote opened. Does nothing behind it. */
+  /**
+   * Sends this side's headers ahead of the first value, on a stream that the remote opened (S4). Does nothing where neither the
+   * call nor an interceptor has any, behind this side's first frame, and on a stream that this side opened.
+   *
+   * @throws TypeError for headers that are no plain object or that the codec cannot represent; ProtocolError for headers that
+   *   do not fit a frame; what a reply-headers interceptor throws
+   *
+   * @example
+   * ```ts
+   * stream.sendHeaders({ total: 1_200 });
+   * // at the opener, ahead of any value: stream.replyHeaders is { total: 1200 }
+   * ```
+   */
   sendHeaders(headers?: MetadataInput): void {
     this.#core.outbox.sendHeaders(headers);
   }
@@ -138,10 +171,18 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /**
    * Sends one value.
    *
-   * @returns a promise that resolves once the stream's queue is below 256 KiB, at once in the common case. It rejects when
-   *   the stream can take no value any more; that rejection need not be handled.
+   * @returns a promise that resolves once the stream's queue is below 256 KiB and those of all streams below
+   *   `sendHighWaterBytes`, at once in the common case. It rejects when the stream can take no value any more: with what ended
+   *   the stream, a ProtocolError behind this side's end, a CancelledError while the peer closes, a QueueOverflowError, which ends
+   *   the stream, when too much is queued (`maxUnsentBytes`; without a connection `maxQueuedBytes`). The rejection need not be
+   *   handled.
    * @throws TypeError for `undefined` and `ABSENT`, for a value the codec cannot represent and for headers that come too late;
    *   ProtocolError for headers that do not fit a frame; what a reply-headers interceptor throws
+   *
+   * @example
+   * ```ts
+   * for (const row of rows) await stream.send(row);   // no faster than the socket takes them
+   * ```
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
@@ -168,27 +209,74 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return sendAll(this.#core, input, options);
   }
 
-  /** Sets the trailers of this side's end; a function is asked when the end is sent. */
+  /**
+   * Sets the trailers, which go once, with this side's end: that of `reply`, `end` and `sendAll`, or that of a handler which
+   * settles. A function is asked by the call that ends; `null` is none. A later call replaces them, those given to `reply` or
+   * `end` go instead of them, and behind the end the call does nothing.
+   *
+   * Never throws. Trailers that cannot be sent, and a function that throws, make `reply` and `end` throw, and elsewhere reset
+   * the stream as a handler that throws does.
+   *
+   * @example
+   * ```ts
+   * stream.setTrailers({ rows: 2 });
+   * await stream.sendAll(['a', 'b']);
+   * // at the opener, behind 'b': stream.trailers is { rows: 2 }
+   * ```
+   */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
     this.#core.outbox.setTrailers(trailers);
   }
 
-  /** Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload. */
+  /**
+   * Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload.
+   *
+   * @returns a promise as {@link send} gives; behind the end the value is lost, with a ProtocolError and one warning
+   * @throws TypeError for a value or metadata that the codec cannot represent and for headers that come too late; ProtocolError
+   *   for headers or trailers that do not fit a frame; what a reply-headers interceptor or a function of `setTrailers` throws
+   *
+   * @example
+   * ```ts
+   * peer.onStream((name, stream) => stream.reply(`hello ${name}`, { trailers: { rows: 1 } }));
+   * // at the remote: await peer.request('you') gives 'hello you'
+   * ```
+   */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     return this.#core.outbox.send(value === undefined ? ABSENT : value, options.headers, true, options.trailers);
   }
 
-  /** Ends this side of the stream without a value. */
+  /**
+   * Ends this side of the stream without a value; the remote's may go on (S2).
+   *
+   * @returns a promise as {@link reply} gives
+   * @throws as {@link reply} does, for trailers
+   *
+   * @example
+   * ```ts
+   * await stream.end({ trailers: { rows: 2 } });
+   * // sends {"type":"data","stream":1,"end":true,"trailers":{"rows":2}}
+   * ```
+   */
   end(options: EndOptions = {}): Promise<void> {
     return this.#core.outbox.send(ABSENT, undefined, true, options.trailers);
   }
 
   /**
-   * Aborts the stream on both sides. Does nothing once it is closed.
+   * Aborts the stream on both sides (S5); does nothing once it is closed. APPLICATION_ERROR, NO_ERROR and an application's own
+   * codes go behind what is queued, all others instead of it (S8). Readers on this side see a CancelledError for CANCEL, and a
+   * ResetError for any other code.
    *
    * @param code default CANCEL; an application's own codes start at 256
-   * @param reason cut to 1 024 bytes
+   * @param reason cut to 1 024 bytes, and further where a small cap needs it (R4)
    * @param payload sent along; left out when the codec cannot represent it
+   * @throws TypeError for a code that is no integer and for a reason that is no text, on a closed stream too; for REFUSED behind
+   *   this side's first frame, hence on every stream that this side opened (R2)
+   *
+   * @example
+   * ```ts
+   * stream.reset(300, 'quota used up', { limit: 10 });
+   * // at the remote: ResetError { resetCode: 300, reason: 'quota used up', payload: { limit: 10 } }
+   * ```
    */
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
     this.#core.reset(code, reason, payload);
@@ -199,6 +287,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return new StreamIterator<In>(this.#core);
   }
 
+  /** Reads every payload as it comes. What an observer throws is logged, and so is an error for which it has no handler. */
   override subscribe(
     observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
     error?: ((error: unknown) => void) | null,

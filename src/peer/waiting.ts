@@ -15,6 +15,7 @@ import { LazySet } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
+import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
@@ -190,9 +191,11 @@ export class WaitingStream implements StreamLine {
 
   /** A hook has reset the stream while its frames were leaving. */
   #resetToo(live: LiveStream): void {
+    const { core } = this;
     const ended = this.#ended;
     live.sink = NOBODY;
-    if (ended?.how === 'reset') live.reset('library', ended.code, ended.reason, null, this.core?.core.resetPayload(ended.payload, live.id));
+    if (core !== null && ended?.how === 'reset')
+      live.reset('library', ended.code, ended.reason, null, resetPayload(core.core, ended.payload, live.id));
   }
 }
 

@@ -10,9 +10,11 @@ export type CloseCause =
       readonly how: 'reset';
       /** Who did it: this program, this library on its own account, or the other side. */
       readonly by: 'user' | 'library' | 'remote';
+      /** Any integer; `null` when there was none. */
       readonly code: ResetCode | null;
+      /** The text beside the code; empty when there was none. */
       readonly reason: string;
-      /** The payload of a remote's reset; `null` when there was none. */
+      /** The payload of the reset; `null` when there was none. */
       readonly payload: unknown;
     }
   | { readonly how: 'lost'; readonly reason: CloseReason };

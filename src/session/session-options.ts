@@ -25,6 +25,13 @@ export interface SessionOptions {
   readonly owner: SessionOwner;
 }
 
+/** The end of a socket. */
+export interface Loss {
+  readonly reason: CloseReason;
+  /** What comes next, once everybody has been told. */
+  follow(): void;
+}
+
 /** Who holds sessions: told of what concerns more than one stream. */
 export interface SessionOwner {
   /** A stream that the remote opened has arrived whole. */
@@ -33,8 +40,8 @@ export interface SessionOwner {
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** The remote goes away: this socket takes no new streams. */
   goneAway(session: Session, code: ResetCode | null): void;
-  /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with what this returns. */
-  ending(session: Session, close: SocketClose, announced: ResetCode | null): CloseReason;
+  /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with its reason. */
+  ending(session: Session, close: SocketClose, announced: ResetCode | null): Loss;
   /** The last stream has been failed. */
-  ended(reason: CloseReason): void;
+  ended(loss: Loss): void;
 }

@@ -226,12 +226,12 @@ export class Session {
     this.vigil.stop();
     this.reading.finish();
     this.scheduler.stop(null);
-    const reason = this.#owner.ending(this, close, this.#announced);
-    for (const stream of this.streams.all()) stream.lose(reason);
-    this.connection.lose(reason);
+    const loss = this.#owner.ending(this, close, this.#announced);
+    for (const stream of this.streams.all()) stream.lose(loss.reason);
+    this.connection.lose(loss.reason);
     this.#root.unsubscribe();
     this.scheduler.clear();
     this.streams.clearResets();
-    this.#owner.ended(reason);
+    this.#owner.ended(loss);
   }
 }

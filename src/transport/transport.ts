@@ -9,7 +9,7 @@ export interface SocketClose {
 }
 
 /**
- * One open socket as a session sees it: messages in, messages out, and the few things a platform does in its own way.
+ * One socket, which may still be connecting: messages in, messages out, and the few things a platform does in its own way.
  * This folder is the only one that touches a real clock or a real event loop.
  */
 export interface Transport {

@@ -27,11 +27,13 @@ export class ProtocolError extends MuxError {
   readonly code = 'PROTOCOL';
 }
 
-/** A dial that failed. `status` is the HTTP status of a refused handshake where the platform shows it, else `null`. */
+/** A dial that failed. */
 export class ConnectError extends MuxError {
   override readonly name = 'ConnectError';
   readonly code = 'CONNECT';
+  /** HTTP status of a refused handshake where the platform shows it, else `null`. */
   readonly status: number | null;
+  /** How the socket ended, or why there was none. */
   readonly reason: CloseReason | null;
 
   constructor(message: string, facts: { readonly status?: number | null; readonly reason?: CloseReason | null } & ErrorOptions = {}) {
@@ -100,8 +102,11 @@ export abstract class StreamError extends MuxError {
 }
 
 /**
- * The remote reset the stream with a code other than APPLICATION_ERROR and REFUSED, which have classes of their own.
- * A handler may throw one: it goes out as that reset.
+ * A reset ended the stream. The remote's, unless its code is APPLICATION_ERROR or REFUSED, which have classes of their own; this
+ * side's `reset(300)`, as with any code but CANCEL; and what the library resets for a rule or a limit, such as PROTOCOL_ERROR,
+ * PAYLOAD_TOO_LARGE and FLOW_CONTROL. `stream.cause.by` tells whose it was: `'remote'`, `'user'` or `'library'`.
+ *
+ * A handler may throw one: it goes out as that reset, unless its code is REFUSED (R2).
  *
  * @example
  * ```ts
@@ -150,6 +155,7 @@ export class RefusedError extends StreamError {
   readonly code = 'REFUSED';
 
   constructor(
+    /** Why, for people; empty when nothing was said. */
     readonly reason: string,
     readonly resetCode: typeof ResetCode.REFUSED | null = ResetCode.REFUSED,
     options: StreamErrorOptions = {},
@@ -158,7 +164,7 @@ export class RefusedError extends StreamError {
   }
 }
 
-/** A time-out of this side ended the stream. */
+/** The time-out of a call of this side, or of its hello, ended the stream. */
 export class DeadlineExceededError extends StreamError {
   override readonly name = 'DeadlineExceededError';
   readonly code = 'DEADLINE_EXCEEDED';
@@ -172,7 +178,10 @@ export class DeadlineExceededError extends StreamError {
   }
 }
 
-/** This side cancelled the stream: by `reset()`, by an AbortSignal (its reason is the `cause`), or by closing the peer. */
+/**
+ * This side cancelled the stream: by `reset()` with CANCEL, its default code, by unsubscribing, by an AbortSignal (its reason is
+ * the `cause`), or by closing the peer. A CANCEL of the remote is a {@link ResetError}.
+ */
 export class CancelledError extends StreamError {
   override readonly name = 'CancelledError';
   readonly code = 'CANCELLED';

@@ -1,0 +1,29 @@
+import type { Session } from '../session/session.js';
+import { CloseCode } from '../wire/close-reason.js';
+import { ConnectionLostError } from '../wire/errors.js';
+import { disown, rejected } from './guard.js';
+import type { PeerCore } from './peer-core.js';
+
+const NOT_OPEN = { code: CloseCode.ABNORMAL, reason: 'the connection is not open', wasClean: false, willRetry: false };
+
+/** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
+export function ping(core: PeerCore): Promise<number> {
+  const { session, source } = core;
+  if (session !== null) return disowned(answered(session));
+  if (!source.hopeful) return rejected(new ConnectionLostError(NOT_OPEN));
+  source.wake();
+  return disowned(core.opened.then(() => ping(core)));
+}
+
+function answered({ connection }: Session): Promise<number> {
+  return new Promise((resolve, reject) => {
+    connection.ping(resolve, (reason) => {
+      reject(new ConnectionLostError(reason));
+    });
+  });
+}
+
+function disowned<T>(promise: Promise<T>): Promise<T> {
+  disown(promise);
+  return promise;
+}

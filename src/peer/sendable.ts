@@ -1,0 +1,47 @@
+import type { Message } from '../wire/codec.js';
+import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
+import { ABSENT } from '../wire/frame.js';
+import type { Frame, Metadata } from '../wire/frame.js';
+import { OutgoingFrame } from '../wire/outgoing.js';
+import type { PeerCore } from './peer-core.js';
+
+/**
+ * The frame that opens a stream, with its payload encoded; `undefined` is none.
+ *
+ * @throws TypeError for a payload that the codec cannot represent, ProtocolError for headers that do not fit a message
+ */
+export function openFrame(
+  core: PeerCore,
+  value: unknown,
+  headers: Readonly<Metadata> | null,
+  end: boolean,
+  id: number | null,
+): OutgoingFrame {
+  const { codec } = core;
+  const payload = value === undefined ? ABSENT : value;
+  const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, codec);
+  checkSendable(core, frame, encoded, id);
+  return frame;
+}
+
+/** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
+export function checkSendable(core: PeerCore, frame: Frame, encodedPayload: Message | null, id: number | null): void {
+  const { codec, session, options } = core;
+  const { maxFrameBytes } = options;
+  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return;
+  const numbered = { ...frame, stream: id ?? session?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
+  if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
+}
+
+/** A reset's payload, encoded; `null` when there is none, or when it cannot be sent. */
+export function resetPayload(core: PeerCore, payload: unknown, id: number | null): Message | null {
+  if (payload === undefined || payload === null) return null;
+  try {
+    const encoded = core.codec.encodePayload(payload);
+    checkSendable(core, { type: 'reset', payload }, encoded, id);
+    return encoded;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import type { LiveStream } from '../session/live-stream.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { handle } from './answer.js';
+import type { Deadline } from './deadlines.js';
+import type { StreamHandler } from './hooks.js';
+import type { PeerCore } from './peer-core.js';
+import type { StreamCore } from './stream-core.js';
+
+/** The acceptor's side of the hello (C12): the first stream goes to the greeter, and until that has replied every other is refused. */
+export class Welcome {
+  #hello: StreamCore | null = null;
+  #deadline: Deadline | null = null;
+
+  /** @param timeoutMs how long the hello may take, from the socket on */
+  constructor(
+    private readonly core: PeerCore,
+    private readonly greeter: StreamHandler,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Whether the hello was answered in full: a reset is no answer, whoever sent it. */
+  get isGiven(): boolean {
+    const hello = this.#hello;
+    if (hello === null || !hello.line.sealed) return false;
+    const { cause } = hello;
+    return (
+      cause === null || cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR)
+    );
+  }
+
+  /** A socket is there: its hello has its time from now on. */
+  adopted(): void {
+    const expire = (): void => {
+      if (!this.isGiven) this.core.rejectHello();
+    };
+    this.#deadline = this.core.deadlines.add({ expire }, this.timeoutMs);
+  }
+
+  greet(live: LiveStream, stream: StreamCore): void {
+    if (this.#hello !== null) {
+      live.refuse('the hello has not been answered yet');
+      return;
+    }
+    this.#hello = stream;
+    if (stream.cause !== null) {
+      this.core.rejectHello();
+      return;
+    }
+    handle(this.greeter, stream, (failed) => {
+      this.stop();
+      if (failed || !this.isGiven) this.core.rejectHello();
+    });
+  }
+
+  /** The hello has all the time now. */
+  stop(): void {
+    if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
+    this.#deadline = null;
+  }
+}
