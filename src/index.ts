@@ -13,7 +13,8 @@ export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 
 /* Peers and streams */
 export { Peer } from './peer/peer.js';
-export type { CloseOptions, FrameEvent, NewPeerOptions } from './peer/peer.js';
+export type { CloseOptions } from './peer/close-options.js';
+export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
 export type { PeerContext, PeerOptions } from './peer/options.js';
 export type { PeerStatus } from './peer/status.js';
 export { Stream } from './peer/stream.js';

@@ -63,6 +63,18 @@ describe('closing a server', () => {
     return server;
   };
 
+  it.each<readonly [what: string, options: object]>([
+    ['drainMs', { drainMs: -1 }],
+    ['code', { code: 0.5 }],
+    ['reason', { reason: 7 }],
+  ])('throws TypeError for a bad %s though nobody is connected, and closes nothing', async (_what, options) => {
+    const server = serve({ port: 0, host: '127.0.0.1' });
+    await server.listening;
+    expect(() => server.close(options)).toThrow(TypeError);
+    expect(await refuses(portOf(server))).toBe(false);
+    await server.close();
+  });
+
   it('closes every peer with 1000, completes what is subscribed to, and frees the port', async () => {
     const server = await listens();
     const port = portOf(server);

@@ -3,7 +3,7 @@ import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 import type { MemoryTransport } from '../../src/transport/memory-transport.js';
-import type { End, Fate, MemoryLinkOptions } from '../../src/transport/memory.js';
+import type { Side, Fault, MemoryLinkOptions } from '../../src/transport/memory.js';
 
 const PROTOCOL = 'mux.v1.json';
 
@@ -68,7 +68,7 @@ describe('a link in memory', () => {
   });
 
   it('lets each message travel for its latency, and none overtake another', async () => {
-    const fates: Fate[] = [{ delayMs: 20 }, undefined, undefined];
+    const fates: (Fault | undefined)[] = [{ delayMs: 20 }, undefined, undefined];
     const { dialer, acceptor } = joined({ latencyMs: 10, fate: ({ nth }) => fates[nth - 1] });
     const seen = read(acceptor, time);
     dialer.send('slow');
@@ -83,7 +83,7 @@ describe('a link in memory', () => {
     ]);
   });
 
-  it.each<readonly [what: string, fate: Fate, arrived: readonly string[]]>([
+  it.each<readonly [what: string, fate: Fault | undefined, arrived: readonly string[]]>([
     ['delivers', undefined, ['x', 'y']],
     ['drops', 'drop', ['y']],
     ['duplicates', 'duplicate', ['x', 'x', 'y']],
@@ -119,7 +119,7 @@ describe('a link in memory', () => {
   });
 
   describe('that ends', () => {
-    it.each<End>(['dialer', 'acceptor'])('shakes hands when the %s closes, behind what was sent before', async (side) => {
+    it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, behind what was sent before', async (side) => {
       const { link } = joined({ latencyMs: 10 });
       const [own, other] = [link.ends[side], link.other(side)];
       const [seenHere, seenThere] = [read(own, time), read(other, time)];

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AsyncSubject, BehaviorSubject, of } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
-import { GivenSocket } from '../peer/given-socket.js';
 import { guard } from '../peer/guard.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
-import { Peer } from '../peer/peer.js';
+import { peerOver } from '../peer/peer-over.js';
+import type { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
@@ -79,7 +80,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const resolved = resolveAccept(options);
   const core = new PeerCore(resolved);
   const transport$ = new AsyncSubject<Transport>();
-  const peer = configure(core, new Peer(core, new GivenSocket(core, transport$)), options);
+  const peer = configured(core, transport$, options);
   const gate = gateOf(resolved, options);
   void peer.closed.then(() => {
     gate.draining$.next(true);
@@ -125,7 +126,7 @@ export function acceptTransport(
 ): Peer {
   const core = new PeerCore(resolved);
   if (context !== undefined) core.context = context;
-  const peer = configure(core, new Peer(core, new GivenSocket(core, of(transport))), options);
+  const peer = configured(core, of(transport), options);
   made?.(peer);
   present(peer, transport, options, request);
   return peer;
@@ -136,9 +137,7 @@ function present(peer: Peer, transport: Transport, options: AcceptOptions, reque
   transport.turn(() => void peer.serve());
 }
 
-function configure(core: PeerCore, peer: Peer, options: AcceptOptions): Peer {
+function configured(core: PeerCore, transport$: Observable<Transport>, options: AcceptOptions): Peer {
   if (options.onHello !== undefined) core.reception.greetWith(options.onHello, options.helloTimeoutMs ?? 10_000);
-  const handler = options.handler ?? options.onStream;
-  if (handler !== undefined) peer.onStream(handler);
-  return peer;
+  return peerOver(core, transport$, options.handler ?? options.onStream);
 }

@@ -8,9 +8,10 @@ import type { TlsOptions } from 'node:tls';
 import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
+import { resolveClose } from '../peer/close-options.js';
+import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
-import type { CloseOptions, Peer } from '../peer/peer.js';
-import { checkNumber } from '../wire/limits.js';
+import type { Peer } from '../peer/peer.js';
 import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import type { UpgradeOptions } from './accept.js';
 import { listening } from './listening.js';
@@ -155,13 +156,13 @@ class Acceptor implements MuxServer {
   }
 
   close(options: CloseOptions = {}): Promise<void> {
-    const { drainMs = 0 } = options;
-    checkNumber('drainMs', drainMs);
+    const resolved = resolveClose(options);
+    const { drainMs } = resolved;
     const deadline = asyncScheduler.now() + drainMs;
     const first = !this.#gate.draining$.value;
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
-      this.#sayFarewell(drainMs, options);
+      this.#sayFarewell(resolved);
     }
     if (first) {
       this.#gate.draining$.next(true);
@@ -170,7 +171,8 @@ class Acceptor implements MuxServer {
     return this.closed;
   }
 
-  #sayFarewell(drainMs: number, options: CloseOptions): void {
+  #sayFarewell(options: ResolvedClose): void {
+    const { drainMs } = options;
     this.#farewells.unsubscribe();
     this.#farewells = new Subscription();
     const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);

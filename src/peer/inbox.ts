@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
-import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { chargeOf } from '../wire/held-bytes.js';
 import { finish } from './end.js';
 import type { End } from './end.js';
 
@@ -56,7 +56,7 @@ export class Inbox<T> {
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
   get deliveredBytes(): number {
-    return this.#inHand ?? Math.max(LEAST_CHARGE, this.stream.arrivedBytes);
+    return this.#inHand ?? chargeOf(this.stream.arrivedBytes);
   }
 
   next(value: T): void {

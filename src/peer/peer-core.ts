@@ -9,8 +9,8 @@ import type { Codec } from '../wire/codec.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
-import { checkNumber } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
+import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
 import { logFrame } from './frame-line.js';
 import { Hooks } from './hooks.js';
@@ -150,10 +150,7 @@ export class PeerCore implements SessionOwner {
   }
 
   /** Ends every session in good order, and dials no more. */
-  close(drainMs: number, code: ResetCode, reason: string): void {
-    checkNumber('drainMs', drainMs);
-    if (!Number.isSafeInteger(code)) throw new TypeError(`close: expected an integer for a code, got ${String(code)}`);
-    if (typeof reason !== 'string') throw new TypeError(`close: expected a text for a reason, got ${typeof reason}`);
+  close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
     const status = this.#status.now;

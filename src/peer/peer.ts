@@ -5,9 +5,10 @@ import { W3cTransport } from '../transport/w3c.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
-import { ResetCode } from '../wire/reset-code.js';
 import { Calls } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
+import { resolveClose } from './close-options.js';
+import type { CloseOptions } from './close-options.js';
 import { GivenSocket } from './given-socket.js';
 import type {
   CloseHandler,
@@ -42,16 +43,6 @@ export interface FrameEvent<F extends Frame = Frame> {
 export interface NewPeerOptions extends PeerOptions {
   /** Whether this side dialed: the dialer's stream ids are odd (S1). */
   readonly isDialer: boolean;
-}
-
-/** How a peer, or a server with all its peers, is closed. */
-export interface CloseOptions {
-  /** How long live streams may go on, in ms; `Infinity`: as long as they take. Default 0. */
-  readonly drainMs?: number | undefined;
-  /** Code of the goaway. Default NO_ERROR; after any other the remote closes the socket itself 1 s later (C7). */
-  readonly code?: ResetCode | undefined;
-  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default none. */
-  readonly reason?: string | undefined;
 }
 
 /**
@@ -308,7 +299,7 @@ export class Peer {
    * ```
    */
   close(options: CloseOptions = {}): Promise<CloseReason> {
-    this.#core.close(options.drainMs ?? 0, options.code ?? ResetCode.NO_ERROR, options.reason ?? '');
+    this.#core.close(resolveClose(options));
     return this.closed;
   }
 

@@ -10,9 +10,8 @@ import type { StreamPhase } from '../session/stream-state.js';
 import type { Message } from '../wire/codec.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { chargeOfPart } from '../wire/held-bytes.js';
 import { LazySet } from '../wire/lazy.js';
-import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import { resetPayload } from './sendable.js';
@@ -39,7 +38,7 @@ export class WaitingRoom {
    * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
    */
   enter(encodedPayload: Message | null, forgotten: boolean): WaitingStream {
-    const bytes = sizeOf(encodedPayload);
+    const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
         `${this.#bytes + bytes} bytes waiting for a connection are over the limit of ${this.limit} (maxQueuedBytes)`,
@@ -145,7 +144,7 @@ export class WaitingStream implements StreamLine {
     if (this.#ended !== null) return;
     if (frame.end) this.#sealed = true;
     this.#frames.push(frame);
-    const bytes = sizeOf(OutgoingFrame.encodedPayload(frame));
+    const bytes = chargeOfPart(OutgoingFrame.encodedPayload(frame));
     this.#bytes += bytes;
     this.room.charge(bytes);
   }
@@ -197,8 +196,4 @@ export class WaitingStream implements StreamLine {
     if (core !== null && ended?.how === 'reset')
       live.reset('library', ended.code, ended.reason, null, resetPayload(core.core, ended.payload, live.id));
   }
-}
-
-function sizeOf(encodedPayload: Message | null): number {
-  return encodedPayload === null ? LEAST_CHARGE : Math.max(LEAST_CHARGE, encodedLength(encodedPayload));
 }

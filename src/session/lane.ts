@@ -1,8 +1,7 @@
 import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
-import { LEAST_CHARGE } from '../wire/held-bytes.js';
-import { encodedLength } from '../wire/length.js';
+import { chargeOfPart, LEAST_CHARGE } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 
@@ -73,7 +72,7 @@ export class Lane {
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
     if (this.#slices === null || this.#slices.done) this.#advance();
-    else this.#charge(Math.min(this.#frontBytes, bytesOf(slice)));
+    else this.#charge(Math.min(this.#frontBytes, chargeOfPart(encodedPartOf(slice))));
     return slice;
   }
 
@@ -101,7 +100,7 @@ export class Lane {
 }
 
 function weighed(frame: OutgoingFrame): Waiting {
-  return { frame, bytes: bytesOf(frame) };
+  return { frame, bytes: chargeOfPart(encodedPartOf(frame)) };
 }
 
 /** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
@@ -113,9 +112,4 @@ export function encodedPartOf(frame: Frame): Message | null {
 export function roughBytesOf(frame: Frame): number {
   const encoded = encodedPartOf(frame) ?? '';
   return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
-}
-
-function bytesOf(frame: Frame): number {
-  const encoded = encodedPartOf(frame);
-  return encoded === null ? LEAST_CHARGE : Math.max(LEAST_CHARGE, encodedLength(encoded));
 }

@@ -1,12 +1,9 @@
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { MemoryLink } from '../transport/memory.js';
+import type { Fault, MemoryLink, Side } from '../transport/memory.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-
-/** One end of a pair. */
-export type Side = 'dialer' | 'acceptor';
 
 /** One message of a link, decoded. */
 export interface LinkMessage {
@@ -16,10 +13,9 @@ export interface LinkMessage {
   readonly nth: number;
 }
 
-/** What a script does to a message; `undefined` delivers it. A delay holds up what follows: a socket never reorders. */
-export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
+export type { Fault, Side };
 
-/** Decides message by message. */
+/** Decides message by message; `undefined` delivers. */
 export type FaultScript = (message: LinkMessage) => Fault | undefined;
 
 /** The line between two peers, in the hands of a test. */

@@ -1,18 +1,13 @@
 import { asyncScheduler, Observable } from 'rxjs';
 import type { FrameEvent } from '../peer/peer.js';
 import type { Frame } from '../wire/frame.js';
+import { frameMarbles } from './frames.js';
 
 /** A gap longer than this is printed as a time. */
 const LONGEST_DASHES = 10;
 
-const LETTERS: ReadonlyMap<string, string> = new Map([
-  ['open', 'o'],
-  ['data', 'd'],
-  ['reset', 'r'],
-  ['ping', 'p'],
-  ['pong', 'q'],
-  ['goaway', 'g'],
-]);
+const { e: END, ...WHOLE } = frameMarbles();
+const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(WHOLE).map(([letter, { type }]) => [type, letter]));
 
 interface Mark {
   readonly row: string;
@@ -54,7 +49,7 @@ export function printMarbles(): (frames$: Observable<FrameEvent>) => Observable<
 }
 
 function letterOf(frame: Frame): string {
-  if (frame.type === 'data' && frame.end === true) return 'e';
+  if (frame.type === END.type && frame.end === true) return 'e';
   return LETTERS.get(frame.type) ?? '?';
 }
 

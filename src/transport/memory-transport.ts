@@ -4,7 +4,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../wire/fifo.js';
 import { encodedLength } from '../wire/length.js';
-import type { End, MemoryLink } from './memory.js';
+import type { Side, MemoryLink } from './memory.js';
 import type { SocketClose, Transport } from './transport.js';
 
 type Item = { readonly message: Message } | { readonly close: SocketClose };
@@ -33,7 +33,7 @@ export class MemoryTransport implements Transport {
 
   constructor(
     private readonly link: MemoryLink,
-    private readonly side: End,
+    private readonly side: Side,
   ) {
     this.protocol = link.options.protocol;
     this.opened$ = new Observable((subscriber) => {

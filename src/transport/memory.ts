@@ -6,15 +6,15 @@ import { MemoryTransport } from './memory-transport.js';
 import type { SocketClose } from './transport.js';
 
 /** One message on its way from one end to the other. */
-export interface Carried<Side extends string = string> {
+export interface Carried {
   readonly from: Side;
   readonly message: Message;
   /** 1, 2, … per direction. */
   readonly nth: number;
 }
 
-/** What happens to a message on the way; `undefined` delivers it. */
-export type Fate = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message } | undefined;
+/** What happens to a message on the way. A delay holds up what follows: a socket never reorders. */
+export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
 
 /** How two memory transports are joined. */
 export interface MemoryLinkOptions {
@@ -22,19 +22,20 @@ export interface MemoryLinkOptions {
   readonly protocol: string;
   /** How long each message travels, in ms of rxjs's clock. Default 0. */
   readonly latencyMs?: number | undefined;
-  readonly fate?: ((carried: Carried<End>) => Fate) | undefined;
+  /** Decides message by message; `undefined` delivers. */
+  readonly fate?: ((carried: Carried) => Fault | undefined) | undefined;
 }
 
-/** The two ends of a link. */
-export type End = 'dialer' | 'acceptor';
+/** One end of a link. */
+export type Side = 'dialer' | 'acceptor';
 
-const OTHER: Readonly<Record<End, End>> = { dialer: 'acceptor', acceptor: 'dialer' };
+const OTHER: Readonly<Record<Side, Side>> = { dialer: 'acceptor', acceptor: 'dialer' };
 
 /** Two ends joined in memory. Messages travel in order, on rxjs's clock, and never on the stack of their sender. */
 export class MemoryLink {
-  readonly ends: Readonly<Record<End, MemoryTransport>>;
-  readonly #carried = new Subject<Carried<End>>();
-  readonly #count: Record<End, number> = { dialer: 0, acceptor: 0 };
+  readonly ends: Readonly<Record<Side, MemoryTransport>>;
+  readonly #carried = new Subject<Carried>();
+  readonly #count: Record<Side, number> = { dialer: 0, acceptor: 0 };
   #severed = false;
 
   constructor(readonly options: MemoryLinkOptions) {
@@ -42,7 +43,7 @@ export class MemoryLink {
   }
 
   /** Every message as it is sent. */
-  get carried$(): Observable<Carried<End>> {
+  get carried$(): Observable<Carried> {
     return this.#carried.asObservable();
   }
 
@@ -54,12 +55,12 @@ export class MemoryLink {
   }
 
   /** An end reads `message` as if the other end had sent it. */
-  inject(to: End, message: Message): void {
+  inject(to: Side, message: Message): void {
     this.ends[to].enqueue({ message }, 0);
   }
 
   /** Carries one message from an end to the other. */
-  carry(from: End, message: Message): void {
+  carry(from: Side, message: Message): void {
     if (this.#severed) return;
     const carried = { from, message, nth: ++this.#count[from] };
     this.#carried.next(carried);
@@ -73,7 +74,7 @@ export class MemoryLink {
       to.enqueue({ message: 'replace' in fate ? fate.replace : message }, 'delayMs' in fate ? latencyMs + fate.delayMs : latencyMs);
   }
 
-  other(end: End): MemoryTransport {
+  other(end: Side): MemoryTransport {
     return this.ends[OTHER[end]];
   }
 

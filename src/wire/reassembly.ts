@@ -3,7 +3,7 @@ import type { Codec, Message } from './codec.js';
 import { ConnectionFault, StreamFault } from './fault.js';
 import { ABSENT, typeName } from './frame.js';
 import type { CompleteFrame } from './frame.js';
-import { HeldBytes, LEAST_CHARGE } from './held-bytes.js';
+import { chargeOf, HeldBytes } from './held-bytes.js';
 import { LazyMap } from './lazy.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
@@ -103,7 +103,7 @@ export class Reassembly {
     }
     const headerBytes = partial.first === frame ? this.#headerBytes(frame) : 0;
     if (headerBytes === null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
-    const charge = Math.max(LEAST_CHARGE, bytes + headerBytes);
+    const charge = chargeOf(bytes + headerBytes);
     if (!this.held.take(charge)) {
       return this.#refuse(
         frame,

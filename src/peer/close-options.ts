@@ -1,0 +1,23 @@
+import { checkNumber } from '../wire/limits.js';
+import { ResetCode } from '../wire/reset-code.js';
+
+/** How a peer, or a server with all its peers, is closed. */
+export interface CloseOptions {
+  /** How long live streams may go on, in ms; `Infinity`: as long as they take. Default 0. */
+  readonly drainMs?: number | undefined;
+  /** Code of the goaway. Default NO_ERROR; after any other the remote closes the socket itself 1 s later (C7). */
+  readonly code?: ResetCode | undefined;
+  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default none. */
+  readonly reason?: string | undefined;
+}
+
+/** {@link CloseOptions}, filled in and checked. */
+export type ResolvedClose = { readonly [Option in keyof CloseOptions]-?: NonNullable<CloseOptions[Option]> };
+
+/** @throws TypeError naming the option */
+export function resolveClose({ drainMs = 0, code = ResetCode.NO_ERROR, reason = '' }: CloseOptions): ResolvedClose {
+  checkNumber('drainMs', drainMs);
+  if (!Number.isSafeInteger(code)) throw new TypeError(`close: expected an integer for a code, got ${String(code)}`);
+  if (typeof reason !== 'string') throw new TypeError(`close: expected a text for a reason, got ${typeof reason}`);
+  return { drainMs, code, reason };
+}
