@@ -72,7 +72,7 @@ export interface MuxServer {
    * can only shorten.
    *
    * @returns the same promise as {@link closed}, which never rejects
-   * @throws TypeError for a `drainMs` that is no non-negative number, and where there are peers, as `peer.close` does
+   * @throws TypeError for a bad option, as `peer.close` does
    *
    * @example
    * ```ts
