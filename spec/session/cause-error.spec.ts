@@ -52,6 +52,12 @@ describe('the error of a stream', () => {
     expect(error).toMatchObject({ message, streamId: 5, retriable: false });
   });
 
+  it.each([300, null, ResetCode.INTERNAL_ERROR])('is the reset as it was where this side has reset with another code: %p', (code) => {
+    const error = causeError(reset('user', code), 5, false);
+    expect(error).toBeInstanceOf(ResetError);
+    expect(error).toMatchObject({ resetCode: code, reason: 'why', retriable: false });
+  });
+
   it('names the stream that was lost', () => {
     const reason = { code: 1006, reason: '', wasClean: false, willRetry: true };
     expect(causeError({ how: 'lost', reason }, 5, false)).toMatchObject({ streamId: 5, retriable: false });

@@ -45,6 +45,13 @@ describe('what a consumer has not come to', () => {
 });
 
 describe('the end of a stream', () => {
+  it('is told to a reader who has come to everything', () => {
+    const rig = new Rig();
+    const stream = Object.assign(rig.remote(1, { end: true }), { hasReader: true });
+    rig.send(stream, { end: true });
+    expect([stream.ends, rig.session.intake.held.used]).toEqual([[{ how: 'ended' }], 0]);
+  });
+
   it.each([
     ['leaves what its reader has not come to counted until it comes to it', true, 100],
     ['leaves nothing counted that nobody reads', false, 0],

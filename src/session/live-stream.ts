@@ -164,13 +164,13 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   keep(bytes: number): boolean {
-    const excess = (this.#unread ??= new Counted(this, this.session.intake)).keep(bytes);
+    const excess = this.#kept.keep(bytes);
     if (excess !== null) this.#overrun(excess);
     return excess === null;
   }
 
   read(bytes: number): void {
-    this.#unread?.read(bytes);
+    this.#kept.read(bytes);
   }
 
   /** The remote goes away without having processed this stream. */
@@ -181,6 +181,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** The socket is gone. */
   lose(reason: CloseReason): void {
     this.#abandon('lose', { how: 'lost', reason });
+  }
+
+  get #kept(): Unread {
+    return (this.#unread ??= new Counted(this, this.session.intake));
   }
 
   #opened(frame: CompleteFrame): void {
