@@ -49,7 +49,8 @@ describe('the end of a stream', () => {
     const rig = new Rig();
     const stream = Object.assign(rig.remote(1, { end: true }), { hasReader: true });
     rig.send(stream, { end: true });
-    expect([stream.ends, rig.session.intake.held.used]).toEqual([[{ how: 'ended' }], 0]);
+    const next = rig.open({ payload: 'next' });
+    expect([stream.ends, next.ends, rig.sent.map(({ type }) => type)]).toEqual([[{ how: 'ended' }], [], ['data', 'open']]);
   });
 
   it.each([
