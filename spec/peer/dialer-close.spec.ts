@@ -46,6 +46,16 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
+  it('while its hello is not answered is no failure', async () => {
+    const network = new Network({ onHello: () => new Promise(() => undefined) });
+    const { peer } = reconnecting(network, { hello: () => ({}) });
+    await time.advance();
+    void peer.close();
+    await time.advance(5_000);
+    expect(peer.status).toEqual({ state: 'closed', reason: await peer.closed, error: null });
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+  });
+
   it('inside onClose ends it with the reason of that loss, of which everybody is told', async () => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);

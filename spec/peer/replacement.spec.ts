@@ -10,7 +10,7 @@ import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
-import { echoing, holding, reconnecting } from '../support/peer-dialing.js';
+import { echoing, holding, reconnecting, watched } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -130,6 +130,16 @@ describe('a goaway', () => {
     await time.advance(1_200);
     expect([network.dials.length, waiting.id, peer.status]).toEqual([2, 3, { state: 'open', reconnects: 1 }]);
     void peer.close();
+  });
+
+  it('is not what is told of a connection that breaks before the hello has been made', async () => {
+    const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
+    const { peer, reasons } = watched(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
+    await time.advance(50);
+    network.last.link.inject('dialer', '{');
+    await time.advance(5_000);
+    expect(reasons).toEqual([expect.objectContaining({ code: 1002, willRetry: false })]);
+    expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', message: expect.stringContaining('1002') } });
   });
 
   it('before the hello has been made has none sent on that socket, and the next greeted', async () => {

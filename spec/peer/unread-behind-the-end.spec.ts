@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
+import { respond } from '../../src/index.js';
 import type { Peer, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
@@ -13,6 +14,8 @@ const time = virtualPeerTime();
 
 const KIB = 1024;
 const LIMITS = { maxHeldBytes: 1024 * KIB };
+/** Iterators that a test holds. */
+const held: AsyncIterator<unknown>[] = [];
 
 /** Sends a stream of three values, the second and third of 200 KiB each, and ends it as `end` says. */
 async function sendThree(peer: Peer, end: (stream: Stream) => unknown): Promise<void> {
@@ -44,6 +47,41 @@ describe('what an iterator has not come to when its stream ends', () => {
     for (let nth = 0; nth < 3; nth++) await sendThree(dialer, (stream) => stream.end());
     expect([iterators.length, resetCodes(sent)]).toEqual([3, [11]]);
     expect(await iterators[0]?.next()).toMatchObject({ value: expect.stringMatching(/^x/) });
+  });
+
+  it.each<readonly [what: string, take: (acceptor: Peer, hold: (stream: Stream) => void) => void, end: (stream: Stream) => unknown]>([
+    [
+      'where respond() answers with what is asked',
+      (acceptor, hold) => {
+        async function* slowly(stream: Stream): AsyncGenerator {
+          hold(stream);
+          for await (const value of stream) yield await new Promise(() => value);
+        }
+        acceptor.streams$.pipe(respond((_, stream) => slowly(stream))).subscribe();
+      },
+      (stream) => {
+        stream.reset();
+      },
+    ],
+    [
+      'where its handler has returned before the end',
+      (acceptor, hold) => {
+        acceptor.onStream((_, stream) => {
+          hold(stream);
+          const iterator = stream[Symbol.asyncIterator]();
+          held.push(iterator);
+          void iterator.next();
+        });
+      },
+      (stream) => stream.end(),
+    ],
+  ])('is held by whoever still works, %s', async (_what, take, end) => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
+    let streams = 0;
+    take(acceptor, () => streams++);
+    const sent = framesOf(acceptor);
+    for (let nth = 0; nth < 3; nth++) await sendThree(dialer, end);
+    expect([streams, resetCodes(sent)]).toEqual([3, [11]]);
   });
 
   it('is held no longer when nobody can ask for it any more', async () => {

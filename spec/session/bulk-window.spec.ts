@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, PING_BYTES, SHORT_LINE_MS } from '../../src/session/bulk-window.js';
+import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, MOST_PROBES, PING_BYTES, SHORT_LINE_MS } from '../../src/session/bulk-window.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
@@ -37,18 +37,29 @@ describe('bulk that is alone', () => {
 
 describe('pings of bulk', () => {
   it(
-    'that were answered behind a later one, or not in time, are given up',
+    'are waited for until a later one is answered, however long that takes',
     inTime((time) => {
       const { window, pongs, seen } = windowed();
       window.contend();
       for (let n = 0; n < 3; n++) window.sent(PING_BYTES);
-      expect([pongs.length, seen.givenUp]).toEqual([3, 0]);
-      pongs[1]?.(1);
-      // With the one that was answered, which is told for nothing.
-      expect(seen.givenUp).toBe(2);
       window.await();
       time.advance(CONTENDED_MS);
-      expect(seen.givenUp).toBe(3);
+      expect([pongs.length, seen.givenUp, seen.opened]).toEqual([3, 0, 1]);
+      pongs[1]?.(2 * CONTENDED_MS);
+      // With the one that was answered, which is told for nothing.
+      expect([seen.givenUp, seen.opened]).toEqual([2, 2]);
+    }),
+  );
+
+  it(
+    'are given up where too many are not answered, the oldest first',
+    inTime(() => {
+      const { window, pongs, seen } = windowed();
+      window.contend();
+      for (let n = 0; n < MOST_PROBES; n++) window.sent(PING_BYTES);
+      expect([pongs.length, seen.givenUp]).toEqual([MOST_PROBES, 0]);
+      window.sent(PING_BYTES);
+      expect(seen.givenUp).toBe(1);
     }),
   );
 });
@@ -330,17 +341,24 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'keeps no ping that a remote never answers',
+    'takes a pong that comes late for an answer, and one behind a later one for junk',
     inTime((time) => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(8 * MIB) });
+      const pings = () => rig.sent.filter(({ type }) => type === 'ping').map(({ nonce }) => nonce ?? '');
       for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
-      rig.open({ payload: 'small', end: true });
-      settle(rig);
-      const [first] = rig.sent.filter(({ type }) => type === 'ping');
-      time.advance(CONTENDED_MS);
+      for (let n = 0; n < 8; n++) {
+        rig.open({ payload: n, end: true });
+        settle(rig);
+        time.advance(0.4 * CONTENDED_MS);
+        settle(rig);
+      }
+      const [first = '', second = '', third = ''] = pings();
       const junk = jest.spyOn(rig.session.flood, 'junk');
-      rig.receive({ type: 'pong', nonce: first?.nonce ?? '' });
+      rig.receive({ type: 'pong', nonce: second });
+      rig.receive({ type: 'pong', nonce: third });
+      expect(junk).not.toHaveBeenCalled();
+      rig.receive({ type: 'pong', nonce: first });
       expect(junk).toHaveBeenCalledTimes(1);
     }),
   );

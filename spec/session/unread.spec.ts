@@ -45,21 +45,26 @@ describe('what a consumer has not come to', () => {
 });
 
 describe('the end of a stream', () => {
-  it('is told to a reader who has come to everything', () => {
+  it('is handed over where nothing waits, too', () => {
     const rig = new Rig();
-    const stream = Object.assign(rig.remote(1, { end: true }), { hasReader: true });
+    const stream = rig.remote(1, { end: true });
+    stream.live.handOver();
     rig.send(stream, { end: true });
-    const next = rig.open({ payload: 'next' });
-    expect([stream.ends, next.ends, rig.sent.map(({ type }) => type)]).toEqual([[{ how: 'ended' }], [], ['data', 'open']]);
+    expect([stream.ends, rig.session.intake.held.used]).toEqual([[{ how: 'ended' }], 0]);
   });
 
   it.each([
     ['leaves what its reader has not come to counted until it comes to it', true, 100],
     ['leaves nothing counted that nobody reads', false, 0],
-  ])('%s', (_what, hasReader, held) => {
+  ])('%s', (_what, isRead, held) => {
     const rig = new Rig();
-    const stream = Object.assign(rig.remote(1, { end: true }), { hasReader });
+    const stream = rig.remote(1, { end: true });
+    stream.live.run();
     stream.live.keep(100);
+    stream.onGone = () => {
+      if (isRead) stream.live.handOver();
+      stream.live.settle();
+    };
     rig.send(stream, { end: true });
     expect([stream.live.phase, rig.session.intake.held.used]).toEqual(['closed', held]);
     stream.live.read(100);

@@ -14,7 +14,7 @@ import { mapPresent } from './map-present.js';
  *
  * What is wrong with one stream (fragments that do not decode, a payload over a limit) is a `StreamFault` value; the
  * pipeline goes on with the other streams. A reset ends its stream whatever is wrong with it, so it comes out as that reset,
- * without the payload. It errors only with a `ProtocolError` that concerns the connection.
+ * without the payload; what still comes of it then is for who knows which streams are over. It errors only with a `ProtocolError` that concerns the connection.
  *
  * @param limits the sizes of `Limits` that a receiver puts up with
  * @param reassembly where unfinished payloads are kept; give your own to release a stream that was reset meanwhile

@@ -93,7 +93,7 @@ export class Dialer implements SocketSource {
     this.#stability.unsubscribe();
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
     if (!this.#ready) this.#attempt.giveUp();
-    const error = this.#ready ? null : (this.#helloError ?? connectError(close));
+    const error = this.#ready || this.#stopped ? null : (this.#helloError ?? connectError(close));
     return this.#failed({ close, status: null, error }, announced);
   }
 

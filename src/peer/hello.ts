@@ -69,6 +69,8 @@ export function greeting(
 /** The stream of the hello, past the open interceptors. */
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
+    // The end of the socket says why.
+    if (session.closing.isOver) return;
     if (session.closedToNew) throw new RefusedError('the remote is going away', null);
     const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
     const live = session.open();

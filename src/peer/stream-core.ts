@@ -185,6 +185,10 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.line.read(bytes);
   }
 
+  handOver(): void {
+    this.line.handOver();
+  }
+
   get arrivedBytes(): number {
     return this.line.arrivedBytes;
   }

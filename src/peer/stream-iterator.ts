@@ -35,9 +35,12 @@ class Unasked<T> {
 }
 
 /** Behind the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
-const dropped = new FinalizationRegistry((unasked: Unasked<unknown>) => {
-  unasked.clear();
-});
+const dropped =
+  typeof FinalizationRegistry === 'function'
+    ? new FinalizationRegistry((unasked: Unasked<unknown>) => {
+        unasked.clear();
+      })
+    : null;
 
 /** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
 export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
@@ -75,9 +78,9 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#subscribe();
+    this.#unasked.clear();
     this.#finish(null);
     this.#end = { error: null };
-    this.#unasked.clear();
     this.#subscription?.unsubscribe();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -114,7 +117,10 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   #finish(error: unknown): void {
     if (this.#end !== null) return;
-    if (!this.#unasked.empty) dropped.register(this, this.#unasked);
+    if (!this.#unasked.empty) {
+      this.core.handOver();
+      dropped?.register(this, this.#unasked);
+    }
     const pull = this.#pulls.shift();
     this.#end = { error: pull === undefined ? error : null };
     if (pull === undefined) return;

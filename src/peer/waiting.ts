@@ -161,6 +161,7 @@ export class WaitingStream implements StreamLine {
     return true;
   }
   read(): void {}
+  handOver(): void {}
 
   /** A session takes the stream. What hooks send on it meanwhile comes here, and so behind what has waited. */
   board(session: Session): void {
@@ -170,7 +171,7 @@ export class WaitingStream implements StreamLine {
     live.sink = core;
     for (const frame of this.#frames) live.send(frame);
     if (this.#ended !== null) {
-      this.#resetToo(live);
+      this.#resetToo(core, live);
       return;
     }
     this.room.leave(this, this.#bytes);
@@ -189,11 +190,9 @@ export class WaitingStream implements StreamLine {
   }
 
   /** A hook has reset the stream while its frames were leaving. */
-  #resetToo(live: LiveStream): void {
-    const { core } = this;
+  #resetToo(core: StreamCore, live: LiveStream): void {
     const ended = this.#ended;
     live.sink = NOBODY;
-    if (core !== null && ended?.how === 'reset')
-      live.reset('library', ended.code, ended.reason, null, resetPayload(core.core, ended.payload, live.id));
+    if (ended?.how === 'reset') live.reset('library', ended.code, ended.reason, null, resetPayload(core.core, ended.payload, live.id));
   }
 }

@@ -1,4 +1,5 @@
 import { asyncScheduler, Subscription, timer } from 'rxjs';
+import { Fifo } from '../wire/fifo.js';
 import { BYTES_PER_PING } from './flood.js';
 
 /** Behind so much bulk there is a ping, in bytes: as much as the remote grants one for. */
@@ -9,6 +10,9 @@ export const LEAST_WINDOW_BYTES = 512 * 1024;
 export const SHORT_LINE_MS = 4;
 /** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
 export const CONTENDED_MS = 1_000;
+
+/** So many pings are waited for at most; behind them lie 256 MiB. A remote may answer none. */
+export const MOST_PROBES = 1024;
 
 /** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
 export type SendPing = (answered: (ms: number) => void) => () => void;
@@ -43,7 +47,8 @@ export class BulkWindow {
   #contendedUntil = -Infinity;
   /** What the answers have shown since streams contend. */
   #line: LineRate | null = null;
-  #probes: Probe[] = [];
+  /** Those sent and not answered, in order; a pong that comes late still tells of the line. */
+  readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
 
   constructor(
@@ -83,7 +88,7 @@ export class BulkWindow {
   await(): void {
     if (!this.#patience.closed) return;
     this.#patience = timer(CONTENDED_MS).subscribe(() => {
-      this.#answer(this.#sentBytes);
+      this.#arrived(this.#sentBytes);
     });
   }
 
@@ -105,16 +110,20 @@ export class BulkWindow {
         shortestMs: Math.min(shortestMs, ms),
         bytesPerMs: Math.max(bytesPerMs, (mark - answeredBefore) / Math.max(1, ms)),
       };
-      this.#answer(mark);
+      for (let probe = this.#probes.peek(); probe !== undefined && probe.mark <= mark; probe = this.#probes.peek()) this.#giveUpFirst();
+      this.#arrived(mark);
     });
     this.#probes.push({ mark, giveUp });
+    if (this.#probes.length > MOST_PROBES) this.#giveUpFirst();
+  }
+
+  #giveUpFirst(): void {
+    this.#probes.shift()?.giveUp();
   }
 
   /** All up to a mark has arrived, or is taken to have. */
-  #answer(mark: number): void {
+  #arrived(mark: number): void {
     this.#answeredBytes = Math.max(this.#answeredBytes, mark);
-    for (const probe of this.#probes) if (probe.mark <= mark) probe.giveUp();
-    this.#probes = this.#probes.filter((probe) => probe.mark > mark);
     this.stop();
     this.opened();
   }

@@ -173,6 +173,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.#kept.read(bytes);
   }
 
+  handOver(): void {
+    this.#unread?.handOver();
+  }
+
   /** The remote goes away without having processed this stream. */
   refused(reason: string): void {
     this.#abandon('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
@@ -256,14 +260,12 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #tell(cause: CloseCause): void {
-    const isRead = this.sink.hasReader === true;
     try {
       this.sink.gone(cause);
     } catch (error) {
       this.#broken(error);
     }
-    if (isRead) this.#unread?.handOver();
-    else if (this.#place?.running !== true) this.#discount();
+    if (this.#place?.running !== true) this.#discount();
     this.session.released(this);
   }
 

@@ -10,8 +10,6 @@ import type { StreamPhase } from './stream-state.js';
 export interface StreamSink {
   /** One whole frame of the remote: `data`, behind the stream's phase and before anything else. */
   receive(frame: CompleteFrame): void;
-  /** Whether somebody reads: what waits for them counts behind the end too. Default `false` */
-  readonly hasReader?: boolean;
   /** The stream has left the connection; nothing follows. */
   gone(cause: CloseCause): void;
   /**
@@ -62,6 +60,8 @@ export interface StreamLine {
   keep(bytes: number): boolean;
   /** A payload that waited has been read or dropped. */
   read(bytes: number): void;
+  /** Nothing more comes, and somebody still comes to what waits: it counts until then, whatever becomes of the stream. */
+  handOver(): void;
 }
 
 /** Holds a stream that nobody listens to any more. */

@@ -6,7 +6,7 @@ export interface Unread {
   keep(bytes: number): Excess | null;
   /** A payload that was kept has been read or dropped. */
   read(bytes: number): void;
-  /** The stream is over, and its reader still comes to the rest. */
+  /** Nothing more comes, and somebody still comes to the rest. */
   handOver(): void;
   /** Nobody comes to the rest, unless it was handed over. Gives what counts from here on. */
   drop(): Unread;
