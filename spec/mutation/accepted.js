@@ -25,9 +25,7 @@ export const ACCEPTED = [
       why: 'only faster: where there is hardly room, all slices are made to see',
     },
   ]),
-  ...of('src/session/bulk-window.ts', [
-    { code: 'this.#probes.shift()?.giveUp', why: NARROWING },
-  ]),
+  ...of('src/session/bulk-window.ts', [{ code: 'this.#probes.shift()?.giveUp', why: NARROWING }]),
   ...of('src/wire/frames-equal.ts', [
     ...[
       "typeof a !== 'object' || typeof b !== 'object' || a === null || b === null",
