@@ -136,7 +136,11 @@ describe('a goaway', () => {
     const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
     const { peer, reasons } = watched(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
     await time.advance(50);
+    // So that the socket closes only behind the hello.
+    network.last.link.stall('acceptor');
     network.last.link.inject('dialer', '{');
+    await time.advance(100);
+    network.last.link.resume('acceptor');
     await time.advance(5_000);
     expect(reasons).toEqual([expect.objectContaining({ code: 1002, willRetry: false })]);
     expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', message: expect.stringContaining('1002') } });
