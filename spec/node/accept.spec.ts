@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CodecMismatch, ConnectError, logger } from '../../src/index.js';
@@ -8,30 +7,21 @@ import type { Peer } from '../../src/index.js';
 import { accept, connect, handleUpgrade } from '../../src/node.js';
 import type { AcceptOptions, UpgradeOptions, Verdict } from '../../src/node.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { httpServer } from '../support/socket-http.js';
+import { turn, until } from '../support/socket-leaks.js';
 import { emptied } from '../support/socket-servers.js';
 
-let leaks: ReturnType<typeof watchResources>;
-let http: Server;
+const http = httpServer();
 
-beforeEach(async () => {
-  leaks = watchResources();
-  http = createServer();
-  http.listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-});
-
-afterEach(async () => {
+afterEach(() => {
   jest.restoreAllMocks();
-  await new Promise((resolve) => http.close(resolve));
-  expect(await leaks()).toEqual({});
 });
 
-const url = (): string => `ws://127.0.0.1:${portOf(http)}`;
+const url = (): string => `ws://127.0.0.1:${portOf(http.now)}`;
 
 describe('accept', () => {
   it('leaves a socket alone whose options it refuses: another accept takes it', async () => {
-    const wss = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    const wss = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     const accepted = new Promise<Peer>((resolve) => {
       wss.once('connection', (socket) => {
         expect(() => accept(socket, { requestTimeoutMs: -1 })).toThrow(TypeError);
@@ -53,7 +43,7 @@ describe('handleUpgrade', () => {
   /** The peer of the next upgrade. */
   const nextPeer = (options: UpgradeOptions): Promise<Peer> =>
     new Promise((resolve) => {
-      http.once('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      http.now.once('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         resolve(handleUpgrade(request, socket, head, { keepalive: false, ...options }));
       });
     });
@@ -81,7 +71,7 @@ describe('handleUpgrade', () => {
     const next = nextPeer(options);
     const protocols = status === 400 ? ['x'] : ['mux.v1.json'];
     expect(
-      await handshake(http, { protocols, headers: { Origin: options.origins === undefined ? null : 'https://a.example' } }),
+      await handshake(http.now, { protocols, headers: { Origin: options.origins === undefined ? null : 'https://a.example' } }),
     ).toMatchObject({
       status,
     });
@@ -95,7 +85,7 @@ describe('handleUpgrade', () => {
 
   it('fails the peer of a dialer that leaves before it is answered', async () => {
     const next = nextPeer({ verify: () => new Promise<Verdict>(() => undefined) });
-    const socket = await rawSocket(http);
+    const socket = await rawSocket(http.now);
     socket.write(requestOf());
     const peer = await next;
     socket.destroy();
@@ -104,13 +94,13 @@ describe('handleUpgrade', () => {
       status: null,
       reason: { code: 1006, reason: 'the dialer left before it was answered' },
     });
-    await emptied(http);
+    await emptied(http.now);
   });
 
   it('fails the peer of a dialer that had left before handleUpgrade was called', async () => {
-    const socket = await rawSocket(http);
+    const socket = await rawSocket(http.now);
     const held = new Promise<Parameters<typeof handleUpgrade>>((resolve) => {
-      http.once('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+      http.now.once('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
         stream.on('error', () => undefined);
         stream.once('close', () => {
           resolve([request, stream, head]);
@@ -127,7 +117,7 @@ describe('handleUpgrade', () => {
     let decide: (verdict: Verdict) => void = () => undefined;
     const onPeer = jest.fn();
     const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer });
-    const socket = await rawSocket(http);
+    const socket = await rawSocket(http.now);
     const answer = answerOn(socket);
     socket.write(requestOf());
     const peer = await next;
@@ -137,7 +127,7 @@ describe('handleUpgrade', () => {
     await turn();
     expect(onPeer).not.toHaveBeenCalled();
     socket.destroy();
-    await emptied(http);
+    await emptied(http.now);
   });
 });
 
@@ -145,7 +135,7 @@ describe('accept', () => {
   let sockets: WebSocketServer;
 
   const accepted = (protocol: string | false, options: AcceptOptions = {}): Promise<Peer> => {
-    sockets = new WebSocketServer({ server: http, handleProtocols: () => protocol });
+    sockets = new WebSocketServer({ server: http.now, handleProtocols: () => protocol });
     return new Promise((resolve) =>
       sockets.once('connection', (socket) => {
         resolve(accept(socket, { keepalive: false, ...options }));
@@ -196,7 +186,7 @@ describe('accept', () => {
   });
 
   it('fails over a socket that has ended already', async () => {
-    sockets = new WebSocketServer({ server: http });
+    sockets = new WebSocketServer({ server: http.now });
     const connection = new Promise<WebSocket>((resolve) => sockets.once('connection', resolve));
     const dialer = new WebSocket(url());
     const socket = await connection;
@@ -209,7 +199,7 @@ describe('accept', () => {
 
   it('keeps what comes while onPeer is run, and reads it a turn later', async () => {
     const order: string[] = [];
-    sockets = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    sockets = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     sockets.once('connection', (socket) => {
       accept(socket, {
         keepalive: false,

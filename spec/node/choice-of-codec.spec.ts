@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
@@ -9,33 +8,23 @@ import type { Peer } from '../../src/index.js';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
 import { portOf } from '../support/socket-handshake.js';
-import { watchResources } from '../support/socket-leaks.js';
+import { httpServer } from '../support/socket-http.js';
 
 const NOT_REGISTERED = expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: 'cbor', available: ['json'], retriable: false });
 
 const ECHOING: AcceptOptions = { keepalive: false, handler: (payload, stream) => stream.reply(payload) };
 
 describe('the configured codec, where it is not registered,', () => {
-  let leaks: ReturnType<typeof watchResources>;
-  let http: Server;
+  const http = httpServer();
 
-  beforeEach(async () => {
-    leaks = watchResources();
-    http = createServer();
-    http.listen(0, '127.0.0.1');
-    await new Promise((resolve) => http.once('listening', resolve));
-  });
-
-  afterEach(async () => {
+  afterEach(() => {
     settings.reload();
-    await new Promise((resolve) => http.close(resolve));
-    expect(await leaks()).toEqual({});
   });
 
-  const dialed = (): Peer => connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false, codec: new JsonCodec() });
+  const dialed = (): Peer => connect(`ws://127.0.0.1:${portOf(http.now)}`, { keepalive: false, codec: new JsonCodec() });
 
   it('makes accept throw at once, and leaves the socket to the next call', async () => {
-    const sockets = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    const sockets = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     const connection = new Promise<WebSocket>((resolve) => sockets.once('connection', resolve));
     const dialer = dialed();
     const socket = await connection;
@@ -51,7 +40,7 @@ describe('the configured codec, where it is not registered,', () => {
 
   it('makes handleUpgrade throw at once, and leaves the request unanswered to the next call', async () => {
     const held = new Promise<[IncomingMessage, Duplex, Buffer]>((resolve) => {
-      http.once('upgrade', (...upgrade: [IncomingMessage, Duplex, Buffer]) => {
+      http.now.once('upgrade', (...upgrade: [IncomingMessage, Duplex, Buffer]) => {
         resolve(upgrade);
       });
     });
@@ -68,13 +57,13 @@ describe('the configured codec, where it is not registered,', () => {
 
   it('makes serve throw at once, before it listens or joins a server', () => {
     settings.codec = 'cbor';
-    expect(() => serve({ ...ECHOING, server: http })).toThrow(NOT_REGISTERED);
+    expect(() => serve({ ...ECHOING, server: http.now })).toThrow(NOT_REGISTERED);
     expect(() => serve({ ...ECHOING, port: 0 })).toThrow(NOT_REGISTERED);
-    expect(http.listenerCount('upgrade')).toBe(0);
+    expect(http.now.listenerCount('upgrade')).toBe(0);
   });
 
   it('concerns no server that serves already: it took its codec at the call', async () => {
-    const server = serve({ ...ECHOING, server: http });
+    const server = serve({ ...ECHOING, server: http.now });
     settings.codec = 'cbor';
     const dialer = dialed();
     expect(await dialer.request('hi')).toBe('hi');

@@ -1,26 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { accept, handleUpgrade, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
 import { portOf } from '../support/socket-handshake.js';
-import { until, watchResources } from '../support/socket-leaks.js';
+import { httpServer } from '../support/socket-http.js';
+import { until } from '../support/socket-leaks.js';
 
-let leaks: ReturnType<typeof watchResources>;
-let http: Server;
-
-beforeEach(async () => {
-  leaks = watchResources();
-  http = createServer();
-  http.listen(0, '127.0.0.1');
-  await new Promise((resolve) => http.once('listening', resolve));
-});
-
-afterEach(async () => {
-  http.closeAllConnections();
-  await new Promise((resolve) => http.close(resolve));
-  expect(await leaks()).toEqual({});
+const http = httpServer((server) => {
+  server.closeAllConnections();
 });
 
 /** The ways to a peer on a server. Each gives what ends it. */
@@ -28,21 +15,21 @@ const DOORS: readonly (readonly [name: string, open: (options: AcceptOptions) =>
   [
     'serve',
     (options) => {
-      const server = serve({ ...options, server: http });
+      const server = serve({ ...options, server: http.now });
       return () => server.close();
     },
   ],
   [
     'handleUpgrade',
     (options) => {
-      http.on('upgrade', (request, socket, head) => handleUpgrade(request, socket, head, options));
+      http.now.on('upgrade', (request, socket, head) => handleUpgrade(request, socket, head, options));
       return () => undefined;
     },
   ],
   [
     'accept',
     (options) => {
-      const sockets = new WebSocketServer({ server: http }).on('connection', (socket) => accept(socket, options));
+      const sockets = new WebSocketServer({ server: http.now }).on('connection', (socket) => accept(socket, options));
       return () => {
         sockets.close();
       };
@@ -66,7 +53,7 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
         return stream.reply(payload);
       },
     });
-    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http)}`, ['mux.v1.json']);
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}`, ['mux.v1.json']);
     const frames: Record<string, unknown>[] = [];
     dialer.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
     await new Promise((resolve) => dialer.once('open', resolve));
@@ -98,7 +85,7 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
       onHello: () => Promise.reject(new Error('no such token in table users')),
       handler: (payload) => seen.push(payload),
     });
-    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http)}`, ['mux.v1.json']);
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}`, ['mux.v1.json']);
     const messages: string[] = [];
     dialer.on('message', (data: Buffer) => messages.push(data.toString()));
     const closed = new Promise<readonly [number, string]>((resolve) =>

@@ -185,10 +185,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.line.read(bytes);
   }
 
-  handOver(): void {
-    this.line.handOver();
-  }
-
   get arrivedBytes(): number {
     return this.line.arrivedBytes;
   }

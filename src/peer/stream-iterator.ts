@@ -118,7 +118,7 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   #finish(error: unknown): void {
     if (this.#end !== null) return;
     if (!this.#unasked.empty) {
-      this.core.handOver();
+      this.core.line.handOver();
       dropped?.register(this, this.#unasked);
     }
     const pull = this.#pulls.shift();

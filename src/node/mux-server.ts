@@ -1,0 +1,73 @@
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { Observable } from 'rxjs';
+import type { CloseOptions } from '../peer/close-options.js';
+import type { Peer } from '../peer/peer.js';
+import type { UpgradeOptions } from './accept.js';
+
+/** An upgrade request that was answered with something else than 101. */
+export interface Refusal {
+  /** The HTTP status: 400, 401, 403, 404, 500 or 503 (V2, V6). */
+  readonly status: number;
+  /** The line of text in the answer, for people. */
+  readonly reason: string;
+  /** What was asked; its socket is ended. */
+  readonly request: IncomingMessage;
+}
+
+interface ServeBase extends UpgradeOptions {
+  /** Answers only upgrades of this path, which begins with `/`; a query is not looked at. Default: every path. */
+  readonly path?: string | undefined;
+}
+
+/** Listens on a port of its own, or joins an HTTP server of yours. */
+export type ServeOptions = ServeBase &
+  (
+    | {
+        /** The port to listen on; 0 takes a free one. */
+        readonly port: number;
+        /** The address to listen on. Default: all, as Node has it. */
+        readonly host?: string | undefined;
+        /** Serves `wss:`, with `cert` and `key` for example. Default: `ws:`. */
+        readonly tls?: TlsOptions | undefined;
+        readonly server?: never;
+      }
+    | {
+        /** Whose upgrades are answered. It is yours to start and to stop. */
+        readonly server: HttpServer | HttpsServer;
+        readonly port?: never;
+      }
+  );
+
+/** A server and the peers that have dialed it. */
+export interface MuxServer {
+  /** The peers that are connected now. */
+  readonly peers: ReadonlySet<Peer>;
+  /** Each peer as it connects, a turn before it begins to read; completes when the server has closed. */
+  readonly peers$: Observable<Peer>;
+  /** Each upgrade request that was refused. */
+  readonly refusals$: Observable<Refusal>;
+  /** Resolves with the address once the server listens; rejects when it cannot. */
+  readonly listening: Promise<AddressInfo | string>;
+  /** The address it listens on; `null` before. */
+  address(): AddressInfo | string | null;
+  /** Resolves once {@link close} was called and every peer has closed. */
+  readonly closed: Promise<void>;
+  /**
+   * Answers 503 from now on and closes every peer as `peer.close(options)` does, their goaways spread over the first half of
+   * `drainMs`, at most 5 s, so that their clients do not come back as a herd. Then a port of its own is free again. A second call
+   * can only shorten.
+   *
+   * @returns the same promise as {@link closed}, which never rejects
+   * @throws TypeError for a bad option, as `peer.close` does
+   *
+   * @example
+   * ```ts
+   * process.once('SIGTERM', () => void server.close({ drainMs: 10_000 }));
+   * await server.closed;   // every peer has closed; what was under way has had 10 s to end
+   * ```
+   */
+  close(options?: CloseOptions): Promise<void>;
+}
