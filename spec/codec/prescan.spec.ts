@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Decoder, encode } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { prescan } from '../../src/codec/prescan.js';
-import type { PrescanLimits } from '../../src/codec/prescan.js';
+import type { PrescanLimits, Scanned } from '../../src/codec/prescan.js';
 import { failureOf, nested } from '../support/values.js';
 
 const LIMITS: PrescanLimits = { maxDepth: 95, maxItems: 1_000_000, envelope: false };
 const ENVELOPE: PrescanLimits = { ...LIMITS, envelope: true };
 
-const scan = (bytes: readonly number[], limits: Partial<PrescanLimits> = {}): number =>
+const scan = (bytes: readonly number[], limits: Partial<PrescanLimits> = {}): Scanned =>
   prescan(Uint8Array.from(bytes), { ...LIMITS, ...limits });
 const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
 const text = (value: string): number[] => [0xa0 + value.length, ...Buffer.from(value)];
@@ -81,7 +81,35 @@ describe('prescan: one complete value', () => {
   });
 
   it('counts the values that are bytes', () => {
-    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa1, 0xc4])).toBe(3);
+    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa1, 0xc4])).toEqual({ blobs: 3, marked: null });
+  });
+
+  it('tells of texts of more than 200 bytes that begin with a byte order mark', () => {
+    const marked = (size: number): number[] => [0xef, 0xbb, 0xbf, ...zeros(size - 3)];
+    const bytes = [
+      0x95,
+      0xd9,
+      200,
+      ...marked(200),
+      0xd9,
+      201,
+      ...marked(201),
+      0xc4,
+      201,
+      ...marked(201),
+      0xd9,
+      201,
+      0xef,
+      0xbb,
+      ...zeros(199),
+    ];
+    expect(scan([...bytes, 0xda, 1, 0, ...marked(256)])).toEqual({
+      blobs: 1,
+      marked: [
+        { head: 203, from: 205, size: 201 },
+        { head: 812, from: 815, size: 256 },
+      ],
+    });
   });
 
   it('reads a view, not the buffer behind it', () => {

@@ -8,6 +8,7 @@ import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
+import { withDoubledMarks } from './byte-order-mark.js';
 import { emptyTable, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
@@ -37,8 +38,6 @@ export interface MsgpackCodecOptions {
  * `__proto__`. A TypeError too: functions, symbols, bigint, an invalid `Date`, and what would arrive as an empty map, such
  * as Map, Set, Promise, RegExp, Error and URL. A ProtocolError too: extension types other than timestamp, and keys that
  * are neither text nor integers.
- *
- * Its library drops a byte order mark at the start of a text of more than 200 bytes.
  *
  * @example
  * ```ts
@@ -164,12 +163,12 @@ export class MsgpackCodec implements Codec {
   }
 
   #decode(bytes: Uint8Array, limits: PrescanLimits): unknown {
-    const blobs = prescan(bytes, limits);
-    marked = false;
-    const value = decodeScanned(this.#decoder, bytes);
+    const { blobs, marked } = prescan(bytes, limits);
+    keysMarked = false;
+    const value = decodeScanned(this.#decoder, marked === null ? bytes : withDoubledMarks(bytes, marked));
     // The decoder keeps the last message alive.
     if (bytes.length > KEPT_BYTES) this.#decoder = newDecoder();
-    return blobs === 0 && !marked ? value : finished(value);
+    return blobs === 0 && !keysMarked ? value : finished(value);
   }
 }
 
@@ -205,14 +204,14 @@ function newDecoder(): Decoder {
 
 // Numbers are decoded behind a mark, and get into a table afterwards: the decoder would make an object that reserves memory for them.
 const MARK = '\0';
-let marked = false;
+let keysMarked = false;
 
 function textOrInteger(key: unknown): string {
   if (typeof key !== 'string' && !Number.isSafeInteger(key))
     throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
   const text = String(key);
   if (!mayBeIndex(text) && text.charCodeAt(0) !== 0) return text;
-  marked = true;
+  keysMarked = true;
   return MARK + text;
 }
 
@@ -231,7 +230,7 @@ function finished(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finished);
   if (!isPlainObject(value)) return value;
   const keys = Object.keys(value);
-  const whole = marked && keys.some((key) => key.startsWith(MARK)) ? emptyTable() : value;
+  const whole = keysMarked && keys.some((key) => key.startsWith(MARK)) ? emptyTable() : value;
   for (const key of keys) whole[whole !== value && key.startsWith(MARK) ? key.slice(MARK.length) : key] = finished(value[key]);
   return whole;
 }

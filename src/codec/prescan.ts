@@ -1,4 +1,6 @@
 import { ProtocolError } from '../wire/errors.js';
+import { isMarked } from './byte-order-mark.js';
+import type { MarkedText } from './byte-order-mark.js';
 
 /** What a pre-scan lets through. */
 export interface PrescanLimits {
@@ -10,30 +12,41 @@ export interface PrescanLimits {
   readonly envelope: boolean;
 }
 
+/** What a decoder has to be helped with. */
+export interface Scanned {
+  /** How many of the values are bytes. */
+  readonly blobs: number;
+  /** The texts whose byte order mark the decoder would drop, in their order. */
+  readonly marked: readonly MarkedText[] | null;
+}
+
+const NOTHING: Scanned = { blobs: 0, marked: null };
+
 /**
- * Reads the headers of a msgpack value, allocating nothing, and refuses it before a decoder believes them. The decoder
+ * Reads the headers of a msgpack value, allocating nothing before there is something to tell of, and refuses it before a decoder believes them. The decoder
  * makes an array of the declared length before it has seen an element: 100 bytes of nested headers abort the process, and
  * no `try` helps. A limit on one length does not either, because nesting multiplies. But every item takes a byte at least,
  * so the items still owed, with those just declared, can't be more than the bytes left.
  *
  * A map whose keys are both numbers and numerals in text is refused as well: in an object, 1 and '1' are the same key.
  *
- * @returns how many of the values are bytes
  * @throws ProtocolError when the bytes are not one complete value, or exceed `limits`; the message quotes none of them
  */
-export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
+export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   const end = bytes.length;
   let at = 0;
   let owed = 1;
   let items = 1;
   let blobs = 0;
+  let marked: MarkedText[] | null = null;
   // Of the innermost array or map that is open: how deep it is, how many items it lacks, what its keys are.
   let depth = 0;
   let lacks = 2;
   let keys = NO_KEYS;
   let inMetadata = false;
   while (owed > 0) {
-    const shape = SHAPES[bytes[at] ?? BEYOND_THE_END];
+    const head = at;
+    const shape = SHAPES[bytes[head] ?? BEYOND_THE_END];
     if (shape === undefined || owed > end - at) throw incomplete(owed, end - at);
     const kind = shape & KIND_BITS;
     let size = shape >> SIZE_SHIFT;
@@ -66,8 +79,9 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
         continue;
       }
     } else {
-      at += size;
       if (kind === BYTES) blobs += 1;
+      else if (kind === TEXT && isMarked(bytes, at, size)) (marked ??= []).push({ head, from: at, size });
+      at += size;
     }
     lacks -= 1;
     // The outermost level lacks two, so that it is never left.
@@ -79,7 +93,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): number {
   }
   if (at > end) throw incomplete(at - end, 0);
   if (at < end) throw malformed(`expected one value, got ${end - at} more bytes behind it`);
-  return blobs;
+  return blobs === 0 && marked === null ? NOTHING : { blobs, marked };
 }
 
 // What is open around the innermost: for each depth what it lacks and its keys. Kept between calls, because to allocate it
