@@ -37,6 +37,22 @@ describe('a stream that waits for a connection', () => {
     expect(await takesMore(peer)).toBe(true);
   });
 
+  it('lets a sender go on when another stream leaves the room it had no more of', async () => {
+    const network = holding();
+    network.answer = 'silence';
+    const peer = dialing(network, { limits: { maxQueuedBytes: 200 * KIB } });
+    const [large, larger, small] = [peer.open('x'.repeat(60 * KIB)), peer.open('x'.repeat(70 * KIB)), peer.open('p')];
+    const send = progressOf(small.send('x'.repeat(140 * KIB)));
+    await time.advance();
+    const full = send.settled;
+    large.reset();
+    await time.advance();
+    const stillFull = send.settled;
+    larger.reset();
+    await time.advance();
+    expect([full, stillFull, send.settled]).toEqual([false, false, true]);
+  });
+
   it('does not ask a pulled input for anything, and sends it once there is a connection', async () => {
     const { peer, network } = unanswered();
     const { pulled, iterator } = endless();

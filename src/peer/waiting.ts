@@ -7,6 +7,7 @@ import type { Session } from '../session/session.js';
 import { NOBODY } from '../session/stream-line.js';
 import type { StreamLine } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
+import { runAll } from '../session/waiters.js';
 import type { Message } from '../wire/codec.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -30,6 +31,11 @@ export class WaitingRoom {
 
   get empty(): boolean {
     return this.#waiting.size === 0;
+  }
+
+  /** Whether nothing is to be added that can wait elsewhere. */
+  get full(): boolean {
+    return this.#bytes >= this.limit;
   }
 
   /**
@@ -61,7 +67,10 @@ export class WaitingRoom {
   }
 
   leave(stream: WaitingStream, bytes: number): void {
-    if (this.#waiting.delete(stream)) this.#bytes -= bytes;
+    if (!this.#waiting.delete(stream)) return;
+    const wasFull = this.full;
+    this.#bytes -= bytes;
+    if (wasFull && !this.full) for (const other of this.#waiting) other.wake();
   }
 
   /** Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. */
@@ -118,7 +127,7 @@ export class WaitingStream implements StreamLine {
   }
 
   get hasRoom(): boolean {
-    return this.sealed || (this.#bytes < LANE_ROOM_BYTES && this.room.bytes < this.room.limit);
+    return this.sealed || (this.#bytes < LANE_ROOM_BYTES && !this.room.full);
   }
 
   /** Nothing leaves at once. */
@@ -127,7 +136,7 @@ export class WaitingStream implements StreamLine {
   }
 
   get overflows(): boolean {
-    return this.room.bytes >= this.room.limit && this.#frames.length > 0;
+    return this.room.full && this.#frames.length > 0;
   }
 
   whenRoom(task: () => void): void {
@@ -138,6 +147,11 @@ export class WaitingStream implements StreamLine {
   whenIdle(task: () => void): void {
     if (this.idle) task();
     else this.#waiters.push(task);
+  }
+
+  /** There is room again in the waiting room. */
+  wake(): void {
+    if (this.hasRoom) runAll(this.#waiters.splice(0));
   }
 
   send(frame: OutgoingFrame): void {
@@ -186,7 +200,7 @@ export class WaitingStream implements StreamLine {
     this.room.leave(this, this.#bytes);
     this.#frames.length = 0;
     this.core?.gone(cause, error);
-    for (const task of this.#waiters.splice(0)) task();
+    runAll(this.#waiters.splice(0));
   }
 
   /** A hook has reset the stream while its frames were leaving. */
