@@ -124,6 +124,15 @@ describe('close() of a peer that dials', () => {
     expect([received, logs.warnings]).toEqual([[], count === 0 ? [] : [expect.stringContaining(`${count} notify() never left`)]]);
   });
 
+  it('tells that a notify() behind it never left', async () => {
+    const { peer } = reconnecting(echoing());
+    await time.advance();
+    void peer.close();
+    await time.advance(5_000);
+    peer.notify('a');
+    expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer opens no more streams']);
+  });
+
   it('once it is open writes what it has accepted', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);

@@ -5,7 +5,6 @@ import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkNumber } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import { ResetCode } from '../wire/reset-code.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkOverflow } from './overflow.js';
@@ -142,8 +141,7 @@ export class Calls {
     }
     const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
     const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
-    if (session === null && !core.source.hopeful)
-      waiting.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: 'this peer opens no more streams', payload: null });
+    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting);
     return stream;
   }
 

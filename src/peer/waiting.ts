@@ -14,7 +14,7 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { LazySet } from '../wire/lazy.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import type { ResetCode } from '../wire/reset-code.js';
+import { ResetCode } from '../wire/reset-code.js';
 import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -84,17 +84,27 @@ export class WaitingRoom {
   /** Nothing will come that takes them: every waiting stream ends. */
   dismiss(cause: CloseCause, error: AnyMuxError | null): void {
     const waiting = [...this.#waiting];
-    // Any other call is told by its own error.
-    const unheard = waiting.filter(({ forgotten }) => forgotten).length;
-    if (unheard > 0)
-      log('warn', `rxmux: ${unheard} notify() never left: the peer ended before there was a connection (await peer.opened first)`);
+    warnOfForgotten(waiting, 'the peer ended before there was a connection (await peer.opened first)');
     for (const stream of waiting) stream.dismiss(cause, error);
+  }
+
+  /** Ends a stream that comes when no connection ever will. */
+  turnAway(stream: WaitingStream): void {
+    const reason = 'this peer opens no more streams';
+    warnOfForgotten([stream], reason);
+    stream.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
   #add(stream: WaitingStream): WaitingStream {
     this.#waiting.add(stream);
     return stream;
   }
+}
+
+/** Any other call is told by its own error. */
+function warnOfForgotten(streams: readonly WaitingStream[], why: string): void {
+  const { length } = streams.filter(({ forgotten }) => forgotten);
+  if (length > 0) log('warn', `rxmux: ${length} notify() never left: ${why}`);
 }
 
 /** A stream that no socket has taken yet: its frames wait here. */
