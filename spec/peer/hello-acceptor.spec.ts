@@ -137,6 +137,39 @@ describe('the hello of an acceptor', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('lets others in from its first payload on, which is the reply, also where its end comes later', async () => {
+    const { sent, peer } = await insisting(async (_, stream) => {
+      await stream.send('welcome');
+      await new Promise(() => undefined);
+    });
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, payload: 'welcome' },
+      { type: 'data', stream: 3, end: true, payload: 'second' },
+    ]);
+    expect(peer.status.state).toBe('open');
+  });
+
+  it('is not rejected where the dialer cancels what comes behind its reply', async () => {
+    const onHello: StreamHandler = async (_, stream) => {
+      await stream.send('welcome');
+      await stream.send('and more');
+      await new Promise((_resolve, reject) => stream.signal.addEventListener('abort', reject));
+    };
+    const { network, peer } = unsaid({ onHello, onStream: echo });
+    const answer = peer.request('a');
+    await time.advance(100);
+    expect([await answer, network.last.peer.status.state]).toEqual(['a', 'open']);
+  });
+
+  it('is rejected by a reset behind a payload', async () => {
+    const { sent, peer } = await insisting((_, stream) => {
+      void stream.send('go away');
+      stream.reset(300, 'not you');
+    });
+    expect(sent.map((frame) => frame['type'])).toEqual(['data', 'reset', 'goaway']);
+    expect(peer.status.state).toBe('closed');
+  });
+
   it('still closes the connection when its handler rejects behind the reply', async () => {
     const { sent } = await insisting(async (_, stream) => {
       await stream.reply('welcome');

@@ -23,6 +23,7 @@ export function checkValue(value: unknown): void {
 export class Outbox {
   /** Whether this side's first frame has gone, which is the one that carries headers. */
   #begun: boolean;
+  #replied = false;
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
@@ -31,6 +32,11 @@ export class Outbox {
 
   get begun(): boolean {
     return this.#begun;
+  }
+
+  /** Whether a value of this side was accepted. */
+  get replied(): boolean {
+    return this.#replied;
   }
 
   setTrailers(trailers: TrailersInput): void {
@@ -54,6 +60,7 @@ export class Outbox {
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
+    if (encoded !== null) this.#replied = true;
     return this.#ready();
   }
 

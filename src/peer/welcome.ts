@@ -18,14 +18,21 @@ export class Welcome {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Whether the hello was answered in full: a reset is no answer, whoever sent it. */
+  /** Whether the hello was answered, by a payload or an end (S11). A reset of this side takes the answer back. */
   get isGiven(): boolean {
     const hello = this.#hello;
-    if (hello === null || !hello.line.sealed) return false;
+    if (hello === null) return false;
     const { cause } = hello;
+    if (cause === null) return hello.line.sealed || hello.outbox.replied;
     return (
-      cause === null || cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR)
+      cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR) || this.#isEnough
     );
+  }
+
+  /** Whether the dialer has its answer, and wants no more of it. */
+  get #isEnough(): boolean {
+    const cause = this.#hello?.cause;
+    return cause?.how === 'reset' && cause.by === 'remote' && this.#hello?.outbox.replied === true;
   }
 
   /** A socket is there: its hello has its time from now on. */
@@ -48,7 +55,7 @@ export class Welcome {
     }
     handle(this.greeter, stream, (failed) => {
       this.stop();
-      if (failed || !this.isGiven) this.core.rejectHello();
+      if (!this.isGiven || (failed && !this.#isEnough)) this.core.rejectHello();
     });
   }
 
