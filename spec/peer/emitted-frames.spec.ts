@@ -178,7 +178,7 @@ const ANSWERS: readonly Row[] = [
     acceptor: [data({ end: true })],
   },
   { call: 'a handler that settles without ending', handler: () => undefined, acceptor: [data({ end: true })] },
-  { call: 'a handler whose promise settles without ending', handler: () => Promise.resolve(1), acceptor: [data({ end: true })] },
+  { call: 'a handler whose promise settles without ending', handler: () => Promise.resolve(), acceptor: [data({ end: true })] },
   {
     call: 'a handler that throws',
     handler: () => {

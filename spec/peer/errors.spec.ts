@@ -132,6 +132,18 @@ const CASES: readonly Case[] = [
     message: 'refused: this peer opens no more streams',
   },
   {
+    when: 'the last dial has failed for good',
+    run: async () => {
+      const peer = connect('ws://test', { socket: refusing({ status: 401 }).socket, keepalive: false, reconnect: true });
+      await time.advance(1_000);
+      return failure(peer.request('p', { retry: { delay: 5_000 } }));
+    },
+    code: 'CONNECT',
+    retriable: true,
+    facts: { status: 401 },
+    message: 'expected the handshake to be accepted, got HTTP 401',
+  },
+  {
     when: 'the dial fails',
     run: waiting(refusing({ status: 503 }), {}),
     code: 'CONNECT',

@@ -3,13 +3,13 @@ import { firstValueFrom, NEVER } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
 import { askingIn } from '../support/peer-answers.js';
-import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
 const answered = askingIn(time);
+const tellingOfResults = () => logs.warnings.filter((warning) => warning.includes('a handler returned'));
 
 describe('a handler', () => {
   it('works on both ends: the dialer gets pushes', async () => {
@@ -20,17 +20,48 @@ describe('a handler', () => {
     expect(await answer).toBe('got push');
   });
 
-  it('settles synchronously when it returns no thenable', () => {
+  it('settles synchronously when it returns no thenable', async () => {
+    const { sent } = await answered(() => undefined);
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+    expect(tellingOfResults()).toEqual([]);
+  });
+
+  it.each<[string, StreamHandler, string]>([
+    ['an Observable', () => NEVER, 'an Observable'],
+    ['a value', () => 144, 'a value (number)'],
+    [
+      'a generator',
+      function* () {
+        yield 1;
+      },
+      'a value (object)',
+    ],
+    [
+      'an async generator',
+      async function* () {
+        yield await Promise.resolve(1);
+      },
+      'a value (object)',
+    ],
+    ['the promise of a value', () => Promise.resolve('144'), 'a value (string)'],
+  ])('that returns %s and sends nothing is warned of, once', async (_what, handler, told) => {
     const { dialer, acceptor } = createPair();
-    const sent = framesOf(acceptor);
-    acceptor.onStream(() => NEVER);
-    void dialer.request();
-    return time.advance().then(() => {
-      expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
-      expect(logs.warnings).toEqual([
-        'rxmux: a handler returned an Observable, which nobody subscribes to: answer with stream.sendAll() or respond()',
-      ]);
-    });
+    acceptor.onStream(handler);
+    const answers = Promise.all([dialer.request(), dialer.request()]);
+    await time.advance();
+    expect(await answers).toEqual([null, null]);
+    expect(logs.warnings).toEqual([
+      `rxmux: a handler returned ${told} and sent nothing, and what it returns goes nowhere: answer with stream.reply(), stream.sendAll() or respond()`,
+    ]);
+  });
+
+  it.each<[string, StreamHandler]>([
+    ['has answered', (_, stream) => (void stream.reply(1), 1)],
+    ['has reset the stream', (_, stream) => (stream.reset(300), 1)],
+    ['reads', (_, stream) => stream.subscribe()],
+  ])('may return anything where it %s', async (_what, handler) => {
+    await answered(handler);
+    expect(tellingOfResults()).toEqual([]);
   });
 
   it('may return a thenable of any kind, also one that settles twice', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, EMPTY, from, NEVER, of, Subject, throwError, timer } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
+import { ResetCode } from '../../src/index.js';
+import type { Input, Peer } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -17,6 +19,52 @@ describe('the input of open$', () => {
     for (let n = 0; n < 2; n++) echo$.subscribe((value) => seen.push(value));
     await time.advance();
     expect(seen).toEqual([1, 2]);
+  });
+
+  it.each<[string, (peer: Peer) => ObservableInput<unknown>]>([
+    ['an iterator', () => [1, 2].values()],
+    [
+      'a generator',
+      () =>
+        (function* () {
+          yield 1;
+        })(),
+    ],
+    [
+      'an async generator',
+      () =>
+        (async function* () {
+          yield await Promise.resolve(1);
+        })(),
+    ],
+    ['a ReadableStream', () => new ReadableStream()],
+    ['a stream', (peer) => peer.open()],
+  ])('that is %s cannot be sent again, so retry refuses it at once', (_what, input) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const given = input(dialer);
+    expect(() => dialer.open$('p', { input: given, retry: 'safe' })).toThrow(
+      new TypeError('retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once'),
+    );
+    expect(sent.filter(({ payload }) => payload === 'p')).toEqual([]);
+  });
+
+  it.each<[string, Input<unknown>]>([
+    ['an array', ['a', 'b']],
+    ['an Observable', of('a', 'b')],
+    ['a function', () => ['a', 'b'].values()],
+  ])('that is %s is sent again by retry', async (_what, input) => {
+    const { dialer, acceptor } = createPair();
+    const given: unknown[] = [];
+    let calls = 0;
+    acceptor.onStream((_, stream) => {
+      if (calls++ > 0) return stream.sendAll(stream);
+      stream.reset(ResetCode.REFUSED);
+      return undefined;
+    });
+    dialer.open$('p', { input, retry: { delay: 1 } }).subscribe((value) => given.push(value));
+    await time.advance(10);
+    expect([calls, given]).toEqual([2, ['a', 'b']]);
   });
 
   it('lets the call complete only when the remote has ended and the input is done', async () => {

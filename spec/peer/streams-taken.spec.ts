@@ -188,6 +188,15 @@ describe('streams$', () => {
     expect(seen).toEqual(['complete', 'complete at once']);
   });
 
+  it('is no place to wait in front of respond: a stream that was refused meanwhile is not worked on', async () => {
+    const { dialer, acceptor } = createPair();
+    const worked = jest.fn(() => ['done']);
+    acceptor.streams$.pipe(delay(1), respond(worked)).subscribe();
+    const failure = dialer.request('book').catch((error: unknown) => error);
+    await time.advance(10);
+    expect([await failure, worked.mock.calls.length]).toEqual([expect.objectContaining({ code: 'REFUSED', retriable: true }), 0]);
+  });
+
   it('is where respond answers from, ahead of the handler', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>((_, stream) => stream.reply('handler'));

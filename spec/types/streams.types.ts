@@ -14,6 +14,12 @@ const rows = peer.open<Row, string>({ query: 'all' }, { end: false });
 const rows$ = peer.open$<Row, string>('rows', { input: () => ['a', 'b'] });
 const ranked$ = clicks$.pipe(through<Row>(peer, { op: 'rank' }));
 const answered$ = peer.streams$.pipe(respond((name: string, stream: Stream<Row, number>) => [name.length, stream.id ?? 0]));
+const dispatched$ = peer.streams$.pipe(
+  respond(({ op }: { readonly op: string }) => {
+    if (op === 'rows') return rows$;
+    return op === 'ranks' ? [1, 2] : undefined;
+  }),
+);
 const plain = peer.open('anything');
 
 export type WhatIsReceived = [
@@ -23,6 +29,7 @@ export type WhatIsReceived = [
   Expect<Equal<typeof rows$, Observable<Row>>>,
   Expect<Equal<typeof ranked$, Observable<Row>>>,
   Expect<Equal<typeof answered$, Observable<never>>>,
+  Expect<Equal<typeof dispatched$, Observable<never>>>,
   Expect<Equal<typeof plain, Stream>>,
   Expect<Equal<ReturnType<typeof peer.request<Row>>, Promise<Row>>>,
   Expect<Equal<ReturnType<typeof peer.request$<Row>>, Observable<Row>>>,

@@ -30,17 +30,21 @@ export interface Retry {
  * ```
  */
 export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
-  return retrySafely(options, NEVER);
+  return retrySafely(options, NEVER, () => true);
 }
 
-/** {@link retryWhenSafe} whose delay is over when `hurry$` emits. */
-export function retrySafely<T>({ count = 3, delay = jittered }: Retry, hurry$: Observable<unknown>): MonoTypeOperatorFunction<T> {
+/** {@link retryWhenSafe} whose delay is over when `hurry$` emits, and which gives up once there is no hope. */
+export function retrySafely<T>(
+  { count = 3, delay = jittered }: Retry,
+  hurry$: Observable<unknown>,
+  isHopeful: () => boolean,
+): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay === 'number') checkNumber('retry.delay', delay);
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
-      if (!isMuxError(error) || !error.retriable || attempt > count) return throwError(() => error);
+      if (!isMuxError(error) || !error.retriable || attempt > count || !isHopeful()) return throwError(() => error);
       const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
       // rxjs would take a completion for the end of everything.
       return merge(delay$.pipe(endWith(null)), hurry$).pipe(take(1));

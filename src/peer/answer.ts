@@ -9,7 +9,8 @@ import type { StreamCore } from './stream-core.js';
 
 /** Has a handler answer a stream; `settled` is told when it has. */
 export function handle(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
-  const done = (): void => {
+  const answered = (result: unknown): void => {
+    if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
     stream.line.settle();
     endAnswer(stream);
     settled?.(false);
@@ -24,13 +25,24 @@ export function handle(handler: StreamHandler, stream: StreamCore, settled?: (fa
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.stream);
-    if (isObservable(result))
-      log('warn', 'rxmux: a handler returned an Observable, which nobody subscribes to: answer with stream.sendAll() or respond()');
-    if (isThenable(result)) result.then(done, failed);
-    else done();
+    if (isThenable(result)) result.then(answered, failed);
+    else answered(result);
   } catch (error) {
     failed(error);
   }
+}
+
+/** Those of which it was told that what they return goes nowhere. */
+const warned = new WeakSet<StreamHandler>();
+
+function warnOfResult(handler: StreamHandler, result: unknown): void {
+  if (warned.has(handler)) return;
+  warned.add(handler);
+  const what = isObservable(result) ? 'an Observable' : `a value (${typeof result})`;
+  log(
+    'warn',
+    `rxmux: a handler returned ${what} and sent nothing, and what it returns goes nowhere: answer with stream.reply(), stream.sendAll() or respond()`,
+  );
 }
 
 /**

@@ -11,6 +11,7 @@ import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
 import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
+import { isOneShot } from './pump.js';
 import type { Input } from './pump.js';
 import { Received } from './received.js';
 import { openFrame } from './sendable.js';
@@ -105,19 +106,31 @@ export class Calls {
         },
       );
     });
-    return retried(answer$, options);
+    return this.#retried(answer$, options);
   }
 
   /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
-    if (input === undefined) return retried(new Received(() => this.open(value, 'ask', options)), options);
+    if (input !== undefined && isOneShot(input) && (options.retry ?? false) !== false)
+      throw new TypeError(
+        'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
+      );
+    if (input === undefined) return this.#retried(new Received(() => this.open(value, 'ask', options)), options);
     const received$ = new Observable((subscriber) => {
       const stream = this.open(value, 'talk', options);
       return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
     });
-    return retried(received$, options);
+    return this.#retried(received$, options);
+  }
+
+  #retried(call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
+    if (retry === false) return call$;
+    const { core } = this;
+    // An attempt that is made with an aborted signal fails as it should.
+    const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
+    return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$, () => core.current !== null || core.source.hopeful));
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
@@ -141,7 +154,7 @@ export class Calls {
     }
     const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
     const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
-    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting);
+    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting, core.status);
     return stream;
   }
 
@@ -150,13 +163,6 @@ export class Calls {
     const nowhere = new WaitingStream(this.core.waiting, false);
     return (nowhere.core = new StreamCore(this.core, nowhere, open.headers, open.payload));
   }
-}
-
-function retried(call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
-  if (retry === false) return call$;
-  // An attempt that is made with an aborted signal fails as it should.
-  const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
-  return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$));
 }
 
 /** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */

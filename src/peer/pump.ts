@@ -15,6 +15,15 @@ interface PullSource {
   stop(): unknown;
 }
 
+/** Whether an input gives what it has only once. Of other Observables nobody can tell. */
+export function isOneShot(input: Input<unknown>): boolean {
+  if (typeof input === 'function') return false;
+  const source = Object(input) as Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+  if ('getReader' in source) return true;
+  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
+  return iterator === source || iterator instanceof StreamIterator;
+}
+
 /**
  * Takes everything an input gives to an outlet: iterables, async iterables, ReadableStreams and streams are pulled while
  * there is room, other Observables push, and `overflow` says what becomes of a value without room.

@@ -16,6 +16,7 @@ import { LazySet } from '../wire/lazy.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { resetPayload } from './sendable.js';
+import type { PeerStatus } from './status.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
@@ -88,11 +89,12 @@ export class WaitingRoom {
     for (const stream of waiting) stream.dismiss(cause, error);
   }
 
-  /** Ends a stream that comes when no connection ever will. */
-  turnAway(stream: WaitingStream): void {
+  /** Ends a stream that comes when no connection ever will, with what the last dial failed with, if that is why. */
+  turnAway(stream: WaitingStream, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
-    stream.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+    if (status.state === 'closed' && status.error !== null) stream.dismiss({ how: 'lost', reason: status.reason }, status.error);
+    else stream.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
   #add(stream: WaitingStream): WaitingStream {

@@ -2,6 +2,9 @@ import { catchError, concat, defer, EMPTY, finalize, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { endAnswer, failAnswer, stopUpload } from '../answer.js';
 import { feed } from '../feed.js';
+import type { FeedOptions } from '../feed.js';
+import { checkOverflow } from '../overflow.js';
+import type { Overflow } from '../overflow.js';
 import { Stream } from '../stream.js';
 
 /**
@@ -12,19 +15,31 @@ import { Stream } from '../stream.js';
  * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. Errors of one
  * stream stay with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
  *
+ * Put it straight behind `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
+ *
+ * @param options `overflow` says what becomes of a value that an Observable pushes while the queue is full; default `'buffer'`
+ * @throws TypeError for an overflow that is no policy
+ *
  * @example
  * ```ts
  * peer.streams$.pipe(respond((payload) => (payload === 'ticks' ? interval(1_000) : EMPTY))).subscribe();
  * ```
  */
-export function respond<P = unknown, In = unknown, Out = unknown>(
-  project: (payload: P, stream: Stream<In, Out>) => ObservableInput<Out> | void,
+export function respond<P = unknown, In = unknown, Out = unknown, O extends ObservableInput<Out> | void = ObservableInput<Out> | void>(
+  project: (payload: P, stream: Stream<In, Out>) => O,
+  options: Pick<FeedOptions, 'overflow'> = {},
 ): OperatorFunction<Stream, never> {
-  return mergeMap((stream) => answer(stream, project as (payload: unknown, stream: Stream) => ObservableInput<unknown> | void));
+  const { overflow = 'buffer' } = options;
+  checkOverflow(overflow);
+  return mergeMap((stream) => answer(stream, project as Project, overflow));
 }
 
-function answer(stream: Stream, project: (payload: unknown, stream: Stream) => ObservableInput<unknown> | void): Observable<never> {
+type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | void;
+
+function answer(stream: Stream, project: Project, overflow: Overflow): Observable<never> {
   const core = Stream.core(stream);
+  // Its opener has been told how it ended, and may count on nothing being done behind that.
+  if (core.cause !== null) return EMPTY;
   try {
     const input = project(stream.payload, stream);
     if (input === undefined) return EMPTY;
@@ -36,7 +51,7 @@ function answer(stream: Stream, project: (payload: unknown, stream: Stream) => O
     const settle = (): void => {
       core.line.settle();
     };
-    const answered$ = concat(feed(core, input), ended$).pipe(
+    const answered$ = concat(feed(core, input, { overflow }), ended$).pipe(
       catchError(() => {
         stopUpload(core);
         return EMPTY;
