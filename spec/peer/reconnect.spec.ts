@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ConnectOptions, Peer } from '../../src/index.js';
+import type { SocketLike } from '../../src/transport/socket-like.js';
 import { framesOf } from '../support/peer-frames.js';
+import type { Envelope } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
-import { SOON, echoing, holding, reconnecting } from '../support/peer-dialing.js';
+import { SOON, echoing, holding, reconnecting, watched } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -77,6 +80,40 @@ describe('the reconnect helper', () => {
       { type: 'open', stream: 3, end: true, payload: 'asked' },
     ]);
     expect(await answer).toBe('asked');
+  });
+
+  /** A socket that the remote has begun to close, with the end still to come. */
+  async function closing(
+    options: ConnectOptions,
+  ): Promise<{ readonly peer: Peer; readonly network: Network; readonly sent: readonly Envelope[] }> {
+    const network = echoing();
+    const sockets: SocketLike[] = [];
+    const socket = (url: string, protocol: string): SocketLike => {
+      const made = network.socket(url, protocol);
+      sockets.push(made);
+      return made;
+    };
+    const { peer } = watched(network, { ...options, socket });
+    await time.advance();
+    Object.defineProperty(sockets[0], 'readyState', { value: 2 });
+    return { peer, network, sent: framesOf(peer) };
+  }
+
+  it('keeps calls for the next socket that are made while the remote closes this one', async () => {
+    const { peer, network, sent } = await closing({ reconnect: SOON });
+    const answer = peer.request('asked');
+    peer.notify('told');
+    await time.advance();
+    expect(sent).toEqual([]);
+    network.last.link.cut({ code: 1001 });
+    await time.advance(10);
+    expect(await answer).toBe('asked');
+    expect(sent.map(({ payload }) => payload)).toEqual(['asked', 'told']);
+  });
+
+  it('without the helper refuses calls that are made while the remote closes the socket', async () => {
+    const { peer } = await closing({});
+    await expect(peer.request('asked')).rejects.toMatchObject({ code: 'REFUSED', retriable: true });
   });
 
   it('reports a failed dial through onClose too, once each, and gives up behind 5 while never yet connected', async () => {

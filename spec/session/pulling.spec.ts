@@ -57,6 +57,15 @@ describe('a stream that sends only what leaves at once', () => {
     expect(ran).toEqual(['task']);
   });
 
+  it('waits for ever on a socket that the remote has begun to close', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.closing = true;
+    expect(stream?.live.idle).toBe(false);
+    stream?.live.whenIdle(() => ran.push('task'));
+    for (let turn = 0; turn < 3; turn++) rig.transport.nextTurn();
+    expect([ran, rig.transport.turnsDue, rig.news]).toEqual([[], 0, []]);
+  });
+
   it('waits behind what is queued', () => {
     const [rig, [stream, other], ran] = pulled(2);
     rig.transport.bufferedAmount = FULL;

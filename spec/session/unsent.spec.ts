@@ -45,6 +45,14 @@ describe('a stream whose open has not left', () => {
     ['a goaway', goaway],
     ['the loss of the socket', (rig: Rig) => rig.transport.end()],
     [
+      'a socket that the remote has begun to close, and that has room again',
+      (rig: Rig) => {
+        rig.transport.closing = true;
+        rig.transport.drainTo(0);
+        rig.transport.end();
+      },
+    ],
+    [
       'a failed connection whose socket then ends',
       (rig: Rig) => {
         rig.transport.receive('{');

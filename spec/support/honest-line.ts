@@ -70,6 +70,10 @@ export class RoutedTransport implements Transport {
     return this.inner.opaque;
   }
 
+  get writable(): boolean {
+    return this.inner.writable;
+  }
+
   get refusedStatus(): null {
     return this.inner.refusedStatus;
   }

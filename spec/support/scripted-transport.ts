@@ -22,6 +22,8 @@ export class ScriptedTransport implements Transport {
   /** Whether the socket takes nothing, so that whatever is sent stays in its buffer. */
   stuck = false;
   paused = false;
+  /** Whether the remote has begun to close. */
+  closing = false;
   /** Called with each message before it is kept. */
   onSend: (message: Message) => void = () => undefined;
   readonly #messages = new Subject<Message>();
@@ -47,9 +49,13 @@ export class ScriptedTransport implements Transport {
     return this.#whenBelow?.bytes ?? null;
   }
 
+  get writable(): boolean {
+    return !this.closing && this.closed === null && this.closes.length === 0;
+  }
+
   send(message: Message): number {
     this.onSend(message);
-    if (this.closed !== null || this.closes.length > 0) return 0;
+    if (!this.writable) return 0;
     const bytes = encodedLength(message);
     if (this.stuck) this.bufferedAmount += bytes;
     this.sent.push(message);

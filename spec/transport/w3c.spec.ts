@@ -339,6 +339,15 @@ describe('a W3C-shaped socket as a transport', () => {
       expect([first, second].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
     });
 
+    it('is not there on a socket that is closing, whatever it holds', async () => {
+      const socket = new FakeSocket('CLOSING');
+      const transport = new W3cTransport(socket);
+      const task = jest.fn();
+      transport.whenBelow(10, task);
+      await time.advance(1_000);
+      expect([task.mock.calls.length, transport.writable]).toEqual([0, false]);
+    });
+
     it('is not looked for any more behind the end', async () => {
       const socket = new FakeSocket();
       socket.bufferedAmount = 100;

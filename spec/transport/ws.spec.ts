@@ -9,6 +9,7 @@ import { FakeSocket } from '../support/socket-fake.js';
 import { acceptedOver, FakeStream } from '../support/socket-pipe.js';
 
 const KIB = 1024;
+const MASKED_CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 
 describe('a socket of ws as a transport', () => {
   describe('over a stream', () => {
@@ -129,6 +130,19 @@ describe('a socket of ws as a transport', () => {
         await turn();
         await turn();
         expect(task).toHaveBeenCalledTimes(1);
+      });
+
+      it('is not there once the remote has begun to close', async () => {
+        fill(1024 * KIB, 64 * KIB);
+        await turn();
+        const task = jest.fn();
+        transport.whenBelow(256 * KIB, task);
+        stream.push(MASKED_CLOSE);
+        await until('the close', () => !transport.writable);
+        stream.flow();
+        stream.push(null);
+        await until('the end', () => transport.closed !== null);
+        expect([task.mock.calls.length, transport.send('x')]).toEqual([0, 0]);
       });
 
       it('forgets the task that a second one replaces', async () => {

@@ -51,7 +51,8 @@ export class Dialer implements SocketSource {
   ) {
     this.#surroundings = plan.surroundings.wakes$.subscribe(() => {
       if (this.#phase === 'open') this.#session?.vigil.probeNow();
-      else if (!plan.surroundings.offline) this.dialNow();
+      // A delay runs to its end: what it waits for is time, and not somebody who looks.
+      else if (!plan.surroundings.offline && this.#step.idle) this.dialNow();
     });
   }
 

@@ -70,7 +70,7 @@ export function greeting(
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
     // The end of the socket says why.
-    if (session.closing.isOver) return;
+    if (session.closing.isOver || !session.transport.writable) return;
     if (session.closedToNew) throw new RefusedError('the remote is going away', null);
     const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
     const live = session.open();

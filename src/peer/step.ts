@@ -12,6 +12,11 @@ export class Step {
     current.add(source.subscribe(observer));
   }
 
+  /** Whether nothing goes on. */
+  get idle(): boolean {
+    return this.#current.closed;
+  }
+
   stop(): void {
     this.#current.unsubscribe();
   }

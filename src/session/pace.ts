@@ -25,7 +25,7 @@ export class Pace {
 
   /** Whether the socket takes more, and nothing is waited for. */
   get free(): boolean {
-    return !this.#waiting && !this.#isFull;
+    return !this.#waiting && this.#takesMore;
   }
 
   /** Whether this turn has a share left. */
@@ -39,15 +39,16 @@ export class Pace {
 
   /** Waits for what is missing to write more, in a turn of its own where nothing is. */
   wait(): void {
-    if (this.#isFull) this.#until((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
+    if (!this.#takesMore) this.#until((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
     else {
       this.#turnBytes = 0;
       this.#until((task) => this.transport.turn(task));
     }
   }
 
-  get #isFull(): boolean {
-    return this.transport.bufferedAmount >= SOCKET_FULL_BYTES;
+  // What a closing socket does not take stays here, for the next one.
+  get #takesMore(): boolean {
+    return this.transport.writable && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
   }
 
   #until(wait: (task: () => void) => void): void {

@@ -99,7 +99,7 @@ export class Session {
   /** Whether this socket takes no new streams of this side. */
   get closedToNew(): boolean {
     const { goaway } = this.connection;
-    return this.closing.isOver || goaway.left || goaway.leaving;
+    return this.closing.isOver || goaway.left || goaway.leaving || !this.transport.writable;
   }
 
   /** A stream that the remote opened is whole: its owner takes it from here. */

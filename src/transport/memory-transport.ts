@@ -53,6 +53,10 @@ export class MemoryTransport implements Transport {
     return this.#closed;
   }
 
+  get writable(): boolean {
+    return !this.#closing && this.#closed === null;
+  }
+
   /** What was sent in this turn, and what the other end has not read because it is stalled or paused. */
   get bufferedAmount(): number {
     const other = this.link.other(this.side);
@@ -60,7 +64,7 @@ export class MemoryTransport implements Transport {
   }
 
   send(message: Message): number {
-    if (this.#closing || this.#closed !== null) return 0;
+    if (!this.writable) return 0;
     const bytes = encodedLength(message);
     if (this.#leaving === 0)
       asapScheduler.schedule(() => {
@@ -101,7 +105,7 @@ export class MemoryTransport implements Transport {
   }
 
   close(code: number, reason: string): void {
-    if (this.#closing || this.#closed !== null) return;
+    if (!this.writable) return;
     this.#closing = true;
     const close = { code, reason, wasClean: true };
     this.link.other(this.side).enqueue({ close }, this.link.options.latencyMs ?? 0);
@@ -177,7 +181,7 @@ export class MemoryTransport implements Transport {
 
   #checkRoom(): void {
     const waiting = this.#waiting;
-    if (waiting === null || this.bufferedAmount > waiting.bytes) return;
+    if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
     this.#waiting = null;
     this.turn(waiting.task);
   }

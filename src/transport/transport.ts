@@ -27,13 +27,18 @@ export interface Transport {
   readonly messages$: Observable<Message>;
   /** How the socket ended; `null` until it has. Set before {@link messages$} completes. */
   readonly closed: SocketClose | null;
+  /** Whether the socket takes messages: it is open, and neither end has begun to close it. */
+  readonly writable: boolean;
   /** Bytes given to {@link send} that the socket still holds. */
   readonly bufferedAmount: number;
-  /** Gives one message to the socket; tells how many bytes it is, or 0 once the socket is closing, which takes none. */
+  /** Gives one message to the socket; tells how many bytes it is, or 0 where the socket is not {@link writable} and takes none. */
   send(message: Message): number;
   /** Runs `task` in a later turn of the event loop, so that reading and timers get their share. */
   turn(task: () => void): void;
-  /** Runs `task` once, in a later turn, when the socket holds at most `bytes`, or hardly anything. A second call replaces the first. */
+  /**
+   * Runs `task` once, in a later turn, when the socket is writable and holds at most `bytes`, or hardly anything. A second
+   * call replaces the first.
+   */
   whenBelow(bytes: number, task: () => void): void;
   /** Stops reading from the socket, where the platform can. */
   pause(): void;

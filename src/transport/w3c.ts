@@ -69,12 +69,16 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.refusedStatus ?? null;
   }
 
+  get writable(): boolean {
+    return this.socket.readyState === ReadyState.OPEN;
+  }
+
   get bufferedAmount(): number {
     return this.socket.bufferedAmount;
   }
 
   send(message: Message): number {
-    if (this.socket.readyState !== ReadyState.OPEN) return 0;
+    if (!this.writable) return 0;
     try {
       this.socket.send(message);
     } catch (error) {
@@ -93,6 +97,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     const look = (wait: number): void => {
       this.#look?.unsubscribe();
       this.#look = timer(wait).subscribe(() => {
+        if (!this.writable) return;
         if (this.bufferedAmount <= bytes) task();
         else look(Math.min(wait * 2, LONGEST_LOOK_MS));
       });

@@ -63,7 +63,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override send(message: Message): number {
     const { socket } = this;
-    if (socket.readyState !== WebSocket.OPEN) return 0;
+    if (!this.writable) return 0;
     this.#cork();
     // Text as its bytes, because `ws` would measure it, and write it and its header separately.
     const [data, kind] = typeof message === 'string' ? [Buffer.from(message), TEXT] : [message, BINARY];
@@ -138,7 +138,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
   readonly #passedOn = (): void => {
     const waiting = this.#waiting;
-    if (waiting === null || this.bufferedAmount > waiting.bytes) return;
+    if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
     this.#waiting = null;
     this.turn(waiting.task);
   };
