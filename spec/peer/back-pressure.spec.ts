@@ -3,7 +3,7 @@ import type { Limits, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
-import { progressOf } from '../support/peer-outcome.js';
+import { progressOf, settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -205,6 +205,41 @@ describe('send()', () => {
     const small = dialer.request('small');
     await time.advance(100);
     expect(await Promise.all([large, small])).toEqual([2 * 1024 * KIB, 5]);
+  });
+
+  it('is taken of a stream that has waited, whatever others have queued', async () => {
+    const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    await local.send('first');
+    link.stall('acceptor');
+    const calls = Array.from({ length: 4 }, () => progressOf(dialer.request(text(1024 * KIB))));
+    const small = progressOf(local.send('small'));
+    await time.advance();
+    expect([small.error, local.phase]).toEqual([null, 'open']);
+    link.resume('acceptor');
+    await time.advance(1_000);
+    expect([small, ...calls].map(({ settled, error }) => [settled, error])).toEqual([[true, null], ...calls.map(() => [false, null])]);
+  });
+
+  it.each<[string, () => AsyncIterable<string> | Iterable<string>]>([
+    ['an iterable', () => [1, 2, 3].map(() => text(100 * KIB))],
+    [
+      'an async iterable',
+      async function* () {
+        for (const value of ['a', 'b', 'c']) yield await Promise.resolve(value.repeat(100 * KIB));
+      },
+    ],
+  ])('is never too much of %s, which is pulled: a value that finds everything full waits', async (_what, values) => {
+    const { dialer, local, remote, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const read: unknown[] = [];
+    remote.subscribe((value) => read.push(String(value).length));
+    link.stall('acceptor');
+    const sent = progressOf(local.sendAll(values()));
+    for (let n = 0; n < 4; n++) void settled(dialer.request(text(1024 * KIB)));
+    await time.advance();
+    expect([sent.error, local.phase]).toEqual([null, 'open']);
+    link.resume('acceptor');
+    await time.advance(1_000);
+    expect([sent, read]).toEqual([{ settled: true, error: null }, [100 * KIB, 100 * KIB, 100 * KIB]]);
   });
 
   it.each<[string, (sides: Awaited<ReturnType<typeof joined>>) => void, object]>([

@@ -118,11 +118,19 @@ describe('room', () => {
   it('is over where maxUnsentBytes are queued', () => {
     const [rig, stream] = full({ limits: { maxUnsentBytes: 1_000 } });
     rig.send(stream, { payload: 'x'.repeat(1_000 - 64 - 2) });
-    expect(stream.live.overflows).toBe(false);
+    expect(stream.live.overflowsWith(1)).toBe(false);
     rig.send(stream, { payload: 1 });
-    expect(stream.live.overflows).toBe(true);
+    expect(stream.live.overflowsWith(1)).toBe(true);
     rig.transport.drainTo(0);
-    expect(stream.live.overflows).toBe(false);
+    expect(stream.live.overflowsWith(1)).toBe(false);
+  });
+
+  it('is not over for a small value of a stream that has nothing queued, up to sendHighWaterBytes more', () => {
+    const [rig, stream, other] = full({ limits: { maxUnsentBytes: 1_000, sendHighWaterBytes: 500 } });
+    rig.send(stream, { payload: 'x'.repeat(1_000) });
+    expect([16 * 1024, 16 * 1024 + 1].map((bytes) => other.live.overflowsWith(bytes))).toEqual([false, true]);
+    rig.send(stream, { payload: 'x'.repeat(500) });
+    expect(other.live.overflowsWith(1)).toBe(true);
   });
 
   it('to keep what comes is not asked for a stream that nobody works on any more: it would never be given back', () => {

@@ -72,6 +72,10 @@ class StreamOutlet implements Outlet {
     return this.core.line.hasRoom;
   }
 
+  get full(): boolean {
+    return this.core.line.overflowsWith(Infinity);
+  }
+
   whenRoom(task: () => void): void {
     this.core.line.whenRoom(task);
   }

@@ -3,6 +3,7 @@ import type { Message } from '../wire/codec.js';
 import { CancelledError, ProtocolError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
+import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
@@ -52,11 +53,13 @@ export class Outbox {
 
   /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
   send(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Promise<void> {
-    // An end takes no room, and must not destroy the answer before it.
-    const refusal = this.refusal() ?? (value === ABSENT ? null : this.#overflow());
+    const refusal = this.refusal();
     if (refusal !== null) return rejected(refusal);
     const { codec } = this.stream.core;
+    // An end takes no room, and must not destroy the answer before it.
     const encoded = value === ABSENT ? null : codec.encodePayload(value);
+    const overflow = encoded === null ? null : this.#overflow(encoded);
+    if (overflow !== null) return rejected(overflow);
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
@@ -95,10 +98,10 @@ export class Outbox {
     return new ProtocolError(`stream ${String(streamId)}: expected nothing to be sent after the end`);
   }
 
-  #overflow(): Error | null {
+  #overflow(encoded: Message): Error | null {
     const { stream } = this;
-    const { id, overflows, unsent } = stream.line;
-    if (!overflows) return null;
+    const { id, unsent } = stream.line;
+    if (!stream.line.overflowsWith(chargeOfPart(encoded))) return null;
     const error = new QueueOverflowError('too much is queued: wait for the promise of send() before the next', {
       streamId: id,
       retriable: unsent,

@@ -21,6 +21,8 @@ export interface Outlet {
   readonly hasRoom: boolean;
   /** Whether it queues what is sent without room, up to a limit of its own. */
   readonly queues: boolean;
+  /** Whether a value has to wait, however small it is and whoever has asked for it. */
+  readonly full: boolean;
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
   /** Whether what is sent now leaves at once: it is time to ask for the next value. */

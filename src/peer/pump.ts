@@ -97,15 +97,19 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   let exhausted = false;
   let asked = false;
   let stepping = false;
+  const give = (value: unknown): void => {
+    asked = false;
+    outlet.send(value);
+    step();
+  };
   const taker: Pull<unknown> = {
     resolve({ done, value }) {
-      asked = false;
-      if (done !== true) outlet.send(value);
-      else {
+      if (done === true) {
         exhausted = true;
         outlet.complete();
-      }
-      step();
+      } else if (!outlet.full) give(value);
+      // It was asked for when there was room for it.
+      else outlet.whenRoom(() => give(value));
     },
     reject(error) {
       exhausted = true;

@@ -1,5 +1,5 @@
 import { log } from '../logger.js';
-import { LANE_ROOM_BYTES } from '../session/backlog.js';
+import { LANE_ROOM_BYTES, SPARED_BYTES } from '../session/backlog.js';
 import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
@@ -18,6 +18,9 @@ import { ResetCode } from '../wire/reset-code.js';
 import { resetPayload } from './sendable.js';
 import type { PeerStatus } from './status.js';
 import type { StreamCore } from './stream-core.js';
+
+/** Frames of a stream that has sent nothing behind its open. */
+const OPEN_ALONE = 1;
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
 export class WaitingRoom {
@@ -147,10 +150,6 @@ export class WaitingStream implements StreamLine {
     return this.sealed;
   }
 
-  get overflows(): boolean {
-    return this.room.full && this.#frames.length > 0;
-  }
-
   whenRoom(task: () => void): void {
     if (this.hasRoom) task();
     else this.#waiters.push(task);
@@ -164,6 +163,10 @@ export class WaitingStream implements StreamLine {
   /** There is room again in the waiting room. */
   wake(): void {
     if (this.hasRoom) runAll(this.#waiters.splice(0));
+  }
+
+  overflowsWith(bytes: number): boolean {
+    return this.room.full && (bytes > SPARED_BYTES || this.#frames.length > OPEN_ALONE || this.room.bytes >= 2 * this.room.limit);
   }
 
   send(frame: OutgoingFrame): void {

@@ -7,6 +7,8 @@ import { runAll, Waiters } from './waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
 export const LANE_ROOM_BYTES = 256 * 1024;
+/** When all queues together are full, a stream with nothing queued still adds this much, in bytes: it has ignored nothing. */
+export const SPARED_BYTES = 16 * 1024;
 
 /** What a stream had queued when it was withdrawn. */
 export interface Unsent {
@@ -31,7 +33,12 @@ export class Backlog {
   /** Whether all queues together have become short enough since the last look at those who wait for that. */
   #relieved = false;
 
-  constructor(private readonly limits: Limits) {}
+  /** All queues together are short enough below this, in bytes. */
+  readonly #highWater: number;
+
+  constructor(private readonly limits: Limits) {
+    this.#highWater = Math.min(limits.sendHighWaterBytes, limits.maxUnsentBytes);
+  }
 
   /** In the order of their turns. A new one comes last, so opens leave in the order in which they were added. */
   get lanes(): Lanes {
@@ -93,7 +100,14 @@ export class Backlog {
   /** Whether `stream` may add more without growing a queue that is already long. */
   hasRoom(stream: number): boolean {
     const lane = this.#lanes.get(stream);
-    return (lane === undefined || lane.bytes < LANE_ROOM_BYTES) && this.#bytes < this.limits.sendHighWaterBytes;
+    return (lane === undefined || lane.bytes < LANE_ROOM_BYTES) && this.#bytes < this.#highWater;
+  }
+
+  /** Whether a value of so many bytes, which has not waited, is too much: what others have queued ends no stream that waits for its own. */
+  overflowsWith(stream: number, bytes: number): boolean {
+    const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
+    if (this.#bytes < maxUnsentBytes) return false;
+    return bytes > SPARED_BYTES || this.#lanes.has(stream) || this.#bytes >= maxUnsentBytes + sendHighWaterBytes;
   }
 
   /** Runs `task` once the stream's queue is below 256 KiB and all queues together below `sendHighWaterBytes`. */
@@ -148,9 +162,8 @@ export class Backlog {
   }
 
   #give(bytes: number): void {
-    const { sendHighWaterBytes } = this.limits;
-    const wasTooMuch = this.#bytes >= sendHighWaterBytes;
+    const wasTooMuch = this.#bytes >= this.#highWater;
     this.#bytes -= bytes;
-    if (wasTooMuch && this.#bytes < sendHighWaterBytes) this.#relieved = true;
+    if (wasTooMuch && this.#bytes < this.#highWater) this.#relieved = true;
   }
 }

@@ -59,10 +59,6 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     return this.closed || this.session.scheduler.idle;
   }
 
-  get overflows(): boolean {
-    return this.session.scheduler.backlog.bytes >= this.session.limits.maxUnsentBytes;
-  }
-
   get arrivedBytes(): number {
     return this.session.arrivedBytes;
   }
@@ -79,6 +75,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   settle(): void {
     this.#place?.settle();
     if (this.closed) this.#discount();
+  }
+
+  overflowsWith(bytes: number): boolean {
+    return this.session.scheduler.backlog.overflowsWith(this.id, bytes);
   }
 
   send(frame: OutgoingFrame): void {

@@ -38,8 +38,8 @@ export interface StreamLine {
   readonly hasRoom: boolean;
   /** Whether what is sent now leaves at once, so that it is time to ask for the next value. */
   readonly idle: boolean;
-  /** Whether so much waits on all streams that a sender which does not wait has to fail. */
-  readonly overflows: boolean;
+  /** Whether so much waits on all streams that a value of so many bytes, which did not wait, has to fail. */
+  overflowsWith(bytes: number): boolean;
   /** Bytes of the payload that is being delivered. */
   readonly arrivedBytes: number;
   /** Queues one frame, which gets the stream's id. */

@@ -131,6 +131,10 @@ class Purse implements Outlet {
     return this.#credit > 0;
   }
 
+  get full(): boolean {
+    return false;
+  }
+
   whenRoom(task: () => void): void {
     this.#waiting.push(task);
   }
