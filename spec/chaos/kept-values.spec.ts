@@ -1,7 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
 import { Fifo } from '../../src/wire/fifo.js';
+import { completeFrame } from '../../src/wire/frame.js';
+import { resolveLimits } from '../../src/wire/limits.js';
+import { Reassembly } from '../../src/wire/reassembly.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -28,5 +32,20 @@ describe('a queue whose values may be big', () => {
     queue.shift();
     expect([await isCollected(first), await isCollected(second)]).toEqual([true, false]);
     expect(queue.length).toBe(1);
+  });
+});
+
+// In a function of its own too.
+function begun(reassembly: Reassembly): WeakRef<object> {
+  const frame = completeFrame({ type: 'open', stream: 1, fragment: '1', more: true, reason: 'x'.repeat(64) });
+  reassembly.accept(frame);
+  return new WeakRef(frame);
+}
+
+describe('a payload that is not complete', () => {
+  it('keeps nothing of its first frame that is not counted, such as a reason', async () => {
+    const reassembly = new Reassembly(new JsonCodec(), resolveLimits({}));
+    expect(await isCollected(begun(reassembly))).toBe(true);
+    expect(reassembly.unfinished).toEqual([1]);
   });
 });

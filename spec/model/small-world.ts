@@ -124,7 +124,14 @@ export class SmallWorld {
     if (session === undefined) return;
     for (const { holder } of this.#part(end).values()) holder?.live.settle();
     const { streams, intake, scheduler } = session;
-    const kept = [streams.size, streams.occupied, intake.held.used, scheduler.backlog.bytes, scheduler.backlog.lanes.size];
+    const kept = [
+      streams.size,
+      streams.occupied,
+      intake.held.used,
+      intake.attached.used,
+      scheduler.backlog.bytes,
+      scheduler.backlog.lanes.size,
+    ];
     demand(
       kept.every((each) => each === 0),
       'nothing held',

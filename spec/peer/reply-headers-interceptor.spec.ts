@@ -51,6 +51,23 @@ describe('a reply-headers interceptor', () => {
     expect(sent.slice(1).every((frame) => frame['headers'] === undefined)).toBe(true);
   });
 
+  it('is not asked again where a call that brings no headers found none', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    const sent = framesOf(acceptor);
+    acceptor.interceptReplyHeaders((headers) => {
+      seen.push({ ...headers });
+    });
+    acceptor.onStream((_, stream) => {
+      stream.sendHeaders();
+      stream.sendHeaders();
+      return stream.reply(1);
+    });
+    void dialer.request();
+    await time.advance();
+    expect([seen, sent]).toEqual([[{}], [{ type: 'data', stream: 1, end: true, payload: 1 }]]);
+  });
+
   it('runs for end(), for the implicit end, and not for a stream of this side', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);

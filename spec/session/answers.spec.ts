@@ -27,6 +27,16 @@ describe('Answers', () => {
     rig.transport.end();
   });
 
+  it('ends the connection over 1 Mi characters of nonces in pongs that are not read', () => {
+    const rig = new Rig();
+    const nonce = 'n'.repeat(10_000);
+    rig.transport.bufferedAmount = FULL;
+    for (let at = 0; at < 104; at++) rig.receive({ type: 'ping', nonce });
+    expect(rig.transport.closes).toEqual([]);
+    rig.receive({ type: 'ping', nonce });
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 1048576 characters of unread pongs' }]);
+  });
+
   it('counts pongs, refusals and resets of unknown streams together', () => {
     const rig = new Rig({ limits: { maxControlFrames: 2, maxStreams: 0 } });
     rig.transport.bufferedAmount = FULL;
@@ -37,9 +47,9 @@ describe('Answers', () => {
 
   it('counts only what is not written yet: a side that reads its answers may ask for ever more', () => {
     const rig = new Rig({ limits: { maxControlFrames: 3 } });
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 50; round++) {
       rig.transport.bufferedAmount = FULL;
-      for (let at = 0; at < 3; at++) rig.receive({ type: 'ping', nonce: `${at}` });
+      for (let at = 0; at < 3; at++) rig.receive({ type: 'ping', nonce: `${at}`.repeat(10_000) });
       rig.transport.drainTo(0);
       expect(rig.news).toHaveLength(3);
     }

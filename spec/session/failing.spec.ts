@@ -52,6 +52,22 @@ describe('a connection that cannot go on', () => {
     expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
   });
 
+  it.each<[string, (rig: Rig) => void]>([
+    ['at once', () => undefined],
+    ['in a later turn', (rig) => (rig.transport.bufferedAmount = 1024 * 1024)],
+  ])('closes with 1011 where what follows the departure of a frame fails, which left %s', (_when, hold) => {
+    const rig = new Rig();
+    const stream = rig.open();
+    hold(rig);
+    stream.live.sent = () => {
+      throw new Error('a bug');
+    };
+    rig.send(stream, { payload: 1 });
+    rig.transport.drainTo(0);
+    expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);
+    expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
+  });
+
   it('does not hear what still arrives, from wherever it failed', () => {
     const rig = new Rig();
     rig.session.fail(ConnectionFault.tooMuch('enough'));

@@ -187,6 +187,16 @@ describe('GoAway', () => {
   });
 });
 
+describe('a remote that goes away again and again', () => {
+  it('ends its connection with the 101st goaway, also where each says something new', () => {
+    const rig = new Rig();
+    for (let nth = 0; nth < 100; nth++) rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 10_000 - 2 * nth });
+    expect([rig.news, rig.transport.closes]).toEqual([[], []]);
+    rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 0 });
+    expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 100 goaways' }]);
+  });
+});
+
 describe('a goaway that says nothing new', () => {
   it.each([
     ['the same cut', { code: NO_ERROR, last_stream: 2 }],

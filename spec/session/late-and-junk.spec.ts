@@ -238,7 +238,7 @@ describe('an open that finds no place', () => {
     });
     const [{ reason } = {}] = rig.news;
     expect(reason).toBe('more than 0 streams (maxStreams)');
-    expect(lines).toContain(`rxmux: ignored an open of stream 1: ${String(reason)}`);
+    expect(lines).toContain(`rxmux: refused an open of stream 1: ${String(reason)}`);
   });
 });
 
@@ -329,7 +329,7 @@ describe('a frame that fits', () => {
         rig.receive({ type: 'goaway', stream: 9, last_stream: 0 });
         return [stream.cause, rig.goaways];
       },
-      [expect.objectContaining({ how: 'reset', by: 'library', code: REFUSED }), [null]],
+      [expect.objectContaining({ how: 'reset', by: 'library', code: REFUSED }), [0]],
     ],
   ])('has its stream field ignored: %s', (_what, outcomeIn, outcome) => {
     const rig = new Rig();

@@ -191,6 +191,70 @@ describe('a limit', () => {
     expect(rig.remote(3).live.keep(100)).toBe(true);
   });
 
+  /** A text whose message has `bytes`. */
+  const padded = (frame: Frame, bytes: number): string => 'x'.repeat(bytes - JSON.stringify(frame).length);
+
+  it.each<[string, (bytes: number) => Frame]>([
+    ['payload', (bytes) => ({ ...open(5), payload: padded({ ...open(5), payload: '' }, bytes) })],
+    ['headers', (bytes) => ({ ...open(5), headers: { h: padded({ ...open(5), headers: { h: '' } }, bytes) } })],
+    ['trailers', (bytes) => ({ ...open(5), end: true, trailers: { t: padded({ ...open(5), end: true, trailers: { t: '' } }, bytes) } })],
+  ])('of held bytes counts the %s of an open until the stream is closed and its handler has settled', (_what, opening) => {
+    const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
+    const { attached } = rig.session.intake;
+    rig.receive(opening(1_000));
+    const [stream] = rig.remotes;
+    stream?.live.run();
+    rig.receive({ ...open(7), payload: 1 });
+    const reason = '1064 bytes held by this connection are over the limit of 1000 (maxHeldBytes)';
+    expect([attached.used, rig.news]).toEqual([1_000, [{ type: 'reset', stream: 7, code: ENHANCE_YOUR_CALM, reason }]]);
+    expect(rig.remotes).toHaveLength(1);
+    rig.receive({ type: 'reset', stream: 5, code: CANCEL });
+    expect(attached.used).toBe(1_000);
+    stream?.live.settle();
+    expect(attached.used).toBe(0);
+  });
+
+  it('of held bytes counts the headers of a fragmented open behind its last fragment too', () => {
+    const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
+    rig.receive({ ...open(1), headers: { h: 'x'.repeat(500) }, fragment: '"', more: true });
+    rig.receive({ ...open(1), fragment: '"' });
+    expect(rig.remotes).toHaveLength(1);
+    expect(rig.session.intake.attached.used).toBeGreaterThan(500);
+  });
+
+  it.each<[string, Frame]>([
+    ['headers', { type: 'data', stream: 2, headers: { h: 'x'.repeat(500) } }],
+    ['trailers', { type: 'data', stream: 2, end: true, trailers: { t: 'x'.repeat(500) } }],
+  ])('of held bytes counts the %s of an answer while its stream lives', (_what, answer) => {
+    const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
+    const streams = [rig.open(), rig.open()];
+    for (const { live } of streams) rig.receive({ ...answer, stream: live.id });
+    expect(streams.map(({ cause }) => cause)).toMatchObject([null, { how: 'reset', by: 'library', code: ENHANCE_YOUR_CALM }]);
+    rig.receive({ type: 'reset', stream: 2, code: CANCEL });
+    expect(rig.session.intake.attached.used).toBe(0);
+  });
+
+  it.each<[string, Frame]>([
+    ['an open', { ...open(3), payload: 'x'.repeat(99) }],
+    ['data', { type: 'data', stream: 1, payload: 'é'.repeat(50) }],
+  ])('of one payload is one of a payload in one piece too: %s', (_what, frame) => {
+    const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
+    const stream = rig.remote(1);
+    rig.receive({ type: 'data', stream: 1, payload: 'x'.repeat(98), headers: { and: 'these' } });
+    rig.receive(frame);
+    const bytes = JSON.stringify(frame.payload).length + (frame.type === 'data' ? 50 : 0);
+    const reason = `payload of ${bytes} bytes is over the limit of 100 (maxPayloadBytes)`;
+    expect(rig.news).toEqual([{ type: 'reset', stream: frame.stream, code: PAYLOAD_TOO_LARGE, reason }]);
+    expect([stream.payloads, rig.remotes.length]).toEqual([['x'.repeat(98)], 1]);
+  });
+
+  it('of streams slows a remote that opens too many, and never cuts it', () => {
+    const rig = new Rig({ limits: { maxStreams: 1, junk: { burst: 2, perSecond: 0 } } });
+    for (let stream = 1; stream < 200; stream += 2) rig.receive(open(stream));
+    expect(rig.news.filter(({ type, code }) => type === 'reset' && code === REFUSED)).toHaveLength(99);
+    expect(rig.transport.closes).toEqual([]);
+  });
+
   it('that the last payload of a stream is over is told its reader, who would miss it else', () => {
     const rig = new Rig({ limits: { maxUnreadBytes: 100 } });
     const stream = rig.open({ end: true });

@@ -123,6 +123,14 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
+  it.each([null, { why: 'left' }])('is not told of to the remote where it is reset with %j and another open leaves first', (payload) => {
+    const { rig, stream } = waiting();
+    const later = rig.open({ payload: 'later' });
+    stream.live.reset('user', ResetCode.CANCEL, '', payload, payload === null ? null : JSON.stringify(payload));
+    rig.transport.drainTo(0);
+    expect(rig.news.map(({ type, stream: id }) => [type, id])).toEqual([['open', later.live.id]]);
+  });
+
   it('is not given back once a slice of it has left', () => {
     const { rig, left } = waiting();
     const taken = takingBack(left, () => true);

@@ -158,7 +158,8 @@ export class Rig {
   /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */
   get isEmpty(): boolean {
     const { streams, intake, scheduler } = this.session;
-    const held = streams.size + streams.occupied + intake.held.used + scheduler.backlog.bytes + scheduler.backlog.lanes.size;
+    const held =
+      streams.size + streams.occupied + intake.held.used + intake.attached.used + scheduler.backlog.bytes + scheduler.backlog.lanes.size;
     return held === 0 && !this.transport.read;
   }
 

@@ -57,12 +57,15 @@ const memory: LineKind = {
   },
 };
 
+/** Nothing to stop reading with, as a browser has it. */
+const UNSTOPPABLE = { pause: { value: undefined }, resume: { value: undefined } };
+
 /** Every transport that this Node has. */
 export const LINE_KINDS: readonly LineKind[] = [
   memory,
   overTcp('ws', { pauses: true, browserCodes: false }, (url, options) => connectWs(url, options)),
   overTcp('a W3C-shaped socket', { pauses: false, browserCodes: false }, (url, options) =>
-    connect(url, { ...options, socket: (address, protocol) => new Ws(address, protocol) }),
+    connect(url, { ...options, socket: (address, protocol) => Object.defineProperties(new Ws(address, protocol), UNSTOPPABLE) }),
   ),
   ...(typeof WebSocket === 'function'
     ? [overTcp("Node's own WebSocket", { pauses: false, browserCodes: true }, (url, options) => connect(url, options))]

@@ -166,20 +166,19 @@ describe('a W3C-shaped socket as a transport', () => {
 
     it('stops reading until somebody reads, where the platform can', () => {
       const calls: string[] = [];
-      class Pausable extends W3cTransport {
-        override pause(): void {
-          calls.push('pause');
-        }
-        override resume(): void {
-          calls.push('resume');
-        }
-      }
-      const socket = new FakeSocket();
-      const transport = new Pausable(socket);
+      const socket = Object.assign(new FakeSocket(), { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
+      const transport = new W3cTransport(socket);
       socket.emit('message', { data: 'a' });
       expect(calls).toEqual(['pause']);
       transport.messages$.subscribe((message) => calls.push(String(message)));
       expect(calls).toEqual(['pause', 'resume', 'a']);
+    });
+
+    it('reads what its owner has paused once somebody reads, where nothing has come yet either', () => {
+      const calls: string[] = [];
+      const socket = Object.assign(new FakeSocket(), { resume: () => calls.push('resume') });
+      read(new W3cTransport(socket));
+      expect(calls).toEqual(['resume']);
     });
 
     it('reads on behind its own close, until the end', () => {

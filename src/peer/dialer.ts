@@ -72,9 +72,9 @@ export class Dialer implements SocketSource {
     if (this.#phase === 'waiting') this.#dial();
   }
 
-  goneAway(session: Session, code: ResetCode | null): void {
+  goneAway(session: Session, code: ResetCode): void {
     // Behind an error it is the end of the socket that says whether, and when, there is another.
-    if (session === this.#session && (code === null || code === ResetCode.NO_ERROR)) this.replace();
+    if (session === this.#session && code === ResetCode.NO_ERROR) this.replace();
   }
 
   replace(): boolean {

@@ -25,6 +25,8 @@ export class Outbox {
   /** Whether this side's first frame has gone, which is the one that carries headers. */
   #begun: boolean;
   #replied = false;
+  /** Whether the interceptors had no headers for a call that brought none. */
+  #asked = false;
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
@@ -35,7 +37,7 @@ export class Outbox {
     return this.#begun;
   }
 
-  /** Whether a value of this side was accepted. */
+  /** Whether a value or the end of this side was accepted. */
   get replied(): boolean {
     return this.#replied;
   }
@@ -48,6 +50,7 @@ export class Outbox {
   sendHeaders(headers?: MetadataInput): void {
     if (this.#begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
+    this.#asked = true;
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
@@ -63,7 +66,7 @@ export class Outbox {
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
-    if (encoded !== null) this.#replied = true;
+    if (encoded !== null || end) this.#replied = true;
     return this.#ready();
   }
 
@@ -122,7 +125,7 @@ export class Outbox {
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.#begun && headers === undefined) return null;
     const { core, local, stream } = this.stream;
-    if (headers === undefined && core.hooks.replyHeaders.empty) return null;
+    if (headers === undefined && (core.hooks.replyHeaders.empty || this.#asked)) return null;
     const copy = copyMetadata(headers);
     if (!this.#begun) {
       if (!core.hooks.replyHeaders.empty) core.hooks.replying(copy, stream);

@@ -175,7 +175,7 @@ export class PeerCore implements SessionOwner {
     this.hooks.observed(direction, frame, number);
   }
 
-  goneAway(session: Session, code: ResetCode | null): void {
+  goneAway(session: Session, code: ResetCode): void {
     if (this.#current === session && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
   }

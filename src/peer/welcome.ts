@@ -23,7 +23,7 @@ export class Welcome {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null) return hello.line.sealed || hello.outbox.replied;
+    if (cause === null) return hello.outbox.replied;
     return (
       cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR) || this.#isEnough
     );

@@ -2,6 +2,7 @@ import { log } from '../logger.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
+import { encodedLength } from '../wire/length.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { LiveStream } from './live-stream.js';
 import type { Session } from './session.js';
@@ -18,6 +19,24 @@ export class Admission {
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
   admit(frame: CompleteFrame): CompleteFrame | null {
+    const admitted = this.#admit(frame);
+    return admitted === null || this.#fits(admitted) ? admitted : null;
+  }
+
+  /** Whether a payload that came in one piece is no larger than one of fragments may be. Only that of a message so large is measured. */
+  #fits({ type, stream, payload }: CompleteFrame): boolean {
+    const { session } = this;
+    const { maxPayloadBytes } = session.limits;
+    if (session.messageBytes <= maxPayloadBytes || payload === ABSENT || type === 'reset') return true;
+    const bytes = encodedLength(session.codec.encodePayload(payload));
+    if (bytes <= maxPayloadBytes) return true;
+    session.streams
+      .get(stream ?? 0)
+      ?.violated(ResetCode.PAYLOAD_TOO_LARGE, `payload of ${bytes} bytes is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`);
+    return false;
+  }
+
+  #admit(frame: CompleteFrame): CompleteFrame | null {
     switch (frame.type) {
       case 'open':
         return this.#open(frame);
@@ -42,24 +61,23 @@ export class Admission {
       throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    const excess = this.#excess(id);
-    const refusal = excess ?? session.flood.refusal;
+    const isLate = session.connection.goaway.refuses(id);
+    const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
       session.streams.add(new LiveStream(session, id, false));
       return frame;
     }
     session.answers.reset(id, ResetCode.REFUSED, refusal);
-    // A side that resets faster than handlers settle is slowed, not cut.
-    if (excess !== null) session.flood.junk(`an open of stream ${id}: ${excess}`);
+    // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
+    if (isLate) session.flood.junk(`an open of stream ${id}: ${refusal}`);
+    else log('debug', `rxmux: refused an open of stream ${id}: ${refusal}`);
     return null;
   }
 
-  /** Why there is no place for the remote's `id`, or `null`. */
-  #excess(id: number): string | null {
-    const { connection, streams, limits } = this.session;
-    if (connection.goaway.refuses(id)) return 'this side is going away';
-    if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
-    return null;
+  /** Why there is no place for another stream of the remote's, or `null`. */
+  #refusal(): string | null {
+    const { streams, limits, flood } = this.session;
+    return streams.occupied >= limits.maxStreams ? `more than ${limits.maxStreams} streams (maxStreams)` : flood.refusal;
   }
 
   #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {

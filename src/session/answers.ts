@@ -5,9 +5,14 @@ import { OutgoingFrame } from '../wire/outgoing.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { Session } from './session.js';
 
+/** Nonces that wait, all together, in UTF-16 units. */
+const MOST_NONCE_UNITS = 1024 * 1024;
+
 /** The control frames that the remote alone causes. One that makes too many and does not read them is cut off. */
 export class Answers {
   readonly #unsent = new LazySet<Frame>();
+  /** UTF-16 units of the nonces among them. */
+  #nonceUnits = 0;
 
   constructor(private readonly session: Session) {}
 
@@ -27,12 +32,14 @@ export class Answers {
 
   /** A frame has left. */
   sent(frame: Frame): void {
-    this.#unsent.delete(frame);
+    if (this.#unsent.delete(frame)) this.#nonceUnits -= frame.nonce?.length ?? 0;
   }
 
   #send(frame: OutgoingFrame): void {
     this.#unsent.add(frame);
+    this.#nonceUnits += frame.nonce?.length ?? 0;
     this.session.outbox.send(frame);
+    if (this.#nonceUnits > MOST_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MOST_NONCE_UNITS} characters of unread pongs`);
     const { maxControlFrames } = this.session.limits;
     if (this.#unsent.size > maxControlFrames)
       throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);

@@ -1,16 +1,20 @@
 import { asyncScheduler } from 'rxjs';
 import type { Sink } from '../operators/demultiplex.js';
 import type { CloseReason } from '../wire/close-reason.js';
+import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { LazyMap } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import type { ResetCode } from '../wire/reset-code.js';
+import { ResetCode } from '../wire/reset-code.js';
 import { GoAway } from './goaway.js';
 import type { Session } from './session.js';
 
 /** A pong's envelope around its nonce, in bytes, with some to spare. */
 const PONG_ENVELOPE_BYTES = 64;
+
+/** Each of them looks at every stream, and an honest side sends two or three. */
+const MOST_GOAWAYS = 100;
 
 /** A ping under way. */
 interface Ping {
@@ -27,6 +31,7 @@ export class Connection implements Sink<CompleteFrame> {
   /** Nonce of the keepalive's last ping; one of them is under way at most. */
   #probe = '';
   #lost: CloseReason | null = null;
+  #goaways = 0;
 
   constructor(private readonly session: Session) {}
 
@@ -106,9 +111,10 @@ export class Connection implements Sink<CompleteFrame> {
   }
 
   #goneAway(frame: CompleteFrame): void {
+    if (++this.#goaways > MOST_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MOST_GOAWAYS} goaways`);
     const last = this.goaway.receive(frame.last_stream, frame.code);
     if (last === null) this.session.flood.junk('a goaway that says nothing new');
-    else this.session.goneAway(last, frame.code, frame.reason ?? '');
+    else this.session.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
   }
 }
 

@@ -16,13 +16,17 @@ export interface Keeper {
 
 /** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
 export class Intake {
+  /** Payloads that are unfinished or unread. */
   readonly held: HeldBytes;
+  /** What opens brought, and headers and trailers: their users have them as long as the streams live. The limit is the same, and of its own. */
+  readonly attached: HeldBytes;
 
   constructor(
     private readonly limits: Limits,
     private readonly reading: Reading,
   ) {
     this.held = new HeldBytes(limits.maxHeldBytes);
+    this.attached = new HeldBytes(limits.maxHeldBytes);
   }
 
   /**
@@ -32,18 +36,19 @@ export class Intake {
    */
   keep(stream: Keeper, unread: number, bytes: number): Excess | null {
     const { maxUnreadBytes, pauseBytes } = this.limits;
-    const { held } = this;
     if (unread > maxUnreadBytes) {
       const reason = `${unread} unread bytes are over the limit of ${maxUnreadBytes} (maxUnreadBytes)`;
       return { code: ResetCode.FLOW_CONTROL, reason };
     }
-    if (!held.take(bytes)) {
-      const reason = `${held.used + bytes} bytes held by this connection are over the limit of ${held.limit} (maxHeldBytes)`;
-      return { code: ResetCode.ENHANCE_YOUR_CALM, reason };
-    }
+    if (!this.held.take(bytes)) return tooMuch(this.held, bytes);
     // Nothing more comes on a closed stream, so its reader holds nobody up.
     if (unread >= pauseBytes && stream.phase !== 'closed') this.reading.crowd(stream);
     return null;
+  }
+
+  /** Counts `bytes` that came with a stream and live as long as it does; gives what is over the limit, or `null`. */
+  attach(bytes: number): Excess | null {
+    return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
   }
 
   /** A payload of `bytes` was read or dropped, which leaves `unread` of its stream. */
@@ -51,4 +56,9 @@ export class Intake {
     this.held.give(bytes);
     if (unread < this.limits.pauseBytes) this.reading.clear(stream);
   }
+}
+
+function tooMuch({ used, limit }: HeldBytes, bytes: number): Excess {
+  const reason = `${used + bytes} bytes held by this connection are over the limit of ${limit} (maxHeldBytes)`;
+  return { code: ResetCode.ENHANCE_YOUR_CALM, reason };
 }

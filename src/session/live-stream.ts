@@ -5,6 +5,7 @@ import type { Message } from '../wire/codec.js';
 import { StreamFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { chargeOf } from '../wire/held-bytes.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { runAll } from './waiters.js';
@@ -30,6 +31,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   #unsent: boolean;
   /** Whether the remote's first frame is still to come, which is the one that carries headers. */
   #headersDue: boolean;
+  /** Bytes of what came with the open, and of headers and trailers: the stream's user has them as long as it lives. */
+  #attachedBytes = 0;
   readonly #place: Place | null;
 
   constructor(
@@ -115,8 +118,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
     if (this.#place !== null) streams.awaitReset(this.id, this.#place);
     this.#leave('sendReset', cause);
-    if (overtakes(code)) scheduler.backlog.drop(this.id);
-    outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
+    const isAhead = overtakes(code);
+    if (isAhead) scheduler.backlog.drop(this.id);
+    // Of a stream whose open goes nowhere the remote is told nothing.
+    if (!isAhead || !this.#unsent) outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
     this.#tell(cause);
   }
 
@@ -194,6 +199,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   #opened(frame: CompleteFrame): void {
     this.advance('recvOpen');
     if (frame.end) this.advance('recvEnd');
+    const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
+    if (stays && !this.#attaches()) return;
     try {
       this.session.complete(this, frame);
     } catch (error) {
@@ -203,10 +210,12 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   #data(frame: CompleteFrame): void {
     if (frame.headers !== null && !this.#headersDue) log('debug', `rxmux: stream ${this.id}: ignored headers on a later frame`);
+    const stays = frame.trailers !== null || (frame.headers !== null && this.#headersDue);
     this.#headersDue = false;
     const over = frame.end && this.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
     else if (frame.end) this.advance('recvEnd');
+    if (stays && !over && !this.#attaches()) return;
     try {
       this.sink.receive(frame);
     } catch (error) {
@@ -220,6 +229,15 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.session.scheduler.backlog.drop(this.id);
     const payload = frame.payload === ABSENT ? null : frame.payload;
     this.#close('recvReset', { how: 'reset', by: 'remote', code: frame.code, reason: frame.reason ?? '', payload });
+  }
+
+  /** Counts the frame that is being delivered, which stays with the stream; `false` when that was too much and the stream has been reset. */
+  #attaches(): boolean {
+    const bytes = chargeOf(this.session.arrivedBytes);
+    const excess = this.session.intake.attach(bytes);
+    if (excess === null) this.#attachedBytes += bytes;
+    else this.#overrun(excess);
+    return excess === null;
   }
 
   /** A payload finds no room. */
@@ -272,6 +290,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Nobody works on the stream any more. */
   #discount(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
+    this.session.intake.attached.give(this.#attachedBytes);
+    this.#attachedBytes = 0;
   }
 
   /** The owner's code has thrown, which ends this stream and nothing else. */

@@ -92,6 +92,10 @@ export class Outbox implements Departures {
     }
   }
 
+  broken(error: unknown): void {
+    this.session.fail(error);
+  }
+
   /** A frame cannot be cut or written after all: its stream ends, and nothing else does. */
   unsendable(frame: Frame, error: unknown): void {
     const stream = frame.stream ?? 0;

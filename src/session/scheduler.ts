@@ -19,6 +19,8 @@ import { runAll } from './waiters.js';
 export interface Departures {
   /** A frame or slice has gone down the river, which has written it or failed. */
   sent(slice: Frame): void;
+  /** What follows a departure has failed. */
+  broken(error: unknown): void;
   /** A frame cannot be cut; it does not leave. */
   unsendable(frame: Frame, error: unknown): void;
 }
@@ -251,7 +253,11 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   #send(slice: Frame): void {
     this.#emit(slice);
-    this.departures.sent(slice);
+    try {
+      this.departures.sent(slice);
+    } catch (error) {
+      this.departures.broken(error);
+    }
   }
 
   #checkFlushed(): void {

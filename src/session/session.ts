@@ -121,14 +121,19 @@ export class Session {
   }
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
-  goneAway(last: number, code: ResetCode | null, reason: string): void {
+  goneAway(last: number, code: ResetCode, reason: string): void {
     this.#announced = code;
     for (const stream of this.streams.all()) {
       if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
     this.scheduler.dropUnopened();
-    if (code !== null && code !== ResetCode.NO_ERROR) this.closing.hurry();
+    if (code !== ResetCode.NO_ERROR) this.closing.hurry();
     this.#owner.goneAway(this, code);
+  }
+
+  /** Bytes of the message that is being read. */
+  get messageBytes(): number {
+    return this.#messageBytes;
   }
 
   /** Bytes of the payload that is being delivered right now. */

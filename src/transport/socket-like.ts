@@ -11,6 +11,10 @@ export interface SocketLike {
   close(code?: number, reason?: string): void;
   /** Ends the socket without a handshake, where the platform has such a call. */
   terminate?(): void;
+  /** Stops reading, where the platform can: a browser's socket cannot. */
+  pause?(): void;
+  /** Reads again. */
+  resume?(): void;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly refusedStatus?: number | null;
   /** Runs `task` in a later turn of the socket's own time; a socket of `rxmux/testing` brings one, so that time can be virtual. */

@@ -46,7 +46,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;
       const early = this.#early.splice(0);
-      if (early.length > 0) this.resume();
+      // Also one that its owner has paused, so that nothing is lost before somebody reads.
+      this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
       return () => {
@@ -106,11 +107,11 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   pause(): void {
-    // A browser's socket cannot be paused.
+    this.socket.pause?.();
   }
 
   resume(): void {
-    // Never paused.
+    this.socket.resume?.();
   }
 
   close(code: number, reason: string): void {

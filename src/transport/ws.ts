@@ -80,14 +80,6 @@ export class WsTransport extends W3cTransport<WebSocket> {
     this.#passedOn();
   }
 
-  override pause(): void {
-    this.socket.pause();
-  }
-
-  override resume(): void {
-    this.socket.resume();
-  }
-
   // Its own event costs half of what a W3C one does, and text comes as the bytes it was sent as.
   protected override listen(): () => void {
     const { socket } = this;

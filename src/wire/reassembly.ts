@@ -9,8 +9,8 @@ import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 import { ResetCode } from './reset-code.js';
 
-interface Unfinished {
-  readonly first: CompleteFrame;
+interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
+  readonly headerBytes: number;
   readonly assembler: Assembler;
   charged: number;
 }
@@ -30,7 +30,7 @@ export class Reassembly {
     private readonly held: HeldBytes = new HeldBytes(limits.maxHeldBytes),
   ) {}
 
-  /** Encoded bytes of the payload that was reassembled last; 0 once a whole frame has passed. */
+  /** Encoded bytes of the payload that was reassembled last, and of its headers; 0 once a whole frame has passed. */
   get assembledBytes(): number {
     return this.#assembledBytes;
   }
@@ -53,7 +53,7 @@ export class Reassembly {
     if (stream === null || (fragment === null && !frame.more && this.#partials.size === 0)) return frame;
     const violation = this.#violation(frame, this.#partials.get(stream));
     if (violation !== null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, violation);
-    if (frame.type === 'reset' && (fragment === null || this.#partials.get(stream)?.first.type !== 'reset')) this.release(stream);
+    if (frame.type === 'reset' && (fragment === null || this.#partials.get(stream)?.type !== 'reset')) this.release(stream);
     return fragment === null ? frame : this.#append(frame, stream, fragment);
   }
 
@@ -70,16 +70,16 @@ export class Reassembly {
     if (frame.fragment === null) {
       if (frame.more) return `expected a fragment beside 'more', got ${frame.payload === ABSENT ? 'none' : 'a payload'}`;
       if (partial === undefined || frame.type === 'reset') return null;
-      return `expected the next fragment of the ${typeName(partial.first.type)}, got a ${typeName(frame.type)} without one`;
+      return `expected the next fragment of the ${typeName(partial.type)}, got a ${typeName(frame.type)} without one`;
     }
     if (frame.more && (frame.end || frame.trailers !== null)) return `expected 'end' and 'trailers' on the last fragment only`;
-    if (partial === undefined || frame.type === 'reset' || partial.first.type === frame.type) return null;
-    return `expected the next fragment of the ${typeName(partial.first.type)}, got one of a ${typeName(frame.type)}`;
+    if (partial === undefined || frame.type === 'reset' || partial.type === frame.type) return null;
+    return `expected the next fragment of the ${typeName(partial.type)}, got one of a ${typeName(frame.type)}`;
   }
 
   #append(frame: CompleteFrame, stream: number, fragment: Message): CompleteFrame | StreamFault | null {
-    const partial = this.#partials.get(stream) ?? { first: frame, assembler: new Assembler(), charged: 0 };
-    const { assembler } = partial;
+    const known = this.#partials.get(stream);
+    const assembler = known?.assembler ?? new Assembler();
     const bytes = encodedLength(fragment);
     if (bytes === 0 && frame.more && ++this.#emptyFragments > this.limits.maxEmptyFragments) {
       throw ConnectionFault.tooMuch(`more than ${this.limits.maxEmptyFragments} empty fragments (maxEmptyFragments)`);
@@ -101,9 +101,9 @@ export class Reassembly {
         `payload of more than ${this.limits.maxFragments} fragments (maxFragments)`,
       );
     }
-    const headerBytes = partial.first === frame ? this.#headerBytes(frame) : 0;
+    const headerBytes = known?.headerBytes ?? this.#headerBytes(frame);
     if (headerBytes === null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
-    const charge = chargeOf(bytes + headerBytes);
+    const charge = chargeOf(known === undefined ? bytes + headerBytes : bytes);
     if (!this.held.take(charge)) {
       return this.#refuse(
         frame,
@@ -112,6 +112,8 @@ export class Reassembly {
         `${this.held.used + charge} bytes held by this connection are over the limit of ${this.held.limit} (maxHeldBytes)`,
       );
     }
+    // Of the first frame no more than that, because nothing else of it is counted.
+    const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, assembler, charged: 0 };
     partial.charged += charge;
     this.#partials.set(stream, partial);
     return this.#feed(frame, stream, partial, size);
@@ -127,16 +129,21 @@ export class Reassembly {
     }
   }
 
-  #feed(frame: CompleteFrame, stream: number, { first, assembler }: Unfinished, size: number): CompleteFrame | StreamFault | null {
+  #feed(
+    frame: CompleteFrame,
+    stream: number,
+    { headers, headerBytes, assembler }: Unfinished,
+    size: number,
+  ): CompleteFrame | StreamFault | null {
     try {
       const payload = assembler.feed(frame, this.codec, size - assembler.byteLength);
       if (frame.more) return null;
-      this.#assembledBytes = size;
+      this.#assembledBytes = size + headerBytes;
       this.release(stream);
-      return { ...frame, payload, fragment: null, headers: first.headers };
+      return { ...frame, payload, fragment: null, headers };
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'fragments do not reassemble';
-      return this.#refuse({ ...frame, headers: first.headers }, stream, ResetCode.PROTOCOL_ERROR, reason);
+      return this.#refuse({ ...frame, headers }, stream, ResetCode.PROTOCOL_ERROR, reason);
     }
   }
 
