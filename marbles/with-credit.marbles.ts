@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, EMPTY, finalize, map, mergeMap, retry, Subject, take, tap } from 'rxjs';
+import { defer, EMPTY, finalize, map, mergeMap, range, retry, Subject, switchMap, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { respond, withCredit } from '../src/index.js';
+import { reopenOnReconnect, respond, withCredit } from '../src/index.js';
 import type { Overflow } from '../src/index.js';
 import { createPair } from '../src/testing.js';
+import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
@@ -19,7 +20,23 @@ interface Granting {
   readonly subs: string;
   readonly credit: string;
   readonly expected: string;
+  readonly error?: unknown;
   readonly unsub?: string;
+}
+
+/** A call that is made again with each letter. */
+interface Reopening {
+  readonly does: string;
+  readonly n: number;
+  readonly calls: string;
+  readonly items1: string;
+  readonly items2: string;
+  readonly work: string;
+  readonly subs1: string;
+  readonly subs2: string;
+  readonly credit: string;
+  readonly expected: string;
+  readonly error?: unknown;
 }
 
 describe('withCredit, the consumer', () => {
@@ -74,6 +91,16 @@ describe('withCredit, the consumer', () => {
       expected: '-a-#',
     },
     {
+      does: 'errors with an item more than was granted, and lets go of the call',
+      n: 2,
+      items: '   -(ab)---c',
+      work: '    --x------|',
+      subs: '    ^-------!',
+      credit: '  2--------',
+      expected: '---x----#',
+      error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected no more items than were granted (2), got item 3' }),
+    },
+    {
       does: 'lets go of the call when unsubscribed',
       n: 2,
       items: '   -a-b-c',
@@ -84,7 +111,7 @@ describe('withCredit, the consumer', () => {
     },
   ])(
     '$does',
-    marbles<[Granting]>(({ cold, expectObservable, expectSubscriptions }, { n, items, work, subs, credit, expected, unsub }) => {
+    marbles<[Granting]>(({ cold, expectObservable, expectSubscriptions }, { n, items, work, subs, credit, expected, error, unsub }) => {
       const items$ = cold(items);
       const granted$ = new Subject<number>();
       const open = (credit$: Observable<number>): Observable<string> => {
@@ -93,8 +120,95 @@ describe('withCredit, the consumer', () => {
       };
       expectObservable(granted$.pipe(map((granted) => String(granted)))).toBe(credit);
       const consumed$ = work === undefined ? withCredit(n).grant(open) : withCredit(n).grant(open, () => cold(work));
-      expectObservable(consumed$, unsub).toBe(expected);
+      expectObservable(consumed$, unsub).toBe(expected, undefined, error ?? 'error');
       expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each<Reopening>([
+    {
+      does: 'gives a new stream the credit that no item waits for',
+      n: 4,
+      calls: '   x--x             ',
+      items1: '  -(abc)           ',
+      items2: '     --d           ',
+      work: '    ----x|           ',
+      subs1: '   ^--!             ',
+      subs2: '   ---^             ',
+      credit: '  4--1-------2---------2',
+      expected: '-----x----x----x----x',
+    },
+    {
+      does: 'gives a new stream nothing while n items wait',
+      n: 2,
+      calls: '   x--x             ',
+      items1: '  -(ab)            ',
+      items2: '     -------c      ',
+      work: '    ----x|           ',
+      subs1: '   ^--!             ',
+      subs2: '   ---^             ',
+      credit: '  2-----1----1----1',
+      expected: '-----x----x----x',
+    },
+    {
+      does: 'gives a new stream the credit for what the one before has not sent',
+      n: 4,
+      calls: '   x----x           ',
+      items1: '  -a               ',
+      items2: '       -(bcde)     ',
+      work: '    x|               ',
+      subs1: '   ^----!           ',
+      subs2: '   -----^           ',
+      credit: '  4----4--2-2      ',
+      expected: '-x----xxxx',
+    },
+    {
+      does: 'takes no more from a new stream than it was given',
+      n: 2,
+      calls: '   x---x            ',
+      items1: '  -a               ',
+      items2: '      -(bc)        ',
+      work: '    ------x|         ',
+      subs1: '   ^---!            ',
+      subs2: '   ----^!           ',
+      credit: '  2---1            ',
+      expected: '-----#',
+      error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected no more items than were granted (1), got item 2' }),
+    },
+  ])(
+    '$does',
+    marbles<[Reopening]>(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const items1$ = cold(row.items1);
+      const items2$ = cold(row.items2);
+      const granted$ = new Subject<number>();
+      const open = (credit$: Observable<number>): Observable<string> => {
+        const stream = (items$: Observable<string>): Observable<string> => {
+          const granting = credit$.subscribe(granted$);
+          return items$.pipe(finalize(() => granting.unsubscribe()));
+        };
+        return cold(row.calls).pipe(switchMap((_, nth) => stream(nth === 0 ? items1$ : items2$)));
+      };
+      expectObservable(granted$.pipe(map((granted) => String(granted)))).toBe(row.credit);
+      expectObservable(withCredit(row.n).grant(open, () => cold(row.work))).toBe(row.expected, undefined, row.error);
+      expectSubscriptions(items1$.subscriptions).toBe(row.subs1);
+      expectSubscriptions(items2$.subscriptions).toBe(row.subs2);
+    }),
+  );
+
+  it(
+    'grants to a stream that answers within the grant',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const calls$ = cold('--(x|)');
+      const subs = '       ^-!';
+      const expected = '   --(aaa|)';
+      const open = (credit$: Observable<number>): Observable<string> =>
+        credit$.pipe(
+          mergeMap((granted) => range(0, granted)),
+          map(() => 'a'),
+          take(3),
+        );
+      expectObservable(calls$.pipe(mergeMap(() => withCredit(1).grant(open)))).toBe(expected);
+      expectSubscriptions(calls$.subscriptions).toBe(subs);
     }),
   );
 
@@ -129,7 +243,11 @@ describe('withCredit, the consumer', () => {
       const work = (): never => {
         throw thrown;
       };
-      expectObservable(withCredit(4).grant(() => items$, work)).toBe(expected, undefined, thrown);
+      const open = (credit$: Observable<number>): Observable<string> => {
+        credit$.subscribe();
+        return items$;
+      };
+      expectObservable(withCredit(4).grant(open, work)).toBe(expected, undefined, thrown);
       expectSubscriptions(items$.subscriptions).toBe(subs);
     }),
   );
@@ -350,6 +468,45 @@ describe('withCredit, both ends of a stream', () => {
       );
       expectObservable(items).toBe(expected);
       expectSubscriptions(items$.subscriptions).toBe(itemsSubs);
+    }),
+  );
+
+  it(
+    'keeps no more than n items unconsumed, however often the socket is lost',
+    marbles(({ hot, cold, flush, expectObservable, expectSubscriptions }) => {
+      const letters = 'abcdefgh';
+      const cuts$ = hot('  -x-x-x-x-x---x---------|                                               ');
+      const cutsSubs = '   ^----------------------!                                               ';
+      const work$ = cold(' ---------w|                                                            ');
+      const expected = '   ---------a---------b---------c---------d---------e---------f---------g---------h|';
+      const credit = withCredit(4);
+      const { server, dial } = dialed((peer) =>
+        peer.streams$
+          .pipe(respond((position: number, stream) => cold(`(${letters.slice(position)}|)`).pipe(credit.spend(stream))))
+          .subscribe(),
+      );
+      const peer = dial();
+      cuts$.subscribe(() => server.link?.cut());
+      let received = 0;
+      let consumed = 0;
+      let most = 0;
+      const items = credit.grant(
+        (credit$) =>
+          reopenOnReconnect(peer, {
+            initial: 0,
+            open: (position) => peer.open$<string>(position, { input: credit$ }),
+            cursor: (_, position) => position + 1,
+          }).pipe(tap(() => (most = Math.max(most, ++received - consumed)))),
+        (item) =>
+          work$.pipe(
+            map(() => item),
+            finalize(() => consumed++),
+          ),
+      );
+      expectObservable(items).toBe(expected);
+      expectSubscriptions(cuts$.subscriptions).toBe(cutsSubs);
+      flush();
+      expect(most).toBe(4);
     }),
   );
 

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, from, Observable, of, startWith, Subject, Subscription } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
 import { checkNumber } from '../../wire/limits.js';
@@ -9,9 +9,14 @@ import { pump } from '../pump.js';
 /** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
 export interface Credit {
   /**
-   * The consumer: opens with credit for `n` items, and grants as many again as have been consumed, in steps of half.
+   * The consumer: opens with credit for `n` items, and grants as many again as have been consumed, in steps of half. Where the
+   * call is made again, by `retry` or `reopenOnReconnect`, the new stream begins with credit for `n` items less those that still
+   * wait for `work`.
    *
-   * @param open makes the call; what it is given goes into the call's `input`
+   * Errors with what the call errors, with what `open` and `work` throw, and with a ProtocolError at an item more than was
+   * granted, as from a remote that does not look at credit.
+   *
+   * @param open makes the call, one stream at a time; what it is given goes into the call's `input`
    * @param work what is done with an item, one after the other; the item is consumed when this completes. Default: an item
    *   is consumed when the subscriber has been given it
    */
@@ -33,7 +38,8 @@ export interface Credit {
 
 /**
  * Demand in items on a two-way stream, where bytes are not what costs: the consumer grants credit as ordinary data, and the
- * producer emits what was granted. There are never more than `n` items on their way or unconsumed.
+ * producer emits what was granted. There are never more than `n` items on their way or unconsumed, also when the socket is
+ * lost and the call is made again.
  *
  * @param n a whole number of items, at least 1
  * @throws TypeError for any other
@@ -74,23 +80,52 @@ function granting<T, R>(
   work: (item: T) => ObservableInput<R>,
 ): Observable<R> {
   return defer(() => {
-    const more$ = new Subject<number>();
-    let consumed = 0;
-    const credit$ = defer(() => {
-      consumed = 0;
-      return more$.pipe(startWith(n));
-    });
+    const purchase = new Purchase(n);
     const consume$ = defer(() => {
-      consumed++;
-      if (consumed * 2 >= n) {
-        const again = consumed;
-        consumed = 0;
-        more$.next(again);
-      }
+      purchase.consume();
       return EMPTY;
     });
-    return from(open(credit$)).pipe(concatMap((item) => concat(work(item), consume$)));
+    return from(open(purchase.credit$)).pipe(
+      tap(() => {
+        purchase.receive();
+      }),
+      concatMap((item) => concat(work(item), consume$)),
+    );
   });
+}
+
+/** What a consumer has granted, and what has come of it. */
+class Purchase {
+  readonly #more$ = new Subject<number>();
+  #unconsumed = 0;
+  /** In all to the newest stream. */
+  #granted = 0;
+  /** On that stream. */
+  #received = 0;
+  /** For each stream: what the items of those before it leave free, and then what is consumed. */
+  readonly credit$ = defer(() => {
+    this.#received = 0;
+    this.#granted = this.n - this.#unconsumed;
+    // In this order: what the first grant brings may be consumed at once.
+    return merge(this.#more$, this.#granted > 0 ? of(this.#granted) : EMPTY);
+  });
+
+  constructor(private readonly n: number) {}
+
+  /** @throws ProtocolError for an item that was not granted */
+  receive(): void {
+    if (++this.#received > this.#granted)
+      throw new ProtocolError(`expected no more items than were granted (${this.#granted}), got item ${this.#received}`);
+    this.#unconsumed++;
+  }
+
+  consume(): void {
+    this.#unconsumed--;
+    const free = this.n - (this.#granted - this.#received) - this.#unconsumed;
+    if (free * 2 < this.n) return;
+    this.#granted += free;
+    this.#more$.next(free);
+  }
 }
 
 /** What a producer may still emit. */
