@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { concat, defer, from, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, respond } from '../src/index.js';
-import type { ConnectOptions, Peer } from '../src/index.js';
+import type { ConnectOptions, Peer, Retry } from '../src/index.js';
 import { dialed } from './support/dialing.js';
 import type { Dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
@@ -28,8 +28,23 @@ interface Row {
   readonly latencyMs?: number;
 }
 
-/** A server whose streams get what its log holds behind a position, and then what is appended. The hello is greeted. */
-function logServer(record$: Observable<string>, log$: Observable<string>, latencyMs = 0): Dialed {
+interface Restart {
+  readonly does: string;
+  readonly retry: false | Retry;
+  readonly subs: string[];
+  readonly expected: string;
+}
+
+interface LogServerOptions {
+  readonly latencyMs?: number | undefined;
+  readonly isBusy?: () => boolean;
+}
+
+/**
+ * A server whose streams get what its log holds behind a position, and then what is appended. The hello is greeted. While it
+ * is busy it refuses.
+ */
+function logServer(record$: Observable<string>, log$: Observable<string>, { latencyMs, isBusy }: LogServerOptions = {}): Dialed {
   const past: string[] = [];
   record$.subscribe({ next: (letter) => past.push(letter), error: () => undefined });
   const since = (position: number): Observable<string> =>
@@ -37,7 +52,10 @@ function logServer(record$: Observable<string>, log$: Observable<string>, latenc
       defer(() => from(past.slice(position))),
       log$,
     );
-  const answer = (asked: number | 'hello'): Observable<string> => (asked === 'hello' ? of('welcome') : since(asked));
+  const answer = (asked: number | 'hello'): Observable<string> | undefined => {
+    if (isBusy?.() === true) return undefined;
+    return asked === 'hello' ? of('welcome') : since(asked);
+  };
   return dialed((peer) => peer.streams$.pipe(respond(answer)).subscribe(), { latencyMs });
 }
 
@@ -197,7 +215,7 @@ describe('reopenOnReconnect', () => {
     '$does',
     marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, row) => {
       const log$ = hot(row.log);
-      const { server, accepted, dial } = logServer(hot(row.log), log$, row.latencyMs);
+      const { server, accepted, dial } = logServer(hot(row.log), log$, { latencyMs: row.latencyMs });
       const peer = dial(row.dialing);
       cold(row.cut ?? '').subscribe(() => server.link?.cut());
       cold(row.goaway ?? '').subscribe((drainMs) => void accepted().close({ drainMs: Number(drainMs) }));
@@ -223,6 +241,60 @@ describe('reopenOnReconnect', () => {
       expectObservable(followed$).toBe(expected1);
       expectObservable(followed$, '----^').toBe(expected2);
       expectSubscriptions(log$.subscriptions).toBe([subs1, subs2, subs3, subs3]);
+    }),
+  );
+
+  it(
+    'opens the stream again in the same way each time when it is given nothing but that',
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const record = '  --a---b------c-|';
+      const cut$ = hot('----x---x');
+      const subs1 = '   ^---!';
+      const subs2 = '   ----^---!';
+      const subs3 = '   --------^------!';
+      const expected = '--a-a-b-(ab)-c-|';
+      const log$ = hot(record);
+      const { server, dial } = logServer(hot(record), log$);
+      const peer = dial();
+      cut$.subscribe(() => server.link?.cut());
+      expectObservable(reopenOnReconnect(peer, { open: () => peer.open$<string>(0) })).toBe(expected);
+      expectSubscriptions(log$.subscriptions).toBe([subs1, subs2, subs3]);
+    }),
+  );
+
+  it.each<Restart>([
+    {
+      does: 'errors when a server refuses for a moment behind its restart',
+      retry: false,
+      subs: ['^---!'],
+      expected: '--a-#',
+    },
+    {
+      does: 'goes on behind such a server when its calls are made again where that is safe',
+      retry: { delay: 5 },
+      subs: ['^---!', '---------^---!'],
+      expected: '--a------b-c-|',
+    },
+  ])(
+    '$does',
+    marbles<[Restart]>(({ hot, expectObservable, expectSubscriptions }, { retry, subs, expected }) => {
+      const record = '   --a---b----c-|';
+      const restart$ = hot('----x--o');
+      const log$ = hot(record);
+      let isStarting = false;
+      const { server, dial } = logServer(hot(record), log$, { isBusy: () => isStarting });
+      const peer = dial();
+      restart$.subscribe((what) => {
+        isStarting = what === 'x';
+        if (isStarting) server.link?.cut();
+      });
+      const followed$ = reopenOnReconnect(peer, {
+        initial: 0,
+        open: (position) => peer.open$<string>(position, { retry }),
+        cursor: (_, position) => position + 1,
+      });
+      expectObservable(followed$).toBe(expected, undefined, expect.objectContaining({ code: 'REFUSED' }));
+      expectSubscriptions(log$.subscriptions).toBe(subs);
     }),
   );
 

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { CloseCause, Input, OpenOptions, Peer, Stream } from '../../src/index.js';
-import { respond, through } from '../../src/index.js';
+import { reopenOnReconnect, respond, through } from '../../src/index.js';
 import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 
 interface Row {
@@ -58,3 +58,39 @@ export type OptionsMayBeUndefined = [
   Expect<Accepts<OpenOptions, { readonly signal: undefined; readonly timeoutMs: undefined; readonly headers: undefined }>>,
   Expect<Accepts<OpenOptions, { readonly headers: { readonly traceId: string } }>>,
 ];
+
+const reopened = {
+  always: reopenOnReconnect(peer, { open: () => rows$ }),
+  fromZero: reopenOnReconnect(peer, {
+    initial: 0,
+    open: (since) => peer.open$<Row>({ since: since.toFixed() }),
+    cursor: (row, since) => Math.max(row.id, since),
+  }),
+  fromNull: reopenOnReconnect(peer, {
+    initial: null,
+    open: (since) => peer.open$<Row>({ since }),
+    cursor: (row) => String(row.id),
+  }),
+  fromNullToText: reopenOnReconnect(peer, {
+    initial: null,
+    open: (since: string | null) => peer.open$<Row>({ since: since?.length }),
+    cursor: (row, since) => `${since?.length ?? 0} ${row.id}`,
+  }),
+  fromUndefined: reopenOnReconnect(peer, {
+    initial: undefined,
+    open: (since: number | undefined) => peer.open$<Row>({ since: since?.toFixed() }),
+    cursor: (row) => row.id,
+  }),
+  fromEither: reopenOnReconnect(peer, {
+    initial: null as string | null,
+    open: (since) => peer.open$<Row>({ since: since?.length }),
+    cursor: (row) => String(row.id),
+  }),
+  asSaid: reopenOnReconnect<Row, string | null>(peer, {
+    initial: null,
+    open: (since) => peer.open$({ since: since?.length }),
+    cursor: (row) => String(row.id),
+  }),
+};
+
+export type ReopenedStreamsGiveWhatTheirCallsGive = [Expect<Equal<typeof reopened, Record<keyof typeof reopened, Observable<Row>>>>];

@@ -28,23 +28,55 @@ export interface Reopen<T, C> {
   readonly cursor: (value: T, cursor: C) => C;
 }
 
+/** A subscription that starts without a cursor, and has one behind its first value. */
+interface ReopenFromNothing<T, C, N extends null | undefined> {
+  readonly initial: N;
+  readonly open: (cursor: C | N) => ObservableInput<T>;
+  readonly cursor: (value: T, cursor: C | N) => C;
+}
+
+/** A subscription whose stream begins in the same way each time. */
+interface ReopenAlike<T> {
+  readonly open: () => ObservableInput<T>;
+}
+
 /**
- * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave. At a
- * goaway it moves as soon as the replacement is open, while the old socket drains.
+ * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave, or with
+ * `open` alone in the same way each time. At a goaway it moves as soon as the replacement is open, while the old socket drains.
  *
  * Completes when a stream does. Errors with whatever else a stream errors, and with the reason of the last socket once the
- * peer dials no more.
+ * peer dials no more. So a server that refuses for a moment behind its restart ends the subscription, unless the call in `open`
+ * has `retry: 'safe'`.
+ *
+ * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,
+ * that is `unknown`: write `open: (since: string | null) => …`.
  *
  * @example
  * ```ts
  * reopenOnReconnect(peer, {
  *   initial: 0,
- *   open: (since) => peer.open$<Entry>({ op: 'log', since }),
+ *   open: (since) => peer.open$<Entry>({ op: 'log', since }, { retry: 'safe' }),
  *   cursor: (entry) => entry.seq,
  * }).subscribe(append);   // every entry once, whatever the network does
+ *
+ * reopenOnReconnect(peer, { open: () => peer.open$<number>({ op: 'price' }, { retry: 'safe' }) }).subscribe(show);
  * ```
  */
-export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open, cursor }: Reopen<T, C>): Observable<T> {
+export function reopenOnReconnect<T, C, N extends null | undefined>(peer: Peer, how: ReopenFromNothing<T, C, N>): Observable<T>;
+export function reopenOnReconnect<T, C = undefined>(peer: Peer, how: Reopen<T, C>): Observable<T>;
+export function reopenOnReconnect<T>(peer: Peer, how: ReopenAlike<T>): Observable<T>;
+export function reopenOnReconnect<T>(
+  peer: Peer,
+  {
+    initial,
+    open,
+    cursor = stay,
+  }: {
+    readonly initial?: unknown;
+    readonly open: (cursor: unknown) => ObservableInput<T>;
+    readonly cursor?: (value: T, cursor: unknown) => unknown;
+  },
+): Observable<T> {
   return defer(() => {
     let position = initial;
     const sockets$ = peer.status$.pipe(
@@ -70,6 +102,11 @@ export function reopenOnReconnect<T, C = undefined>(peer: Peer, { initial, open,
       dematerialize(),
     );
   });
+}
+
+/** The cursor of a subscription that has none. */
+function stay(_value: unknown, cursor: unknown): unknown {
+  return cursor;
 }
 
 /** Whether another socket may do better: this one was lost, or goes away, and resets at the end of its drain what is left. */
