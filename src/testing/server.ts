@@ -31,12 +31,14 @@ export interface TestServer {
 }
 
 /**
- * A server in memory, for tests of reconnecting: real peers and codec, time on rxjs's clock. Keepalive is off unless asked for.
+ * A server in memory, for tests of reconnecting: real peers and codec, time on rxjs's clock. Keepalive of its peers is off
+ * unless asked for; that of the side that dials is on unless `connect` is told otherwise. Under `TestScheduler.run` virtual time
+ * runs until nothing is left to do, which with pings is never.
  *
  * @example
  * ```ts
  * const server = createServer({ onStream: (payload, stream) => stream.reply(payload) });
- * const peer = connect('ws://test', { socket: server.socket, reconnect: true });
+ * const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
  * await peer.request('hi');   // 'hi'
  * server.link?.cut();         // the peer dials again
  * ```
