@@ -43,6 +43,8 @@ export interface FakePeerOptions extends PeerOptions {
  *
  * A call that no row answers is refused, with an error that lists the rows.
  *
+ * @throws TypeError for two rows of one call's name
+ *
  * @example
  * ```ts
  * scheduler.run((helpers) => {
@@ -61,7 +63,7 @@ export function fakePeer(
   const { values, error, name = nameOf, ...shared } = options;
   const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
   const calls: Call[] = [];
-  const answers = new Map(Object.entries(rows).map(([row, marbles]) => [row.slice(row.indexOf(' ') + 1), { row, marbles }]));
+  const answers = answersOf(rows);
   acceptor.streams$
     .pipe(
       respond((payload, stream) => {
@@ -75,6 +77,22 @@ export function fakePeer(
     )
     .subscribe();
   return { peer: dialer, calls };
+}
+
+interface Answer {
+  readonly row: string;
+  readonly marbles: string;
+}
+
+function answersOf(rows: Readonly<Record<string, string>>): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, Answer>();
+  for (const [row, marbles] of Object.entries(rows)) {
+    const called = row.slice(row.indexOf(' ') + 1);
+    const other = answers.get(called);
+    if (other !== undefined) throw new TypeError(`rows: expected one for calls named '${called}', got '${other.row}' and '${row}'`);
+    answers.set(called, { row, marbles });
+  }
+  return answers;
 }
 
 class Call implements FakeCall {
