@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, Subject, take, toArray } from 'rxjs';
+import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, of, Subject, take, toArray } from 'rxjs';
 import { ResetCode, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
@@ -66,24 +66,54 @@ describe('the live search', () => {
       expectSubscriptions(rxj$.subscriptions).toBe(rxjSubs);
     }),
   );
+
+  it(
+    'finds nothing for a term whose search fails, and goes on with the next',
+    marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const term$ = hot('        a 299ms b');
+      const a$ = cold<string[]>('-#');
+      const b$ = cold('          -h', { h: ['rxmux'] });
+      const aSubs = '            200ms ^!';
+      const bSubs = '            500ms ^';
+      const expected = '         201ms n 299ms h';
+      page.serveSearch(acceptor, (term) => (term === 'a' ? a$ : b$));
+      expectObservable(page.liveSearch(dialer, term$)).toBe(expected, { n: [], h: ['rxmux'] });
+      expectSubscriptions(a$.subscriptions).toBe(aSubs);
+      expectSubscriptions(b$.subscriptions).toBe(bSubs);
+    }),
+  );
 });
 
 describe('the ticker', () => {
   it(
-    'gives a slow reader fewer prices, and the newest',
+    'gives a reader on a slow line fewer prices, each the newest when it leaves',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair({ latencyMs: 3 });
+      const price$ = cold('-abcdefghijklmnop');
+      const subs = '       ---^';
+      const expected = '   -------a-----g-----m-----p';
+      page.serveTicker(acceptor, price$);
+      expectObservable(page.ticker(dialer)).toBe(expected);
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'keeps one price for a reader that is away',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
-      // Big enough that the socket takes one and a half while the reader is away.
-      const price$ = cold('-a-b-c-d-e').pipe(map((symbol) => ({ symbol, note: symbol.repeat(700_000) })));
-      const reader$ = cold('s---------r');
-      const expected = '    ----------(abe)';
+      const price$ = cold('  -a-b-c-d-e');
+      const away$ = cold('   --s------r');
+      const expected = '     -a-------(be)';
+      const subs = '         ^';
       page.serveTicker(acceptor, price$);
-      reader$.subscribe((what) => {
+      away$.subscribe((what) => {
         if (what === 's') link.stall('dialer');
         else link.resume('dialer');
       });
-      expectObservable(page.ticker(dialer).pipe(map((price) => (price as { symbol: string }).symbol))).toBe(expected);
-      expectSubscriptions(reader$.subscriptions).toBe('^');
+      expectObservable(page.ticker(dialer)).toBe(expected);
+      expectSubscriptions(price$.subscriptions).toBe(subs);
     }),
   );
 
@@ -194,6 +224,25 @@ describe('the server push', () => {
       expectSubscriptions(change$.subscriptions).toBe(subs);
     }),
   );
+
+  it(
+    'keeps one store for all who look at it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const change$ = cold('--a--b', { a: { topic: 'stock', value: 3 }, b: { topic: 'price', value: 7 } });
+      const subs = '        ^';
+      const expected1 = '   o-a--b';
+      const expected2 = '   ----ab';
+      const stores = { o: {}, a: { stock: 3 }, b: { stock: 3, price: 7 } };
+      const store$ = page.pushedStore(dialer);
+      expectObservable(store$).toBe(expected1, stores);
+      expectObservable(store$, '----^').toBe(expected2, stores);
+      change$.subscribe((change) => {
+        page.push([acceptor], change);
+      });
+      expectSubscriptions(change$.subscriptions).toBe(subs);
+    }),
+  );
 });
 
 describe('in virtual time', () => {
@@ -234,6 +283,20 @@ describe('in virtual time', () => {
       [{ token: 't2' }, {}, {}],
       ['mine', { authorization: 'Bearer t2' }, { name: 'the holder of t2' }],
     ]);
+  });
+
+  it.each<[string, (peer: Peer) => unknown]>([
+    ['serveSearch', (peer) => page.serveSearch(peer, () => of(['found']))],
+    ['serveTicker', (peer) => page.serveTicker(peer, of('price'))],
+    ['serveRoom', (peer) => page.serveRoom(peer, new Subject())],
+    ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],
+  ])('%s leaves streams that are not its own to others', async (_, serve) => {
+    const { dialer, acceptor } = createPair();
+    serve(acceptor);
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request({ op: 'other' });
+    await time.advance();
+    expect(await answer).toEqual({ op: 'other' });
   });
 
   it('the trace goes through a peer to the next, and back to the caller', async () => {

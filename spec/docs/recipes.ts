@@ -28,7 +28,7 @@ type NewId = (bytes: number) => string;
 export interface Recipes {
   liveSearch: (peer: Peer, term$: Observable<string>) => Observable<string[]>;
   serveSearch: (peer: Peer, find: (term: string) => Observable<string[]>) => Subscription;
-  serveTicker: (peer: Peer, price$: Observable<unknown>) => Remove;
+  serveTicker: (peer: Peer, price$: Observable<unknown>) => Subscription;
   ticker: (peer: Peer) => Observable<unknown>;
   rename: (peer: Peer, task$: BehaviorSubject<Task>, title: string) => Observable<Task>;
   chat: (peer: Peer, by: string, text$: Observable<string>) => Observable<Said>;
