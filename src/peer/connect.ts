@@ -23,7 +23,10 @@ export interface ConnectOptions extends PeerOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
-  /** Dials on the first call instead of at once. Default `false`. */
+  /**
+   * Dials on the first call instead of at once. The status says `connecting` while nobody dials yet, and a connection that
+   * becomes idle stays open. Default `false`.
+   */
   readonly lazy?: boolean | undefined;
   /** Makes the socket. Default `(url, protocol) => new WebSocket(url, protocol)`. */
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;

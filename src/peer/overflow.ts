@@ -11,6 +11,15 @@ import { checkNumber } from '../wire/limits.js';
  * - `{ dropOldest: n }` keeps the last `n`, and sends them when there is room.
  *
  * What is kept is encoded when it is sent. Iterables and streams are pulled, so they never overflow.
+ *
+ * `'latest'` and `dropOldest` bound what is queued, not how old it is: nothing is dropped before 256 KiB of the stream, 1 MiB
+ * of the socket and the kernel's buffers are full, and the reader gets all of that first. With `spend` of `withCredit` the queue
+ * is full as soon as the credit is spent, so that a slow reader gets few values, and new ones.
+ *
+ * @example
+ * ```ts
+ * prices$.pipe(withCredit(1).spend(stream, { overflow: 'latest' }));   // the newest price, each time the reader asks for one
+ * ```
  */
 export type Overflow = 'buffer' | 'latest' | 'error' | { readonly dropOldest: number };
 

@@ -183,6 +183,9 @@ export class Peer {
   /**
    * Asks, and gives the answer: the first payload that comes back, or `null` for an end without one (S11).
    *
+   * The answer ends nothing on the other side: a producer that goes on is cancelled at its second payload (S11), or when
+   * `timeoutMs` is over. For one that has more to send, `open$().pipe(take(1))` cancels at the first.
+   *
    * Always rejects rather than throws: with what an interceptor or `onOpen` threw, TypeError for a bad option and for a payload
    * or headers the codec cannot represent, and every `AnyMuxError`.
    *
@@ -196,8 +199,8 @@ export class Peer {
   }
 
   /**
-   * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. Errors with
-   * what the promise rejects with.
+   * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. What goes on
+   * behind the answer is cancelled as {@link request} says. Errors with what the promise rejects with.
    *
    * @throws TypeError for a `retry` whose count or delay is no non-negative number
    *

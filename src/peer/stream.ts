@@ -38,8 +38,10 @@ export interface ReplyOptions extends SendOptions, EndOptions {}
  * Payloads that come before the first subscriber wait for it, counted in bytes; later subscribers share what is left. A loop
  * with `for await` takes one when it asks for the next, and what waits holds the sender back (`pauseBytes`); a subscriber takes
  * each as it comes, and what it then does with them is its own affair.
- * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL; on a stream that the
- * remote opened it only stops reading.
+ * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL. On a stream that the
+ * remote opened it only stops reading: what comes while nobody reads is dropped then, and a second reader behind the first gets
+ * only what comes while it reads. To read one payload now and more later, keep one iterator:
+ * `const it = stream[Symbol.asyncIterator]()`.
  *
  * @typeParam In what is received
  * @typeParam Out what is sent
@@ -201,7 +203,8 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    *
    * @example
    * ```ts
-   * peer.onStream((_, stream) => stream.sendAll(prices$, { overflow: 'latest' }));   // a slow reader gets fewer, newer ones
+   * // once 256 KiB wait and the socket is full, only the newest price; for few and new ones from the first on, see withCredit
+   * peer.onStream((_, stream) => stream.sendAll(prices$, { overflow: 'latest' }));
    * ```
    */
   sendAll(input: ObservableInput<Out>, options: FeedOptions = {}): Promise<void> {

@@ -4,7 +4,8 @@ import type { Peer } from '../peer.js';
 
 /**
  * Makes an operator of a remote stream: what the source emits is sent, what comes back is emitted. Each subscription opens
- * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error.
+ * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error. With `retry` each
+ * attempt subscribes to the source again: what a hot one gave to earlier attempts is lost.
  *
  * @throws TypeError for an overflow that is no policy
  *
