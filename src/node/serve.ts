@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
@@ -52,6 +52,8 @@ class Acceptor implements MuxServer {
   readonly #peers$ = new Subject<Peer>();
   readonly #refusals$ = new Subject<Refusal>();
   readonly #server: HttpServer | HttpsServer;
+  /** The TCP connections below TLS, of a server of its own. */
+  readonly #connections = new Set<Socket>();
   readonly #options: ServeOptions;
   readonly #resolved: ResolvedOptions;
   readonly #gate: Gate;
@@ -75,7 +77,9 @@ class Acceptor implements MuxServer {
     this.listening = listening(this.#server);
     // Whoever does not wait for it finds the error in the log, or with their own server.
     this.listening.catch(() => undefined);
-    if (options.server === undefined) this.#server.listen(options.port, options.host);
+    if (options.server !== undefined) return;
+    if (options.tls !== undefined) this.#server.on('connection', this.#onConnection);
+    this.#server.listen(options.port, options.host);
   }
 
   get peers$(): Observable<Peer> {
@@ -118,6 +122,11 @@ class Acceptor implements MuxServer {
       else this.#farewells.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
     }
   }
+
+  readonly #onConnection = (socket: Socket): void => {
+    this.#connections.add(socket);
+    socket.once('close', () => this.#connections.delete(socket));
+  };
 
   readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { path } = this.#options;
@@ -173,6 +182,8 @@ class Acceptor implements MuxServer {
     });
     // Browsers open connections in advance and send nothing over them.
     this.#server.closeAllConnections();
+    // That knows no connection before its TLS handshake is over.
+    for (const socket of this.#connections) socket.destroy();
   }
 }
 
