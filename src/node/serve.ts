@@ -15,7 +15,7 @@ import type { Peer } from '../peer/peer.js';
 import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
-import { answerHttp, upgrade } from './upgrade.js';
+import { answerHttp, ignoreErrors, upgrade } from './upgrade.js';
 import type { Gate } from './upgrade.js';
 
 /** Goaways are spread over no more than this, in ms. */
@@ -129,6 +129,8 @@ class Acceptor implements MuxServer {
   };
 
   readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Whoever this is left to may do nothing about it.
+    ignoreErrors(socket);
     const { path } = this.#options;
     const refused = (status: number, reason: string): void => {
       this.#refusals$.next({ status, reason, request });

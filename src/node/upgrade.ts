@@ -58,8 +58,7 @@ type Ruling =
  * and then closed, because a dialer could not tell that from a lost connection.
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, gate: Gate, outcome: Outcome): void {
-  // Without a listener a socket that fails before it is upgraded would end the process.
-  socket.on('error', ignore);
+  ignoreErrors(socket);
   const refuse = (status: number, reason: string): void => {
     answerHttp(socket, status, reason);
     outcome.refused(status, reason);
@@ -88,7 +87,12 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   else verified(request, socket, verify, draining$).subscribe(conclude);
 }
 
-/** Answers a request that will not be upgraded, and ends its connection. */
+/** Lets a socket fail that nobody has upgraded yet, which would end the process if nobody listened. */
+export function ignoreErrors(socket: Duplex): void {
+  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
+}
+
+/** Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. */
 export function answerHttp(socket: Duplex, status: number, reason: string): void {
   if (socket.destroyed) return;
   const body = `${reason}\n`;
@@ -99,7 +103,6 @@ export function answerHttp(socket: Duplex, status: number, reason: string): void
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Sec-WebSocket-Version: 13',
   ];
-  socket.on('error', ignore);
   // Half closed it would be kept for as long as the other side likes.
   socket.once('finish', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
