@@ -113,6 +113,24 @@ describe('handleUpgrade', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
   });
 
+  it.each<readonly [what: string, verify: UpgradeOptions['verify']]>([
+    ['at once', undefined],
+    ['once verify has judged', () => Promise.resolve(true)],
+  ])('fails the second of two peers over one socket %s, and leaves the first alone', async (_what, verify) => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const handler: UpgradeOptions['handler'] = (payload, stream) => stream.reply(payload);
+    const [first, second] = [nextPeer({ verify, handler }), nextPeer({ verify })];
+    const dialer = connect(url(), { keepalive: false });
+    const failure = await (await second).opened.catch((cause: unknown) => cause);
+    expect(failure).toBeInstanceOf(ConnectError);
+    expect(failure).toMatchObject({ status: null, message: expect.stringContaining('called more than once with the same socket') });
+    expect((await second).status).toMatchObject({ state: 'closed', error: failure });
+    expect(error.mock.calls).toEqual([['rxmux: an upgrade failed', expect.any(Error)]]);
+    expect(await dialer.request('hi')).toBe('hi');
+    await dialer.close();
+    expect(await (await first).closed).toMatchObject({ code: 1000 });
+  });
+
   it('answers 503 when the peer is closed before verify has decided', async () => {
     let decide: (verdict: Verdict) => void = () => undefined;
     const onPeer = jest.fn();

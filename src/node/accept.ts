@@ -63,8 +63,8 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 
 /**
  * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). The peer is given at once;
- * one that is refused is closed with a ConnectError that has the status, `null` where the dialer left before it was answered.
- * Closing the peer before `verify` has decided answers 503.
+ * one that is refused is closed with a ConnectError that has the status, `null` where the dialer left before it was answered
+ * and where the socket was upgraded before. Closing the peer before `verify` has decided answers 503.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option; nothing is answered then
  *
@@ -97,8 +97,8 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
       present(peer, transport, options, request);
     },
     refused: fail,
-    left: () => {
-      fail(null, 'the dialer left before it was answered');
+    unanswered: (reason) => {
+      fail(null, reason);
     },
   });
   return peer;

@@ -149,7 +149,7 @@ class Acceptor implements MuxServer {
         });
       },
       refused,
-      left: () => undefined,
+      unanswered: () => undefined,
     });
   };
 

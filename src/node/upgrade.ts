@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { catchError, defer, filter, fromEvent, map, merge, of, take } from 'rxjs';
 import type { BehaviorSubject, Observable } from 'rxjs';
 import { log } from '../logger.js';
+import { messageOf } from '../peer/error-serializer.js';
 import { guard, settled } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
@@ -25,7 +26,11 @@ export type Verdict = boolean | 401 | 403 | PeerContext;
 /** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */
 export interface Upgrader {
   readonly protocol: string;
-  /** Gives the transport, or what is wrong with a handshake that is malformed after all. */
+  /**
+   * Gives the transport, or what is wrong with a handshake that is malformed after all.
+   *
+   * @throws Error where the socket was upgraded before
+   */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Transport | string;
 }
 
@@ -43,8 +48,8 @@ export interface Outcome {
   /** @param context what `verify` found out, if anything */
   accepted(transport: Transport, context: PeerContext | undefined): void;
   refused(status: number, reason: string): void;
-  /** The dialer has gone without waiting for the answer. */
-  left(): void;
+  /** Nothing was answered: the dialer has gone without waiting for it, or the socket was upgraded before. */
+  unanswered(reason: string): void;
 }
 
 /** The answer to an upgrade request, before it is given. */
@@ -65,10 +70,19 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   };
   const leave = (): void => {
     socket.destroy();
-    outcome.left();
+    outcome.unanswered('the dialer left before it was answered');
+  };
+  const complete = (): Transport | string => {
+    try {
+      return gate.upgrader.upgrade(request, socket, head);
+    } catch (error) {
+      // The socket is left as it is: it belongs to whoever was faster.
+      outcome.unanswered(messageOf(error));
+      throw error;
+    }
   };
   const welcome = (context: PeerContext | undefined): void => {
-    const upgraded = gate.upgrader.upgrade(request, socket, head);
+    const upgraded = complete();
     if (typeof upgraded !== 'string') outcome.accepted(upgraded, context);
     else if (socket.destroyed) leave();
     else refuse(400, upgraded);
