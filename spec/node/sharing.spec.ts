@@ -190,6 +190,12 @@ describe('a server', () => {
     ]);
   });
 
+  it('gives the same peers$ and refusals$ at each read', () => {
+    const mux = served({ server: createServer() });
+    expect(mux.peers$).toBe(mux.peers$);
+    expect(mux.refusals$).toBe(mux.refusals$);
+  });
+
   it('has a peer for as long as it is connected', async () => {
     const http = await listening(createServer());
     const mux = served({ server: http, handler: named('x') });

@@ -6,7 +6,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
@@ -50,7 +49,9 @@ class Acceptor implements MuxServer {
   readonly listening: Promise<AddressInfo | string>;
   readonly closed: Promise<void>;
   readonly #peers$ = new Subject<Peer>();
+  readonly peers$ = this.#peers$.asObservable();
   readonly #refusals$ = new Subject<Refusal>();
+  readonly refusals$ = this.#refusals$.asObservable();
   readonly #server: HttpServer | HttpsServer;
   /** The TCP connections below TLS, of a server of its own. */
   readonly #connections = new Set<Socket>();
@@ -80,14 +81,6 @@ class Acceptor implements MuxServer {
     if (options.server !== undefined) return;
     if (options.tls !== undefined) this.#server.on('connection', this.#onConnection);
     this.#server.listen(options.port, options.host);
-  }
-
-  get peers$(): Observable<Peer> {
-    return this.#peers$.asObservable();
-  }
-
-  get refusals$(): Observable<Refusal> {
-    return this.#refusals$.asObservable();
   }
 
   address(): AddressInfo | string | null {
