@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/index.js';
-import type { Origins } from '../../src/node.js';
+import type { Origins, UpgradeOptions } from '../../src/node.js';
 import { handshake, portOf } from '../support/socket-handshake.js';
 import { watchResources } from '../support/socket-leaks.js';
 import { testServer } from '../support/socket-servers.js';
@@ -88,6 +88,15 @@ describe('the origin of a page', () => {
   ])('is let in, or not, by %s', async (_what, origins, origin, status) => {
     server = await testServer({ origins });
     expect(await statusOf(origin)).toBe(status);
+  });
+
+  it.each<readonly [by: string, options: UpgradeOptions, status: number]>([
+    ['not by default', {}, 101],
+    ['by origins', { origins: ['http://localhost:5173'] }, 403],
+    ['by verify', { verify: ({ headers }) => headers.authorization === 'Bearer s3cret' || 401 }, 401],
+  ])('is stopped when its name was rebound to this server: %s', async (_by, options, status) => {
+    server = await testServer(options);
+    expect(await statusOf('http://evil.example:8080', 'evil.example:8080')).toBe(status);
   });
 
   it('is let in each time by an expression that remembers its last match', async () => {

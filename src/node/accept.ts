@@ -39,7 +39,10 @@ export interface AcceptOptions extends PeerOptions {
 export interface UpgradeOptions extends AcceptOptions {
   /** Decides before the upgrade who may connect, and what becomes `peer.context`; throwing answers 500. Default: everybody. */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** Which web pages may connect. Default: those of this server, and loopback from loopback. */
+  /**
+   * Which web pages may connect. Default: those of the `Host` that they ask for, and of loopback from loopback. That lets in a page
+   * whose own name was pointed at this server (DNS rebinding), so one on loopback or an intranet needs `origins` or `verify`.
+   */
   readonly origins?: Origins | undefined;
 }
 
