@@ -20,7 +20,7 @@ describe('an incoming-headers interceptor', () => {
     acceptor.interceptIncomingHeaders((headers, stream) => {
       seen.push([headers, stream.local, headers === stream.headers, Object.isFrozen(headers)]);
     });
-    acceptor.onStream(() => seen.push('handler'));
+    acceptor.onStream(() => void seen.push('handler'));
     dialer.open('p', { headers: { a: 1 }, end: true });
     dialer.open('p', { end: true });
     await time.advance();
@@ -121,7 +121,7 @@ describe('an incoming-headers interceptor', () => {
     const reached: unknown[] = [];
     acceptor.interceptIncomingHeaders(interceptor);
     acceptor.streams$.subscribe((stream) => reached.push(stream));
-    acceptor.onStream((payload) => reached.push(payload));
+    acceptor.onStream((payload) => void reached.push(payload));
     const answer = settled(dialer.request('p'));
     await time.advance();
     expect(reached).toEqual([]);

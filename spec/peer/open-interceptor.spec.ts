@@ -118,7 +118,7 @@ describe('an open interceptor', () => {
       kept = headers;
     });
     const seen: unknown[] = [];
-    acceptor.onStream((_, stream) => seen.push(stream.headers));
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
     const stream = dialer.open();
     (kept['list'] as number[]).push(2);
     kept['more'] = true;
@@ -131,7 +131,7 @@ describe('an open interceptor', () => {
   it('keeps a key named __proto__ as data', async () => {
     const { dialer, acceptor } = createPair();
     const seen: object[] = [];
-    acceptor.onStream((_, stream) => seen.push(stream.headers));
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
     dialer.interceptOpen(() => undefined);
     dialer.open(null, { headers: JSON.parse('{"__proto__":{"admin":true}}') as object });
     await time.advance();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter } from 'rxjs';
-import type { PeerStatus } from '../../src/index.js';
+import type { Peer, PeerStatus } from '../../src/index.js';
 import { StatusTeller } from '../../src/peer/status.js';
+import { createPair } from '../../src/testing.js';
 
 const OPEN: PeerStatus = { state: 'open', reconnects: 0 };
 const DRAINING: PeerStatus = { state: 'draining', by: 'local' };
@@ -53,6 +54,17 @@ describe('a subscriber of status$ that changes the status', () => {
       ['connecting', 'open', 'closed', 'complete'],
     ]);
   });
+});
+
+it.each<[string, (peer: Peer) => unknown]>([
+  ['status$', ({ status$ }) => status$],
+  ['streams$', ({ streams$ }) => streams$],
+  ['frames$', ({ frames$ }) => frames$],
+  ['closes$', ({ closes$ }) => closes$],
+  ['closed', ({ closed }) => closed],
+])('%s is the same at each read, so that a template or an effect does not begin anew', (_what, read) => {
+  const { dialer } = createPair();
+  expect(read(dialer)).toBe(read(dialer));
 });
 
 it('status$ tells whoever comes when all is over the last status, and completes', () => {

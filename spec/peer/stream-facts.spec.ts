@@ -10,7 +10,7 @@ const time = virtualPeerTime();
 describe('a stream', () => {
   it('knows its peer, its id, who opened it, and what with', async () => {
     const streams: Stream[] = [];
-    const { dialer, acceptor, stream } = opened((_, remote) => streams.push(remote));
+    const { dialer, acceptor, stream } = opened((_, remote) => void streams.push(remote));
     await time.advance();
     expect(stream).toMatchObject({ id: 1, local: true, headers: { a: 1 }, payload: 'p', hasPayload: true });
     expect(streams[0]).toMatchObject({ id: 1, local: false, headers: { a: 1 }, payload: 'p', hasPayload: true });
@@ -24,7 +24,7 @@ describe('a stream', () => {
   ])('tells an open with %s by hasPayload; the handler gets null', async (_what, payload, hasPayload) => {
     const seen: unknown[] = [];
     const { dialer, acceptor } = createPair();
-    acceptor.onStream((given, stream) => seen.push([given, stream.payload, stream.hasPayload]));
+    acceptor.onStream((given, stream) => void seen.push([given, stream.payload, stream.hasPayload]));
     const stream = dialer.open(payload);
     await time.advance();
     expect(seen).toEqual([[null, null, hasPayload]]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, from, lastValueFrom, of, switchMap, toArray } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, of, switchMap, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import type { Stream } from '../../src/peer/stream.js';
@@ -239,5 +239,41 @@ describe('a stream of this side, as an Observable', () => {
     });
     await time.advance();
     expect(seen).toEqual([1, expect.objectContaining({ code: 'CANCELLED' })]);
+  });
+});
+
+describe('a stream of the remote whose reader has left', () => {
+  /** Reads one of these values and leaves; reads on once all have come. */
+  async function readTwice(values: number): Promise<readonly unknown[]> {
+    const { dialer, acceptor } = createPair();
+    const streams: Stream[] = [];
+    acceptor.onStream((_, stream) => (streams.push(stream), new Promise(() => undefined)));
+    const stream = dialer.open();
+    for (let value = 1; value <= values; value++) void stream.send(value);
+    await time.advance();
+    const [remote] = streams;
+    const seen: unknown[] = [];
+    remote?.pipe(take(1)).subscribe((value) => seen.push(value));
+    remote?.subscribe((value) => seen.push(value));
+    void stream.send('later');
+    await time.advance();
+    return seen;
+  }
+
+  it('says that the next one has missed what came between', async () => {
+    expect(await readTwice(3)).toEqual([1, 'later']);
+    expect(logs.warnings).toEqual([
+      'rxmux: stream 1: a reader came behind another, and has missed what came between: read with one iterator',
+    ]);
+  });
+
+  it('says nothing where nothing was missed', async () => {
+    expect(await readTwice(1)).toEqual([1, 'later']);
+    expect(logs.warnings).toEqual([]);
+  });
+
+  it('has one replyHeaders$, however often it is read', () => {
+    const { stream } = opened(sends());
+    expect(stream.replyHeaders$).toBe(stream.replyHeaders$);
   });
 });

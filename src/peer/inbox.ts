@@ -28,6 +28,8 @@ export interface InboxStream<T> {
   taken(): void;
   /** The last reader has left before the end. */
   abandoned(): void;
+  /** Somebody reads behind payloads that nobody got. */
+  missed(): void;
 }
 
 interface Unread<T> {
@@ -45,6 +47,8 @@ export class Inbox<T> {
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
   #left = false;
+  /** Whether payloads were dropped behind the last reader. */
+  #dropped = false;
   #inHand: number | null = null;
 
   constructor(private readonly stream: InboxStream<T>) {}
@@ -60,7 +64,10 @@ export class Inbox<T> {
   }
 
   next(value: T): void {
-    if (this.#left) return;
+    if (this.#left) {
+      this.#dropped = true;
+      return;
+    }
     const shared = this.#subject?.observed === true && this.#unread === null;
     const { reader } = this.stream;
     reader?.next(value);
@@ -81,6 +88,8 @@ export class Inbox<T> {
   subscribe(subscriber: Subscriber<T>): TeardownLogic {
     this.stream.taken();
     this.#left = false;
+    if (this.#dropped) this.stream.missed();
+    this.#dropped = false;
     this.#subscribers++;
     this.#drainTo(subscriber);
     if (this.#unread === null && this.stream.end !== null) finish(subscriber, this.stream.end);
@@ -102,7 +111,7 @@ export class Inbox<T> {
   /** Forgets what waits, and whatever comes from now on. */
   drop(): void {
     this.#left = true;
-    while (this.shift() !== undefined);
+    while (this.shift() !== undefined) this.#dropped = true;
   }
 
   #keep(value: T): void {

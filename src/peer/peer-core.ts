@@ -38,6 +38,8 @@ export class PeerCore implements SessionOwner {
   /** Takes new streams. */
   #current: Session | null = null;
   #connections = 0;
+  #frames$: Observable<FrameEvent> | null = null;
+  #closes$: Observable<CloseReason> | null = null;
   #signals: Signals | null = null;
 
   constructor(readonly options: ResolvedOptions) {
@@ -102,16 +104,17 @@ export class PeerCore implements SessionOwner {
     return this.#status.closed;
   }
 
+  // The same at each read, as templates and effects compare them.
   get frames$(): Observable<FrameEvent> {
-    return this.#until((next) =>
+    return (this.#frames$ ??= this.#until((next) =>
       this.hooks.frames.add((direction, frame, connection) => {
         next({ direction, frame, connection, peer: this.peer });
       }),
-    );
+    ));
   }
 
   get closes$(): Observable<CloseReason> {
-    return this.#until((next) => this.hooks.closes.add(next));
+    return (this.#closes$ ??= this.#until((next) => this.hooks.closes.add(next)));
   }
 
   /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */

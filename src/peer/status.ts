@@ -50,7 +50,8 @@ export type PeerStatus =
 /** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
 export class StatusTeller {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
-  #status$: ReplaySubject<PeerStatus> | null = null;
+  #statuses: ReplaySubject<PeerStatus> | null = null;
+  #status$: Observable<PeerStatus> | null = null;
   #complete = false;
   /** What is still to be told, while somebody is being told; a subscriber may change the status. */
   #untold: PeerStatus[] | null = null;
@@ -64,12 +65,12 @@ export class StatusTeller {
   }
 
   get status$(): Observable<PeerStatus> {
-    if (this.#status$ === null) {
-      this.#status$ = new ReplaySubject(1);
-      this.#status$.next(this.#now);
-      if (this.#complete) this.#status$.complete();
+    if (this.#statuses === null) {
+      this.#statuses = new ReplaySubject(1);
+      this.#statuses.next(this.#now);
+      if (this.#complete) this.#statuses.complete();
     }
-    return this.#status$.asObservable();
+    return (this.#status$ ??= this.#statuses.asObservable());
   }
 
   /** Resolves once the connection is open; rejects when the peer ends first. */
@@ -97,13 +98,13 @@ export class StatusTeller {
     this.#now = status;
     this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
     if (this.#untold !== null) this.#untold.push(status);
-    else if (this.#status$ !== null) this.#tell(status, this.#status$);
+    else if (this.#statuses !== null) this.#tell(status, this.#statuses);
   }
 
   /** Nothing changes any more. */
   complete(): void {
     this.#complete = true;
-    if (this.#untold === null) this.#status$?.complete();
+    if (this.#untold === null) this.#statuses?.complete();
   }
 
   /** Everybody is told of one status before anybody is told of the next. */

@@ -1,4 +1,5 @@
 import type { Unsubscribable } from 'rxjs';
+import { log } from '../logger.js';
 import type { CloseCause } from '../session/close-cause.js';
 import { causeError } from '../session/close-cause.js';
 import type { Unsent } from '../session/backlog.js';
@@ -197,6 +198,13 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   abandoned(): void {
     if (this.local) this.unsubscribed();
+  }
+
+  missed(): void {
+    log(
+      'warn',
+      `rxmux: stream ${String(this.line.id)}: a reader came behind another, and has missed what came between: read with one iterator`,
+    );
   }
 
   // From the user

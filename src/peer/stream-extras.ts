@@ -10,6 +10,7 @@ export class StreamExtras {
   #abort: AbortController | null = null;
   #closed: { readonly promise: Promise<CloseCause>; readonly resolve: (cause: CloseCause) => void } | null = null;
   #headers: AsyncSubject<Readonly<Metadata>> | null = null;
+  #headers$: Observable<Readonly<Metadata>> | null = null;
   #watchers = new HookList<() => void>();
   #warned = false;
 
@@ -28,12 +29,12 @@ export class StreamExtras {
   }
 
   get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return new Observable((subscriber) => {
+    return (this.#headers$ ??= new Observable((subscriber) => {
       const headers = (this.#headers ??= new AsyncSubject());
       if (this.core.replyHeaders !== null) this.headersArrived(this.core.replyHeaders);
       else if (this.core.cause !== null) headers.complete();
       return headers.subscribe(subscriber);
-    });
+    }));
   }
 
   headersArrived(headers: Readonly<Metadata>): void {

@@ -47,7 +47,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
       this.#reader = reader;
       const early = this.#early.splice(0);
       // Also one that its owner has paused, so that nothing is lost before somebody reads.
-      this.resume();
+      if (early.length > 0 || this.writable) this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
       return () => {
