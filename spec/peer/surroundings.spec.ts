@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { Peer } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
+import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
+import { MemoryLink } from '../../src/transport/memory.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -82,5 +84,21 @@ describe('the surroundings of a peer that dials', () => {
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     expect(logs.errors).toEqual([]);
     void peer.close();
+  });
+});
+
+describe('the surroundings of a peer over a given socket', () => {
+  it('have it probed, until it ends', async () => {
+    const wakes$ = new Subject<void>();
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
+    const peer = new Peer(core, new GivenSocket(core, of(line.ends.dialer), { offline: false, wakes$ }));
+    const sent = framesOf(peer);
+    void peer.serve();
+    wakes$.next();
+    expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+    line.cut();
+    await time.advance();
+    expect(wakes$.observed).toBe(false);
   });
 });

@@ -176,7 +176,7 @@ describe('a closing socket', () => {
       rig.transport.bufferedAmount = 100_000;
       rig.session.vigil.lifeAt();
       rig.session.closing.drain(0, NO_ERROR, '');
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 3; n++) {
         time.advance(1_900);
         move(rig);
       }
@@ -185,6 +185,26 @@ describe('a closing socket', () => {
       time.advance(2_001);
       expect(rig.transport.terminated).toBe(STUCK);
       expect(time.isOver).toBe(true);
+    }),
+  );
+
+  it.each<[string, number, number]>([
+    ['and takes nothing of what waits, for 10 s', 100_000, 10_000],
+    ['where all is taken, as long as it does', 0, 60_000],
+  ])(
+    'has time while frames come in %s',
+    inTime<[string, number, number]>((time, _what, held, ms) => {
+      const rig = new Rig();
+      rig.transport.bufferedAmount = held;
+      rig.session.vigil.lifeAt();
+      rig.session.closing.drain(0, NO_ERROR, '');
+      for (let at = 1_000; at < ms; at += 1_000) {
+        time.advance(1_000);
+        rig.receive({ type: 'later' });
+      }
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1_000);
+      expect(rig.transport.terminated).toBe(held > 0 ? STUCK : null);
     }),
   );
 

@@ -50,9 +50,9 @@ export class Dialer implements SocketSource {
     private readonly plan: DialPlan,
   ) {
     this.#surroundings = plan.surroundings.wakes$.subscribe(() => {
-      if (this.#phase === 'open') this.#session?.vigil.probeNow();
+      core.probe();
       // A delay runs to its end: what it waits for is time, and not somebody who looks.
-      else if (!plan.surroundings.offline && this.#step.idle) this.dialNow();
+      if (!plan.surroundings.offline && this.#step.idle) this.dialNow();
     });
   }
 

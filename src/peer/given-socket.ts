@@ -2,6 +2,8 @@ import { Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
+import { browserSurroundings, STEADY } from '../transport/surroundings.js';
+import type { Surroundings } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, isMuxError } from '../wire/errors.js';
@@ -18,11 +20,16 @@ export class GivenSocket implements SocketSource {
   #opening: Subscription | null = null;
   #transport: Transport | null = null;
   #adopted = false;
+  #wakes = Subscription.EMPTY;
 
-  /** @param transport$ emits the socket; errors with the ConnectError of a socket that will never come */
+  /**
+   * @param transport$ emits the socket; errors with the ConnectError of a socket that will never come
+   * @param surroundings those of the socket's program
+   */
   constructor(
     private readonly core: PeerCore,
     private readonly transport$: Observable<Transport>,
+    private readonly surroundings: Surroundings = browserSurroundings(),
   ) {}
 
   get hopeful(): boolean {
@@ -66,6 +73,7 @@ export class GivenSocket implements SocketSource {
     return {
       reason,
       follow: () => {
+        this.#wakes.unsubscribe();
         this.core.finish(reason, null);
       },
     };
@@ -121,6 +129,10 @@ export class GivenSocket implements SocketSource {
     }
     this.#adopted = true;
     const session = this.core.adopt(transport);
+    if (this.surroundings !== STEADY)
+      this.#wakes = this.surroundings.wakes$.subscribe(() => {
+        this.core.probe();
+      });
     this.core.ready(session, 0);
     session.start();
   }

@@ -162,6 +162,11 @@ export class PeerCore implements SessionOwner {
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 
+  /** The page woke up, or the network came back: every socket is asked for a sign of life, one that drains too. */
+  probe(): void {
+    for (const session of this.#sessions) session.vigil.probeNow();
+  }
+
   /** The hello was refused: whoever sent it may not stay. */
   rejectHello(): void {
     for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));

@@ -10,6 +10,8 @@ import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
 const CLOSING_MS = 2_000;
+/** How long what comes in counts as movement of a closing socket that takes nothing of what waits for it, in ms: longer than a side that lags stops reading. */
+const CHAT_MS = 8_000;
 
 /** What is watched for: no movement for `ms` of a clock. */
 interface Watch {
@@ -97,7 +99,7 @@ export class Vigil implements Line {
     this.#watch({
       ms: CLOSING_MS,
       clock: this.session.reading,
-      movedAt: () => this.lifeAt(),
+      movedAt: () => this.#closingMovedAt(),
       going: () => true,
       still: () => {
         this.session.transport.terminate('closing made no progress');
@@ -129,6 +131,12 @@ export class Vigil implements Line {
   stop(): void {
     this.#keepalive?.stop();
     this.#timers.unsubscribe();
+  }
+
+  #closingMovedAt(): number {
+    const { transport, scheduler } = this.session;
+    const isTaken = transport.bufferedAmount + scheduler.backlog.bytes === 0;
+    return isTaken ? this.lifeAt() : Math.min(this.lifeAt(), this.#outflow.tookAtHeard() + CHAT_MS);
   }
 
   /** The socket is full: it is given `stallMs` to take a byte. */
