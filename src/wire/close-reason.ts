@@ -6,7 +6,10 @@ export interface CloseReason {
   readonly reason: string;
   /** Whether a close handshake completed. */
   readonly wasClean: boolean;
-  /** Whether the reconnect helper will dial again; `false` on any peer without it and after `close()`. */
+  /**
+   * Whether the reconnect helper will dial again, or, behind a goaway, has done so already; `false` on any peer without it and
+   * after `close()`.
+   */
   readonly willRetry: boolean;
 }
 
