@@ -25,7 +25,9 @@ export interface Sinks<T> {
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
  * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`. Frames
  * that come later are dropped where the stream's open was seen, and make a group anew where it was not. Unsubscribing completes every
- * group. A group has no values while nobody reads it: put `mergeMap` straight behind. With a table of sinks it delivers to them and emits what no sink takes.
+ * group. A group has no values while nobody reads it: put `mergeMap` straight behind.
+ *
+ * With a table of sinks it delivers to them and emits what no sink takes.
  *
  * @example
  * ```ts
