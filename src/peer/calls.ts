@@ -113,7 +113,7 @@ export class Calls {
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
-    if (input !== undefined && isOneShot(input) && (options.retry ?? false) !== false)
+    if (input !== undefined && (options.retry ?? false) !== false && isOneShot(input))
       throw new TypeError(
         'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
       );
