@@ -157,14 +157,24 @@ describe('MsgpackCodec: values', () => {
     ['in a text', 'a\udc00b', 'a561efbfbd62'],
     ['in an array', ['\ud800'], '91a3efbfbd'],
     ['in an object', { k: '\ud800' }, '81a16ba3efbfbd'],
+    ['in a key', { '\ud800': 1 }, '81a3efbfbd01'],
+    ['in a long key', { [`${'k'.repeat(60)}\ud800`]: 1 }, `81d93f${'6b'.repeat(60)}efbfbd01`],
+    ['in a key beside a property that is left out', { a: undefined, 'b\udfff': [] }, '81a462efbfbd90'],
+    ['in two keys, which then are one', { '\ud800': 1, '\ud801': 2 }, '81a3efbfbd02'],
   ])('writes U+FFFD for half of a surrogate pair %s, and a pair as it is', (_what, value, bytes) => {
     expect(Buffer.from(codec.encodePayload(value)).toString('hex')).toBe(bytes);
     expect(roundTrip('😀')).toBe('😀');
   });
 
-  it('writes a reason and a nonce as UTF-8 too', () => {
-    const frame = codec.decode(codec.encode({ type: 'goaway', code: 0, reason: '\ud83d', nonce: 'n\ude00' }));
-    expect([frame.reason, frame.nonce]).toEqual(['\ufffd', 'n\ufffd']);
+  it('writes every text of an envelope as UTF-8 too', () => {
+    const frame: Frame = { type: 't\ud800', reason: '\ud83d', nonce: 'n\ude00', fragment: 'f\ud800', headers: { 'h\ud800': '\ud800' } };
+    expect(codec.decode(codec.encode(frame))).toMatchObject({
+      type: 't\ufffd',
+      reason: '\ufffd',
+      nonce: 'n\ufffd',
+      fragment: 'f\ufffd',
+      headers: { 'h\ufffd': '\ufffd' },
+    });
   });
 
   it('reads a property once, so that the number of entries is right whatever a getter does', () => {

@@ -31,7 +31,10 @@ export function checkedMapping(frame: Frame): Record<string, unknown> {
   const mapping = toMapping(frame);
   if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
   if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
-  for (const text of ['reason', 'nonce'] as const) if (frame[text] != null) mapping[text] = wellFormed(frame[text]);
+  for (const key of ['type', 'fragment', 'reason', 'nonce'] as const) {
+    const text = frame[key];
+    if (typeof text === 'string') mapping[key] = wellFormed(text);
+  }
   if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
   return mapping;
 }

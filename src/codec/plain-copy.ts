@@ -79,7 +79,7 @@ const HALF_PAIRS = /\p{Surrogate}/gu;
 
 /** Text as UTF-8 has it. */
 export function wellFormed(text: string): string {
-  return text.replace(HALF_PAIRS, '\ufffd');
+  return HALF_PAIR.test(text) ? text.replace(HALF_PAIRS, '\ufffd') : text;
 }
 
 // Small and not recursive, so that the loops below have it inlined: most values end here.
@@ -138,18 +138,26 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
   const copy: Record<string, unknown> = { ...object };
   if (!copying.dialect.protoKey && Object.hasOwn(copy, '__proto__')) throw protoKeyRefusal(depth, copying);
   let isComplete = true;
+  let areKeysUtf8 = true;
   // Indices come before all other keys.
   let mayHaveIndices: boolean | undefined;
   // A fifth faster than Object.keys, but also shows what somebody has added to Object.prototype. Object.hasOwn is slower here.
   for (const key in copy) {
     mayHaveIndices ??= mayBeIndex(key);
+    if (copying.dialect.utf8 && HALF_PAIR.test(key)) areKeysUtf8 = false;
     let value = copy[key];
     if (!isScalar(value, copying.dialect) && Object.prototype.hasOwnProperty.call(copy, key))
       copy[key] = value = take(value, key, depth, copying);
     if (value === undefined) isComplete = false;
   }
-  const whole = isComplete ? copy : Object.fromEntries(Object.entries(copy).filter(([, value]) => value !== undefined));
+  const whole = isComplete && areKeysUtf8 ? copy : asWritten(copy, copying.dialect);
   return mayHaveIndices === true ? thrifty(whole) : whole;
+}
+
+/** The properties that are written, under the keys that they are written with. */
+function asWritten(object: Record<string, unknown>, { utf8 }: Dialect): Record<string, unknown> {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(utf8 ? entries.map(([key, value]) => [wellFormed(key), value]) : entries);
 }
 
 function unboxed(value: object): unknown {
