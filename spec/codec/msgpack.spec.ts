@@ -187,16 +187,6 @@ describe('MsgpackCodec: values', () => {
     expect(codec.decodePayload(bytes(0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1))).toBe(2 ** 53);
   });
 
-  it('decodes text that is not UTF-8 to some text', () => {
-    const decoded = [
-      bytes(0xa1, 0xff),
-      bytes(0xa1, 0xc3),
-      bytes(0xa2, 0xed, 0xa0),
-      bytes(0xd9, 201, ...Array.from({ length: 201 }, () => 0xf8)),
-    ].map((data) => codec.decodePayload(data));
-    expect(decoded.map((value) => typeof value)).toEqual(['string', 'string', 'string', 'string']);
-  });
-
   // Its library takes the mark for a signature in texts of more than 200 bytes.
   it.each([200, 201, 255, 256, 65_535, 65_536])('keeps a byte order mark at the start of a text of %i bytes', (size) => {
     const text = `\uFEFF${'x'.repeat(size - 3)}`;
@@ -296,7 +286,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     ['trailing bytes', bytes(1, 2), /got 1 more bytes behind it/],
     ['the unused byte', bytes(0xc1), /0xc1/],
     ['a key __proto__', bytes(0x81, 0xa9, ...ascii('__proto__'), 0x80), /__proto__ is not allowed/],
-    ['a key __proto__ in overlong UTF-8', bytes(0x81, 0xaa, 0xc1, 0x9f, ...ascii('_proto__'), 0x80), /__proto__ is not allowed/],
+    ['a key __proto__ in overlong UTF-8', bytes(0x81, 0xaa, 0xc1, 0x9f, ...ascii('_proto__'), 0x80), /expected text as UTF-8/],
     ['a key __proto__ inside', packed([1, { a: JSON.parse('{"__proto__":1}') as unknown }]), /__proto__ is not allowed/],
     ['1 and its numeral as keys', bytes(0x82, 1, 0, 0xa1, 0x31, 0), /a number and a numeral/],
     ['a float as a key', bytes(0x81, 0xca, 0x3f, 0xc0, 0, 0, 0), /text or an integer up to 2\^53 - 1 as a key/],
@@ -316,6 +306,61 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     const failure = failureOf(() => codec.decodePayload(data));
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
     expect(failure).toMatch(message);
+  });
+
+  const notUtf8 = "ProtocolError: codec 'msgpack': expected text as UTF-8, got bytes that are not";
+
+  it.each<[string, readonly number[]]>([
+    ['a byte that begins nothing', [0xa1, 0xff]],
+    ['a lone continuation byte', [0xa1, 0x80]],
+    ['an overlong form', [0xa2, 0xc0, 0x81]],
+    ['half of a surrogate pair', [0xa3, 0xed, 0xa0, 0x80]],
+    ['a code point above U+10FFFF', [0xa4, 0xf4, 0x90, 0x80, 0x80]],
+    ['a sequence that would go on in the next text', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
+    ['a long text that is none', [0xd9, 0xff, ...Array.from({ length: 255 }, () => 0xff)]],
+    ['a key of a map', [0x81, 0xa1, 0xff, 0]],
+    ['a key of a map inside', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xa2, 0xc3, 0x28, 0]],
+  ])('refuses a payload with text that is not UTF-8: %s', (_title, data) => {
+    expect(failureOf(() => codec.decodePayload(bytes(...data)))).toBe(notUtf8);
+    const whole = [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa7, ...ascii('payload'), ...data];
+    const canonical = [
+      0x83,
+      0xa4,
+      ...ascii('type'),
+      0xa4,
+      ...ascii('data'),
+      0xa6,
+      ...ascii('stream'),
+      1,
+      0xa7,
+      ...ascii('payload'),
+      ...data,
+    ];
+    expect([whole, canonical].map((message) => failureOf(() => codec.decode(bytes(...message))))).toEqual([notUtf8, notUtf8]);
+  });
+
+  it.each<[string, readonly number[]]>([
+    ['its type', [0x81, 0xa4, ...ascii('type'), 0xa1, 0xff]],
+    ['a reason', [0x82, 0xa4, ...ascii('type'), 0xa5, ...ascii('reset'), 0xa6, ...ascii('reason'), 0xa2, 0xc1, 0x81]],
+    ['a key that nobody knows', [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 0xa1, 0x80, 0]],
+    ['a key of headers', [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('open'), 0xa7, ...ascii('headers'), 0x81, 0xa1, 0xc3, 0]],
+    [
+      'a value of trailers',
+      [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa8, ...ascii('trailers'), 0x81, 0xa1, 0x61, 0xa1, 0xf0],
+    ],
+  ])('refuses a message with text that is not UTF-8 as %s', (_title, message) => {
+    expect(failureOf(() => codec.decode(bytes(...message)))).toBe(notUtf8);
+  });
+
+  it.each<[string, readonly number[], number]>([
+    ['behind bytes that are not UTF-8', [0xa5, 0xff, 0xfe], 3],
+    ['within a code point', [0xa3, 0xe2, 0x82], 1],
+    ['as a key', [0x81, 0xa5, 0xff], 1],
+    ['behind a long text', [0xdb, 0xff, 0xff, 0xff, 0xff, ...Array.from({ length: 300 }, () => 0xff)], 2 ** 32 - 301],
+  ])('says how much is missing of a text that ends too early %s', (_title, data, missing) => {
+    expect(failureOf(() => codec.decodePayload(bytes(...data)))).toBe(
+      `ProtocolError: codec 'msgpack': expected at least ${missing} more bytes, got 0`,
+    );
   });
 
   it('keeps what its library threw as the cause', () => {

@@ -76,12 +76,22 @@ describe('prescan: one complete value', () => {
     expect(failureOf(() => scan([...value, 0]))).toBe("ProtocolError: codec 'msgpack': expected one value, got 1 more bytes behind it");
   });
 
+  it.each<[string, readonly number[]]>([
+    ['alone', [0xa2, 0xc3, 0x28]],
+    ['in every format', [0x93, 0xd9, 1, 0x61, 0xda, 0, 1, 0x61, 0xdb, 0, 0, 0, 1, 0x80]],
+    ['that goes on in the next item', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
+    ['as a key', [0x81, 0xa1, 0xff, 0]],
+    ['that is long', [0xda, 1, 0, ...zeros(255), 0xc3]],
+  ])('refuses text that is not UTF-8 %s', (_where, bytes) => {
+    expect(failureOf(() => scan(bytes))).toBe("ProtocolError: codec 'msgpack': expected text as UTF-8, got bytes that are not");
+  });
+
   it('refuses the one byte that starts nothing', () => {
     expect(failureOf(() => scan([0xc1]))).toBe("ProtocolError: codec 'msgpack': expected a msgpack value, got the byte 0xc1");
   });
 
   it('counts the values that are bytes', () => {
-    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa1, 0xc4])).toEqual({ blobs: 3, marked: null });
+    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa2, 0xc4, 0x80])).toEqual({ blobs: 3, marked: null });
   });
 
   it('tells of texts of more than 200 bytes that begin with a byte order mark', () => {
@@ -101,7 +111,8 @@ describe('prescan: one complete value', () => {
       201,
       0xef,
       0xbb,
-      ...zeros(199),
+      0xbc,
+      ...zeros(198),
     ];
     expect(scan([...bytes, 0xda, 1, 0, ...marked(256)])).toEqual({
       blobs: 1,
@@ -249,12 +260,12 @@ describe('prescan against the decoder behind it', () => {
     expect(accepted / examined).toBeGreaterThan(1 / 40);
   });
 
-  it('refuses nothing but what the decoder refuses, a limit or a collision of keys', () => {
+  it('refuses nothing but what the decoder refuses, a limit, a collision of keys, and text that is not UTF-8', () => {
     const decoder = new Decoder({ maxArrayLength: 64, maxMapLength: 64 });
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 10 }), (bytes) => {
         const failure = failureOf(() => prescan(bytes, LIMITS));
-        expect(failure === 'returns' || failure.includes('numeral') || failureOf(() => decoder.decode(bytes)) !== 'returns').toBe(true);
+        expect(/^returns$|numeral|UTF-8/.test(failure) || failureOf(() => decoder.decode(bytes)) !== 'returns').toBe(true);
       }),
       { numRuns: 20_000 },
     );

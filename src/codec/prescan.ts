@@ -1,6 +1,7 @@
 import { ProtocolError } from '../wire/errors.js';
 import { isMarked } from './byte-order-mark.js';
 import type { MarkedText } from './byte-order-mark.js';
+import { isUtf8 } from './utf8.js';
 
 /** What a pre-scan lets through. */
 export interface PrescanLimits {
@@ -23,12 +24,13 @@ export interface Scanned {
 const NOTHING: Scanned = { blobs: 0, marked: null };
 
 /**
- * Reads the headers of a msgpack value, allocating nothing before there is something to tell of, and refuses it before a decoder believes them. The decoder
- * makes an array of the declared length before it has seen an element: 100 bytes of nested headers abort the process, and
- * no `try` helps. A limit on one length does not either, because nesting multiplies. But every item takes a byte at least,
- * so the items still owed, with those just declared, can't be more than the bytes left.
+ * Reads the headers of a msgpack value, and its texts, and refuses it before a decoder believes them. The decoder makes an
+ * array of the declared length before it has seen an element: 100 bytes of nested headers abort the process, and no `try`
+ * helps. A limit on one length does not either, because nesting multiplies. But every item takes a byte at least, so the
+ * items still owed, with those just declared, can't be more than the bytes left.
  *
- * A map whose keys are both numbers and numerals in text is refused as well: in an object, 1 and '1' are the same key.
+ * Refused as well are texts that are not UTF-8, of which the decoder would make some text or other, and a map whose keys are
+ * both numbers and numerals in text: in an object, 1 and '1' are the same key.
  *
  * @throws ProtocolError when the bytes are not one complete value, or exceed `limits`; the message quotes none of them
  */
@@ -80,7 +82,11 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
       }
     } else {
       if (kind === BYTES) blobs += 1;
-      else if (kind === TEXT && isMarked(bytes, at, size)) (marked ??= []).push({ head, from: at, size });
+      // One that ends too early is told of as incomplete, whatever there is of it.
+      else if (kind === TEXT && size <= end - at) {
+        if (!isUtf8(bytes, at, size)) throw malformed('expected text as UTF-8, got bytes that are not');
+        if (isMarked(bytes, at, size)) (marked ??= []).push({ head, from: at, size });
+      }
       at += size;
     }
     lacks -= 1;

@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isUtf8 } from '../../src/codec/utf8.js';
+
+const PIECE = 65_536;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+const isDecodable = (bytes: Uint8Array): boolean => {
+  try {
+    decoder.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What is told of these bytes among others, with so many of ASCII ahead of them and behind. */
+const judged = (bytes: readonly number[], ahead = 0, behind = 0): boolean => {
+  const text = [...Array.from({ length: ahead }, () => 0x61), ...bytes, ...Array.from({ length: behind }, () => 0x62)];
+  return isUtf8(Uint8Array.from([0xff, ...text, 0x80]), 1, text.length);
+};
+
+const WELL_FORMED: readonly (readonly [string, readonly number[]])[] = [
+  ['nothing', []],
+  ['U+0000', [0x00]],
+  ['U+007F', [0x7f]],
+  ['U+0080', [0xc2, 0x80]],
+  ['U+07FF', [0xdf, 0xbf]],
+  ['U+0800', [0xe0, 0xa0, 0x80]],
+  ['U+D7FF, the last before the surrogates', [0xed, 0x9f, 0xbf]],
+  ['U+E000, the first behind them', [0xee, 0x80, 0x80]],
+  ['U+FFFF', [0xef, 0xbf, 0xbf]],
+  ['U+10000', [0xf0, 0x90, 0x80, 0x80]],
+  ['U+10FFFF', [0xf4, 0x8f, 0xbf, 0xbf]],
+  ['two byte order marks', [0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf]],
+  ['every width', [0x61, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80, 0x62]],
+];
+
+const MALFORMED: readonly (readonly [string, readonly number[]])[] = [
+  ['a lone continuation byte', [0x80]],
+  ['the highest of them', [0xbf]],
+  ['U+0000 in two bytes', [0xc0, 0x80]],
+  ['U+007F in two bytes', [0xc1, 0xbf]],
+  ['U+07FF in three bytes', [0xe0, 0x9f, 0xbf]],
+  ['U+FFFF in four bytes', [0xf0, 0x8f, 0xbf, 0xbf]],
+  ['the first surrogate', [0xed, 0xa0, 0x80]],
+  ['the last surrogate', [0xed, 0xbf, 0xbf]],
+  ['a pair of surrogates', [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]],
+  ['U+110000', [0xf4, 0x90, 0x80, 0x80]],
+  ['U+140000', [0xf5, 0x80, 0x80, 0x80]],
+  ['five bytes', [0xf8, 0x88, 0x80, 0x80, 0x80]],
+  ['0xff', [0xff]],
+  ['two bytes, cut', [0xc2]],
+  ['three bytes, cut', [0xe2, 0x82]],
+  ['four bytes, cut', [0xf0, 0x9f, 0x98]],
+  ['two bytes without a continuation', [0xc3, 0x28]],
+  ['three bytes without a second continuation', [0xe2, 0x82, 0x28]],
+  ['four bytes without a third continuation', [0xf0, 0x9f, 0x98, 0x28]],
+  ['a continuation byte too many', [0xc3, 0xa9, 0xa9]],
+  ['four continuation bytes', [0x80, 0x80, 0x80, 0x80]],
+];
+
+describe('isUtf8', () => {
+  const places: readonly (readonly [ahead: number, behind: number])[] = [
+    [0, 0],
+    [3, 0],
+    [0, 3],
+    [130, 0],
+    [0, 130],
+  ];
+
+  it.each(WELL_FORMED)('accepts %s, alone and in texts of any length', (_what, bytes) => {
+    expect(places.map(([ahead, behind]) => judged(bytes, ahead, behind))).toEqual(places.map(() => true));
+  });
+
+  it.each(MALFORMED)('refuses %s, alone and in texts of any length', (_what, bytes) => {
+    expect(places.map(([ahead, behind]) => judged(bytes, ahead, behind))).toEqual(places.map(() => false));
+  });
+
+  it('tells what a decoder of the platform does of any bytes', () => {
+    const edges = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf4, 0xf5];
+    const part = fc.oneof(
+      { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }).map((text) => [...Buffer.from(text)]) },
+      { weight: 1, arbitrary: fc.array(fc.constantFrom(...edges), { maxLength: 4 }) },
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 3 }), fc.constantFrom(0, 0, 0, 120, 128), (parts, ahead) => {
+        const bytes = Uint8Array.from([...Array.from({ length: ahead }, () => 0x61), ...parts.flat()]);
+        expect(isUtf8(bytes, 0, bytes.length)).toBe(isDecodable(bytes));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it.each([128, 129])('looks at every byte of a text of %i', (size) => {
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; at++) {
+      bytes[at] = 0xff;
+      expect(isUtf8(bytes, 0, size)).toBe(false);
+      bytes[at] = 0;
+    }
+    expect(isUtf8(bytes, 0, size)).toBe(true);
+  });
+
+  it.each([...WELL_FORMED, ...MALFORMED])(
+    'gives the same of a text that is looked at in pieces, wherever they meet: %s',
+    (_what, sequence) => {
+      for (const pieces of [1, 2])
+        for (let at = pieces * PIECE - 8; at <= pieces * PIECE + 1; at++) {
+          const bytes = new Uint8Array(at + sequence.length + 3);
+          bytes.set(sequence, at);
+          expect(isUtf8(bytes, 0, bytes.length)).toBe(isDecodable(Uint8Array.from(sequence)));
+        }
+    },
+  );
+
+  it.each(['é', '€', '😀'])('accepts megabytes of one character, %s, and refuses them when the last ends too early', (character) => {
+    const bytes = Buffer.from(`a${character.repeat(500_000)}`);
+    expect(isUtf8(bytes, 0, bytes.length)).toBe(true);
+    expect(isUtf8(bytes, 0, bytes.length - 1)).toBe(false);
+  });
+
+  it('refuses megabytes of continuation bytes', () => {
+    expect(isUtf8(new Uint8Array(4_000_000).fill(0x80), 0, 4_000_000)).toBe(false);
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * Whether `size` bytes from `from` on, which must all be there, are well-formed UTF-8: no overlong form, no half of a
+ * surrogate pair, nothing above U+10FFFF, nothing cut off.
+ *
+ * @example
+ * ```ts
+ * isUtf8(Uint8Array.of(0x61, 0xc3, 0xa9), 0, 3);   // true: 'aé'
+ * isUtf8(Uint8Array.of(0x61, 0xc3, 0xa9), 0, 2);   // false: the é ends too early
+ * ```
+ */
+export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
+  const end = from + size;
+  if (size > BYTE_BY_BYTE) return isLongUtf8(bytes, from, end);
+  let at = from;
+  while (at < end) {
+    const length = isWithin(bytes[at], 0, 0x7f) ? 1 : sequenceLength(bytes, at);
+    at += length;
+    if (length === 0 || at > end) return false;
+  }
+  return true;
+}
+
+// A call of the platform's decoder takes 0.1 µs, in which a loop comes through some hundred bytes of ASCII.
+const BYTE_BY_BYTE = 128;
+// It makes a text, which is thrown away: 16 MiB of ASCII in one piece take it four times as long as in pieces.
+const PIECE = 65_536;
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// Pieces that are each well-formed make a whole that is.
+function isLongUtf8(bytes: Uint8Array, from: number, end: number): boolean {
+  for (let at = from; at < end;) {
+    const to = end - at > PIECE ? edgeBefore(bytes, at + PIECE) : end;
+    try {
+      DECODER.decode(bytes.subarray(at, to));
+    } catch {
+      return false;
+    }
+    at = to;
+  }
+  return true;
+}
+
+/** Where the code point begins that `at` stands in; not far from there when it stands in none. */
+function edgeBefore(bytes: Uint8Array, at: number): number {
+  let edge = at;
+  while (isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS) edge -= 1;
+  return edge;
+}
+
+const MOST_CONTINUATIONS = 3;
+
+/** Bytes of the code point beyond ASCII that begins at `at`; 0 when none does. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at];
+  const length = isWithin(lead, 0xc2, 0xdf) ? 2 : isWithin(lead, 0xe0, 0xef) ? 3 : isWithin(lead, 0xf0, 0xf4) ? 4 : 0;
+  const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  if (!isWithin(bytes[at + 1], least, most)) return 0;
+  for (let next = at + 2; next < at + length; next++) if (!isContinuation(bytes[next])) return 0;
+  return length;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return isWithin(byte, 0x80, 0xbf);
+}
+
+function isWithin(byte: number | undefined, least: number, most: number): boolean {
+  return byte !== undefined && byte >= least && byte <= most;
+}
