@@ -409,6 +409,8 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     const strict = new MsgpackCodec({ maxPayloadItems: 3 });
     expect(strict.decodePayload(packed([1, 2]))).toEqual([1, 2]);
     expect(failureOf(() => strict.decodePayload(packed([1, 2, 3])))).toMatch(/^ProtocolError: .*at most 3 items/);
+    expect(strict.decodePayload(packed(Uint8Array.of(1, 2)))).toEqual(Uint8Array.of(1, 2));
+    expect(failureOf(() => strict.decodePayload(packed([new Date(0)])))).toMatch(/^ProtocolError: .*at most 3 items/);
     const million = (items: number): ArrayBuffer => {
       const data = new Uint8Array(5 + items).fill(0x80);
       data.set([0xdd, items >>> 24, (items >> 16) & 0xff, (items >> 8) & 0xff, items & 0xff]);
@@ -416,6 +418,9 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     };
     expect(codec.decodePayload(million(999_999))).toHaveLength(999_999);
     expect(failureOf(() => codec.decodePayload(million(1_000_000)))).toMatch(/^ProtocolError: .*at most 1000000 items/);
+    const blobs = (count: number): ArrayBuffer => packed(Array.from({ length: count }, () => new Uint8Array(0)));
+    expect(codec.decodePayload(blobs(333_333))).toHaveLength(333_333);
+    expect(failureOf(() => codec.decodePayload(blobs(333_334)))).toMatch(/^ProtocolError: .*at most 1000000 items/);
   });
 
   it('gives a value or a ProtocolError for any bytes', () => {

@@ -169,6 +169,11 @@ describe('prescan: limits', () => {
     ['an array and its elements', [0x93, 1, 2, 3], 4],
     ['a map, its keys and its values', [0x82, 1, 2, 3, 4], 5],
     ['empty ones inside', [0x92, 0x90, 0x80], 3],
+    ['a text of any length', [0xd9, 200, ...zeros(200)], 1],
+    ['bytes three times', [0xc4, 0], 3],
+    ['an extension three times', [0xd6, 0xff, ...zeros(4)], 3],
+    ['each of them, in every format', [0x94, 0xc5, 0, 1, 1, 0xc6, 0, 0, 0, 0, 0xc7, 0, 5, 0xd8, 5, ...zeros(16)], 13],
+    ['bytes in a map', [0x81, ...text('a'), 0xc4, 0], 5],
   ])('counts %s as items', (_title, bytes, items) => {
     expect(failureOf(() => scan(bytes, { maxItems: items }))).toBe('returns');
     const refused = `ProtocolError: codec 'msgpack': expected at most ${items - 1} items, got more`;

@@ -20,8 +20,9 @@ import type { PrescanLimits } from './prescan.js';
 /** What a {@link MsgpackCodec} may be told. */
 export interface MsgpackCodecOptions {
   /**
-   * Items of one message or reassembled payload, each scalar, map key, array and map counted; more are a ProtocolError.
-   * Default 1 000 000: an item takes some 64 bytes once decoded, so 16 MiB of empty maps would take 1 GiB.
+   * Items of one message or reassembled payload: each scalar, map key, array and map is one, bytes and a `Date` are three.
+   * More are a ProtocolError. Default 1 000 000: an item takes some 64 bytes once decoded, at worst 150, so 16 MiB of empty
+   * maps would take 1 GiB.
    */
   readonly maxPayloadItems?: number | undefined;
 }

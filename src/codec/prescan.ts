@@ -7,7 +7,7 @@ import { isUtf8 } from './utf8.js';
 export interface PrescanLimits {
   /** How many arrays and maps may stand inside each other, the outermost counted; at most 127. */
   readonly maxDepth: number;
-  /** How many values there may be in all: scalars, map keys, arrays and maps. */
+  /** How many values there may be in all: scalars, map keys, arrays and maps; bytes and extensions count three times. */
   readonly maxItems: number;
   /** Whether the value is an envelope: the keys of the outermost map, of `headers` and of `trailers` must then be text. */
   readonly envelope: boolean;
@@ -70,7 +70,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
       const children = kind === MAP ? 2 * size : size;
       owed += children;
       items += children;
-      if (items > limits.maxItems) throw malformed(`expected at most ${limits.maxItems} items, got more`);
+      if (items > limits.maxItems) throw tooMany(limits);
       if (children > 0) {
         open.setUint32(depth * OPEN_BYTES, lacks);
         open.setUint8(depth * OPEN_BYTES + KEYS_OFFSET, keys);
@@ -81,9 +81,12 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
         continue;
       }
     } else {
-      if (kind === BYTES) blobs += 1;
-      // One that ends too early is told of as incomplete, whatever there is of it.
-      else if (kind === TEXT && size <= end - at) {
+      if (kind === BYTES || kind === EXTENSION) {
+        items += HEAVY_ITEMS - 1;
+        if (items > limits.maxItems) throw tooMany(limits);
+        if (kind === BYTES) blobs += 1;
+      } else if (kind === TEXT && size <= end - at) {
+        // All of it is there: one that ends too early is incomplete, whatever it holds.
         if (!isUtf8(bytes, at, size)) throw malformed('expected text as UTF-8, got bytes that are not');
         if (isMarked(bytes, at, size)) (marked ??= []).push({ head, from: at, size });
       }
@@ -107,6 +110,9 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
 const OPEN_BYTES = 8;
 const KEYS_OFFSET = 4;
 const open = new DataView(new ArrayBuffer(128 * OPEN_BYTES));
+
+/** What bytes and an extension count as: bytes take 192 more than their length, for memory of their own, and a date takes 104. */
+const HEAVY_ITEMS = 3;
 
 const NO_KEYS = 0;
 const ANY_KEYS = 1;
@@ -148,6 +154,10 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
+function tooMany({ maxItems }: PrescanLimits): ProtocolError {
+  return malformed(`expected at most ${maxItems} items, got more`);
+}
+
 function incomplete(missing: number, left: number): ProtocolError {
   return malformed(`expected at least ${missing} more bytes, got ${Math.max(left, 0)}`);
 }
@@ -160,9 +170,10 @@ export function malformed(text: string, options?: ErrorOptions): ProtocolError {
 const SCALAR = 0;
 const TEXT = 1;
 const BYTES = 2;
-const ARRAY = 3;
-const MAP = 4;
-const UNUSED = 5;
+const EXTENSION = 3;
+const ARRAY = 4;
+const MAP = 5;
+const UNUSED = 6;
 
 // For each head one number: what it starts, how many bytes of length follow, and the size beside that: in bytes, or items.
 const SHAPES = new Uint16Array(256);
@@ -193,11 +204,11 @@ defineHeads([0x90, 0x9f], ARRAY, none, itself);
 defineHeads([0xa0, 0xbf], TEXT, none, itself);
 defineHeads([0xc1, 0xc1], UNUSED, none, none);
 defineHeads([0xc4, 0xc6], BYTES, doubling, none);
-defineHeads([0xc7, 0xc9], SCALAR, doubling, () => 1);
+defineHeads([0xc7, 0xc9], EXTENSION, doubling, () => 1);
 defineHeads([0xca, 0xcb], SCALAR, none, (n) => 4 << n);
 defineHeads([0xcc, 0xcf], SCALAR, none, doubling);
 defineHeads([0xd0, 0xd3], SCALAR, none, doubling);
-defineHeads([0xd4, 0xd8], SCALAR, none, (n) => 1 + doubling(n));
+defineHeads([0xd4, 0xd8], EXTENSION, none, (n) => 1 + doubling(n));
 defineHeads([0xd9, 0xdb], TEXT, doubling, none);
 defineHeads([0xdc, 0xdd], ARRAY, doublingFrom2, none);
 defineHeads([0xde, 0xdf], MAP, doublingFrom2, none);
