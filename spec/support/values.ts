@@ -17,7 +17,7 @@ export function failureOf(call: () => unknown): string {
   return 'returns';
 }
 
-/** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. Keys stay as they are. */
+/** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. Keys stay as they are, because none is made that has one. */
 export function utf8<T>(value: T): T {
   return mapped(value) as T;
 }
