@@ -25,11 +25,11 @@ const CODECS: readonly (readonly [string, Codec, fc.Arbitrary<unknown>, number])
 ];
 
 describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec, payload, numRuns) => {
-  const cases = fc.tuple(frames(payload), fc.integer({ min: -25, max: 40 }), fc.integer({ min: 2, max: 300 }), fc.nat(3));
-  const examine = (runs: number, check: (frame: Frame, cap: number) => void): void => {
+  const cases = fc.tuple(frames(payload), fc.integer({ min: -25, max: 40 }), fc.integer({ min: 2, max: 300 }), fc.nat(3), fc.boolean());
+  const examine = (runs: number, check: (frame: Frame, cap: number, more: boolean) => void): void => {
     fc.assert(
-      fc.property(cases, ([frame, slack, anyCap, quarter]) => {
-        check(frame, quarter > 0 ? Math.max(2, envelopeSize(frame, codec) + slack) : anyCap);
+      fc.property(cases, ([frame, slack, anyCap, quarter, more]) => {
+        check(frame, quarter > 0 ? Math.max(2, envelopeSize(frame, codec) + slack) : anyCap, more);
       }),
       { numRuns: runs },
     );
@@ -45,7 +45,8 @@ describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec,
   });
 
   it('keeps every slice within the cap, and the slices reassemble to the payload', () => {
-    examine(numRuns / 4, (frame, cap) => {
+    examine(numRuns / 4, (given, cap, more) => {
+      const frame = { ...given, more };
       const slices = outcome(() => splitFrame(frame, cap, codec));
       if (slices === null) return;
       const sizes = slices.map((slice) => encodedLength(codec.encode(slice)));
@@ -60,7 +61,8 @@ describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec,
   });
 
   it('is refused beforehand by checkFragmentable exactly where it fails, and fits tells whether it is needed', () => {
-    examine(numRuns / 4, (frame, cap) => {
+    examine(numRuns / 4, (given, cap, more) => {
+      const frame = { ...given, more };
       const { payload = ABSENT } = frame;
       const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
       const whole = encodedLength(codec.encode(frame)) <= cap;

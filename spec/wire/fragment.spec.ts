@@ -46,6 +46,18 @@ describe('split_frame rule 2: a frame that fits is given back unchanged', () => 
     expect(cut(ten, SIZE_OF_TEN - 1)).not.toHaveLength(1);
   });
 
+  it.each<[string, Codec]>([
+    ['json', json],
+    ['msgpack', msgpack],
+    ['a codec without a declared cost', disguised(json)],
+  ])('measures its `more` as well, of which a whole payload has no use: %s', (_which, codec) => {
+    const frame = { type: 'x', payload: 'abcdef', more: true };
+    const size = encodedLength(codec.encode(frame));
+    expect(cut(frame, size, codec)).toEqual([frame]);
+    expect(cut(frame, size - 1, codec)).toStrictEqual([completeFrame({ type: 'x', fragment: codec.encodePayload('abcdef') })]);
+    expect(() => cut(frame, 19, codec)).toThrow(ProtocolError);
+  });
+
   it('measures non-ASCII text in bytes', () => {
     const frame = { type: 'data', payload: '€€' };
     const size = encodedLength(json.encode(frame));

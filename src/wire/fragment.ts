@@ -64,8 +64,9 @@ export function slicesToSend(frame: Frame, cap: number, codec: Codec): Slicer | 
 export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
   if (hasFragmentCost(codec) && isSmall(frame, encodedPayload, cap, codec)) return true;
   if (encodedPayload !== null && !fitsWithin(encodedPayload, cap)) return false;
-  const whole = encodedPayload === null ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload, codec), codec);
-  return fitsWithin(whole, cap);
+  // An outgoing frame has no `more`.
+  const asGiven = encodedPayload === null || frame.more === true;
+  return fitsWithin(asGiven ? codec.encode(frame) : encodeFrame(new OutgoingFrame(frame, encodedPayload, codec), codec), cap);
 }
 
 /**
