@@ -63,7 +63,7 @@ function judgeWhole(frame: CompleteFrame, codec: Codec, cap: number): Verdict {
   const messages = cut.value.map((slice) => codec.encode(slice));
   const longest = Math.max(...messages.map(encodedLength));
   if (longest > cap) return `expected at most ${cap} bytes, got a slice of ${longest}`;
-  return judgeRoundTrip(frame, codec, () => {
+  return judgeRoundTrip(frame, () => {
     const joined = new Reassembly(codec, resolveLimits());
     const results = messages.map((message) => joined.accept(completeFrame(codec.decode(message))));
     const whole = results.at(-1);

@@ -17,14 +17,18 @@ export function failureOf(call: () => unknown): string {
   return 'returns';
 }
 
-/** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. Keys stay as they are, because none is made that has one. */
+/** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. */
 export function utf8<T>(value: T): T {
   return mapped(value) as T;
 }
 
 function mapped(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '\ufffd');
+  if (typeof value === 'string') return mappedText(value);
   if (Array.isArray(value)) return value.map(mapped);
   if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapped(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [mappedText(key), mapped(each)]));
+}
+
+function mappedText(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
