@@ -248,6 +248,14 @@ describe('a limit', () => {
     expect([stream.payloads, rig.remotes.length]).toEqual([['x'.repeat(98)], 1]);
   });
 
+  it('of one payload resets what cannot be measured, and nothing else', () => {
+    const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
+    const stream = rig.remote(1);
+    rig.transport.receive(`{"type":"data","stream":1,"payload":["${'x'.repeat(100)}",1e400]}`);
+    expect(stream.ends).toMatchObject([{ how: 'reset', code: PROTOCOL_ERROR, reason: 'a payload that cannot be measured' }]);
+    expect(rig.transport.closes).toEqual([]);
+  });
+
   it('of streams slows a remote that opens too many, and never cuts it', () => {
     const rig = new Rig({ limits: { maxStreams: 1, junk: { burst: 2, perSecond: 0 } } });
     for (let stream = 1; stream < 200; stream += 2) rig.receive(open(stream));

@@ -104,7 +104,8 @@ export class Outbox {
   #overflow(encoded: Message): Error | null {
     const { stream } = this;
     const { id, unsent } = stream.line;
-    if (!stream.line.overflowsWith(chargeOfPart(encoded))) return null;
+    // In the common case nothing is measured for it.
+    if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
     const error = new QueueOverflowError('too much is queued: wait for the promise of send() before the next', {
       streamId: id,
       retriable: unsent,

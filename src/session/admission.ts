@@ -4,6 +4,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import { ResetCode } from '../wire/reset-code.js';
+import type { Excess } from './intake.js';
 import { LiveStream } from './live-stream.js';
 import type { Session } from './session.js';
 
@@ -19,24 +20,6 @@ export class Admission {
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
   admit(frame: CompleteFrame): CompleteFrame | null {
-    const admitted = this.#admit(frame);
-    return admitted === null || this.#fits(admitted) ? admitted : null;
-  }
-
-  /** Whether a payload that came in one piece is no larger than one of fragments may be. Only that of a message so large is measured. */
-  #fits({ type, stream, payload }: CompleteFrame): boolean {
-    const { session } = this;
-    const { maxPayloadBytes } = session.limits;
-    if (session.messageBytes <= maxPayloadBytes || payload === ABSENT || type === 'reset') return true;
-    const bytes = encodedLength(session.codec.encodePayload(payload));
-    if (bytes <= maxPayloadBytes) return true;
-    session.streams
-      .get(stream ?? 0)
-      ?.violated(ResetCode.PAYLOAD_TOO_LARGE, `payload of ${bytes} bytes is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`);
-    return false;
-  }
-
-  #admit(frame: CompleteFrame): CompleteFrame | null {
     switch (frame.type) {
       case 'open':
         return this.#open(frame);
@@ -50,6 +33,30 @@ export class Admission {
       default:
         log('debug', `rxmux: ignored a frame of an unknown type`);
         return null;
+    }
+  }
+
+  /** Whether a payload that came in one piece, of a message that is larger, is no larger than one of fragments may be; if not, its stream is reset. */
+  fits({ type, stream, payload }: CompleteFrame): boolean {
+    if (payload === ABSENT || type === 'reset') return true;
+    const excess = this.#excess(payload);
+    if (excess !== null) this.session.streams.get(stream ?? 0)?.violated(excess.code, excess.reason);
+    return excess === null;
+  }
+
+  #excess(payload: unknown): Excess | null {
+    const { codec, limits } = this.session;
+    const { maxPayloadBytes } = limits;
+    try {
+      const bytes = encodedLength(codec.encodePayload(payload));
+      if (bytes <= maxPayloadBytes) return null;
+      return {
+        code: ResetCode.PAYLOAD_TOO_LARGE,
+        reason: `payload of ${bytes} bytes is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`,
+      };
+    } catch {
+      // The codec has read what it does not write, such as 1e400.
+      return { code: ResetCode.PROTOCOL_ERROR, reason: 'a payload that cannot be measured' };
     }
   }
 

@@ -290,7 +290,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Nobody works on the stream any more. */
   #discount(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
-    this.session.intake.attached.give(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.session.intake.attached.give(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

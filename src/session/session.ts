@@ -131,11 +131,6 @@ export class Session {
     this.#owner.goneAway(this, code);
   }
 
-  /** Bytes of the message that is being read. */
-  get messageBytes(): number {
-    return this.#messageBytes;
-  }
-
   /** Bytes of the payload that is being delivered right now. */
   get arrivedBytes(): number {
     return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
@@ -207,6 +202,7 @@ export class Session {
     // An observer may have ended it all.
     if (this.closing.isOver) return null;
     const admitted = this.#admission.admit(frame);
+    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.#admission.fits(admitted)) return null;
     if (admitted?.more === true) this.#awaitFragments();
     return admitted;
   }
