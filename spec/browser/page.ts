@@ -119,13 +119,13 @@ const operations = {
     return { reason: await peer.closed, cause: await pending.closed };
   },
 
-  /** Loses its socket, and then hears that the page or the network is back; the delay before the next dial is some minutes. */
-  wakes: async (event: 'online' | 'visibilitychange') => {
+  /** Loses its socket, and then hears that the network is back; the delay before the next dial is some minutes. */
+  wakes: async () => {
     const peer = dial('json', '/json/dying', { reconnect: LONG_DELAYS });
     await peer.opened;
     peer.notify('die');
     await whenever(peer, 'waiting');
-    (event === 'online' ? globalThis : document).dispatchEvent(new Event(event));
+    globalThis.dispatchEvent(new Event('online'));
     const status = await whenever(peer, 'open');
     await peer.close();
     return status;

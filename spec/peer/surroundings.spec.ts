@@ -7,6 +7,7 @@ import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { MemoryLink } from '../../src/transport/memory.js';
+import type { Wake } from '../../src/transport/surroundings.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -20,7 +21,7 @@ const logs = collectLogs();
 
 describe('the surroundings of a peer that dials', () => {
   function surrounded(network: Network) {
-    const wakes$ = new Subject<void>();
+    const wakes$ = new Subject<Wake>();
     const surroundings = { offline: false, wakes$ };
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
     const dialer = new Dialer(core, {
@@ -48,10 +49,10 @@ describe('the surroundings of a peer that dials', () => {
     await time.advance(3_600_000);
     expect(network.dials).toHaveLength(1);
     // A page that becomes visible brings no network.
-    wakes$.next();
+    wakes$.next('page');
     expect(network.dials).toHaveLength(1);
     surroundings.offline = false;
-    wakes$.next();
+    wakes$.next('page');
     await time.advance();
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     void peer.close();
@@ -70,16 +71,19 @@ describe('the surroundings of a peer that dials', () => {
     void peer.close();
   });
 
-  it('leave it its delay, and have an open connection probed', async () => {
+  it.each<[Wake, string, readonly [dials: number, status: string]]>([
+    ['network', 'wakes it out of its delay', [2, 'connecting 2']],
+    ['page', 'leaves it its delay', [1, 'waiting 2']],
+  ])('have an open connection probed; the %s %s', async (wake, _what, behind) => {
     const network = echoing();
     const { peer, wakes$ } = surrounded(network);
     await time.advance();
     const sent = framesOf(peer);
-    wakes$.next();
+    wakes$.next(wake);
     expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
     network.last.link.cut();
-    wakes$.next();
-    expect([network.dials.length, spell(peer.status)]).toEqual([1, 'waiting 2']);
+    wakes$.next(wake);
+    expect([network.dials.length, spell(peer.status)]).toEqual(behind);
     await time.advance(60_000);
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     expect(logs.errors).toEqual([]);
@@ -89,13 +93,13 @@ describe('the surroundings of a peer that dials', () => {
 
 describe('the surroundings of a peer over a given socket', () => {
   it('have it probed, until it ends', async () => {
-    const wakes$ = new Subject<void>();
+    const wakes$ = new Subject<Wake>();
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
     const peer = new Peer(core, new GivenSocket(core, of(line.ends.dialer), { offline: false, wakes$ }));
     const sent = framesOf(peer);
     void peer.serve();
-    wakes$.next();
+    wakes$.next('page');
     expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
     line.cut();
     await time.advance();

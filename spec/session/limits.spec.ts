@@ -248,11 +248,24 @@ describe('a limit', () => {
     expect([stream.payloads, rig.remotes.length]).toEqual([['x'.repeat(98)], 1]);
   });
 
+  it.each<[string, Frame]>([
+    ['headers', { type: 'data', stream: 1, headers: { h: 'x'.repeat(200) } }],
+    ['a reset', { type: 'reset', stream: 1, code: 300, payload: 'x'.repeat(200) }],
+    ['a ping', { type: 'ping', payload: 'x'.repeat(200) }],
+  ])('of one payload does not concern %s', (_what, frame) => {
+    const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
+    const stream = rig.remote(1);
+    rig.receive(frame);
+    expect(rig.news.filter(({ type }) => type !== 'pong')).toEqual([]);
+    expect(stream.ends).toEqual(frame.type === 'reset' ? [expect.objectContaining({ by: 'remote' })] : []);
+  });
+
   it('of one payload resets what cannot be measured, and nothing else', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.transport.receive(`{"type":"data","stream":1,"payload":["${'x'.repeat(100)}",1e400]}`);
-    expect(stream.ends).toMatchObject([{ how: 'reset', code: PROTOCOL_ERROR, reason: 'a payload that cannot be measured' }]);
+    const reason = 'payload of a message of 147 bytes, which cannot be measured, is over the limit of 100 (maxPayloadBytes)';
+    expect(stream.ends).toMatchObject([{ how: 'reset', code: PAYLOAD_TOO_LARGE, reason }]);
     expect(rig.transport.closes).toEqual([]);
   });
 

@@ -49,10 +49,10 @@ export class Dialer implements SocketSource {
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    this.#surroundings = plan.surroundings.wakes$.subscribe(() => {
+    this.#surroundings = plan.surroundings.wakes$.subscribe((wake) => {
       core.probe();
-      // A delay runs to its end: what it waits for is time, and not somebody who looks.
-      if (!plan.surroundings.offline && this.#step.idle) this.dialNow();
+      // Somebody who looks does not shorten a delay, which is there for the server.
+      if (!plan.surroundings.offline && (wake === 'network' || this.#step.idle)) this.dialNow();
     });
   }
 

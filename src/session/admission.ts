@@ -4,7 +4,6 @@ import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { Excess } from './intake.js';
 import { LiveStream } from './live-stream.js';
 import type { Session } from './session.js';
 
@@ -36,27 +35,26 @@ export class Admission {
     }
   }
 
-  /** Whether a payload that came in one piece, of a message that is larger, is no larger than one of fragments may be; if not, its stream is reset. */
-  fits({ type, stream, payload }: CompleteFrame): boolean {
-    if (payload === ABSENT || type === 'reset') return true;
-    const excess = this.#excess(payload);
-    if (excess !== null) this.session.streams.get(stream ?? 0)?.violated(excess.code, excess.reason);
+  /** Whether a payload that came in one piece, in a message of more bytes, is no larger than one of fragments may be; if not, its stream is reset. */
+  fits({ type, stream, payload }: CompleteFrame, messageBytes: number): boolean {
+    if (payload === ABSENT || (type !== 'open' && type !== 'data')) return true;
+    const excess = this.#excess(payload, messageBytes);
+    if (excess !== null)
+      this.session.streams
+        .get(Number(stream))
+        ?.violated(ResetCode.PAYLOAD_TOO_LARGE, `${excess} is over the limit of ${this.session.limits.maxPayloadBytes} (maxPayloadBytes)`);
     return excess === null;
   }
 
-  #excess(payload: unknown): Excess | null {
+  /** What is too large, or `null`. */
+  #excess(payload: unknown, messageBytes: number): string | null {
     const { codec, limits } = this.session;
-    const { maxPayloadBytes } = limits;
     try {
       const bytes = encodedLength(codec.encodePayload(payload));
-      if (bytes <= maxPayloadBytes) return null;
-      return {
-        code: ResetCode.PAYLOAD_TOO_LARGE,
-        reason: `payload of ${bytes} bytes is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`,
-      };
+      return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
     } catch {
-      // The codec has read what it does not write, such as 1e400.
-      return { code: ResetCode.PROTOCOL_ERROR, reason: 'a payload that cannot be measured' };
+      // The codec reads what it does not write, such as 1e400.
+      return `payload of a message of ${messageBytes} bytes, which cannot be measured,`;
     }
   }
 

@@ -202,7 +202,8 @@ export class Session {
     // An observer may have ended it all.
     if (this.closing.isOver) return null;
     const admitted = this.#admission.admit(frame);
-    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.#admission.fits(admitted)) return null;
+    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.#admission.fits(admitted, this.#messageBytes))
+      return null;
     if (admitted?.more === true) this.#awaitFragments();
     return admitted;
   }

@@ -1,12 +1,14 @@
-import { EMPTY, filter, fromEvent, merge } from 'rxjs';
+import { EMPTY, filter, fromEvent, map, merge } from 'rxjs';
 import type { Observable } from 'rxjs';
+
+/** What woke: the network came back, or the page became visible. */
+export type Wake = 'network' | 'page';
 
 /** What a platform tells of its network and its page. */
 export interface Surroundings {
   /** Whether it says that there is no network. */
   readonly offline: boolean;
-  /** Emits when the network came back, or the page became visible. */
-  readonly wakes$: Observable<unknown>;
+  readonly wakes$: Observable<Wake>;
 }
 
 /** A platform that tells nothing: a server, a worker without events. */
@@ -20,10 +22,13 @@ export function browserSurroundings(): Surroundings {
       return navigator.onLine === false;
     },
     wakes$: merge(
-      fromEvent(globalThis, 'online'),
+      fromEvent(globalThis, 'online').pipe(map(() => 'network' as const)),
       typeof document === 'undefined'
         ? EMPTY
-        : fromEvent(document, 'visibilitychange').pipe(filter(() => document.visibilityState === 'visible')),
+        : fromEvent(document, 'visibilitychange').pipe(
+            filter(() => document.visibilityState === 'visible'),
+            map(() => 'page' as const),
+          ),
     ),
   };
 }
