@@ -32,8 +32,9 @@ describe('Answers', () => {
     const nonce = 'n'.repeat(10_000);
     rig.transport.bufferedAmount = FULL;
     for (let at = 0; at < 104; at++) rig.receive({ type: 'ping', nonce });
+    rig.receive({ type: 'ping', nonce: 'n'.repeat(8_576) });
     expect(rig.transport.closes).toEqual([]);
-    rig.receive({ type: 'ping', nonce });
+    rig.receive({ type: 'ping', nonce: 'n' });
     expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 1048576 characters of unread pongs' }]);
   });
 

@@ -260,6 +260,23 @@ describe('a limit', () => {
     expect(stream.ends).toEqual(frame.type === 'reset' ? [expect.objectContaining({ by: 'remote' })] : []);
   });
 
+  it('of held bytes counts nothing for payloads behind the open, for later headers, and for what ends the stream', () => {
+    const rig = new Rig({ limits: { maxHeldBytes: 300 } });
+    const { attached } = rig.session.intake;
+    const stream = rig.open({ end: true });
+    rig.receive({ type: 'data', stream: 2, payload: 'x'.repeat(300) }, { type: 'data', stream: 2, headers: { h: 'x'.repeat(300) } });
+    expect([attached.used, stream.cause]).toEqual([0, null]);
+    rig.receive({ type: 'data', stream: 2, end: true, trailers: { t: 'x'.repeat(300) } });
+    expect([attached.used, stream.cause, stream.received.at(-1)?.trailers]).toEqual([0, { how: 'ended' }, { t: 'x'.repeat(300) }]);
+  });
+
+  it('of one payload leaves what is late as it is', () => {
+    const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
+    rig.remote(1);
+    rig.receive({ type: 'reset', stream: 1, code: CANCEL }, { type: 'data', stream: 1, payload: 'x'.repeat(200) });
+    expect([rig.news, rig.transport.closes]).toEqual([[], []]);
+  });
+
   it('of one payload resets what cannot be measured, and nothing else', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);

@@ -135,7 +135,7 @@ export class Vigil implements Line {
 
   #closingMovedAt(): number {
     const { transport, scheduler } = this.session;
-    const isTaken = transport.bufferedAmount + scheduler.backlog.bytes === 0;
+    const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0;
     return isTaken ? this.lifeAt() : Math.min(this.lifeAt(), this.#outflow.tookAtHeard() + CHAT_MS);
   }
 
