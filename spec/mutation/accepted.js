@@ -156,7 +156,7 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/admission.ts', [
     { code: '`an open of stream ${id}: ${refusal}`', why: 'only the text of a line at debug' },
-    { code: 'this.session.streams.get(Number(stream))?.violated', why: NARROWING },
+    { code: 'this.session.streams .get(Number(stream)) ?.violated', why: NARROWING },
     {
       code: 'excess === null',
       mutant: 'true',
