@@ -58,7 +58,6 @@ export class Intake {
   }
 }
 
-function tooMuch({ used, limit }: HeldBytes, bytes: number): Excess {
-  const reason = `${used + bytes} bytes held by this connection are over the limit of ${limit} (maxHeldBytes)`;
-  return { code: ResetCode.ENHANCE_YOUR_CALM, reason };
+function tooMuch(held: HeldBytes, bytes: number): Excess {
+  return { code: ResetCode.ENHANCE_YOUR_CALM, reason: held.refusal(bytes) };
 }

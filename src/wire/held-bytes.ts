@@ -31,6 +31,11 @@ export class HeldBytes {
     return true;
   }
 
+  /** Why `bytes` more are too much. */
+  refusal(bytes: number): string {
+    return `${this.#used + bytes} bytes held by this connection are over the limit of ${this.limit} (maxHeldBytes)`;
+  }
+
   give(bytes: number): void {
     this.#used -= bytes;
   }

@@ -105,12 +105,7 @@ export class Reassembly {
     if (headerBytes === null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
     const charge = chargeOf(known === undefined ? bytes + headerBytes : bytes);
     if (!this.held.take(charge)) {
-      return this.#refuse(
-        frame,
-        stream,
-        ResetCode.ENHANCE_YOUR_CALM,
-        `${this.held.used + charge} bytes held by this connection are over the limit of ${this.held.limit} (maxHeldBytes)`,
-      );
+      return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
     // Of the first frame no more than that, because nothing else of it is counted.
     const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, assembler, charged: 0 };
