@@ -1,15 +1,25 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { asyncScheduler } from 'rxjs';
 import { Deadlines } from '../../src/peer/deadlines.js';
 import type { Deadline } from '../../src/peer/deadlines.js';
 import { inTime } from '../support/session-time.js';
 
 const MANY = 200_000;
+const NEVER_DUE = { expire: () => undefined };
+
+/** Calls that follow each other at once. */
+function callOneByOne(deadlines: Deadlines, calls: number, timeoutMs: number): void {
+  for (let n = 0; n < calls; n++) {
+    const deadline = deadlines.add(NEVER_DUE, timeoutMs);
+    if (deadline !== null) deadlines.lift(deadline);
+  }
+}
 
 describe('deadlines', () => {
   it.each([0, -1, Infinity])('are none for %d ms', (timeoutMs) => {
     inTime((time) => {
-      expect(new Deadlines().add({ expire: () => undefined }, timeoutMs)).toBeNull();
+      expect(new Deadlines().add(NEVER_DUE, timeoutMs)).toBeNull();
       expect(time.isOver).toBe(true);
     })();
   });
@@ -30,6 +40,57 @@ describe('deadlines', () => {
     }),
   );
 
+  it(
+    'share a timer where one call follows another, which stays until it is due',
+    inTime((time) => {
+      const set = jest.spyOn(asyncScheduler, 'schedule');
+      const deadlines = new Deadlines();
+      callOneByOne(deadlines, 100, 20);
+      expect([set.mock.calls.length, time.isOver]).toEqual([100, true]);
+      callOneByOne(deadlines, 100, 20);
+      expect([set.mock.calls.length, time.isOver]).toEqual([101, false]);
+      time.advance(20);
+      expect([set.mock.calls.length, time.isOver]).toEqual([101, true]);
+      callOneByOne(deadlines, 100, 20);
+      expect([set.mock.calls.length, time.isOver]).toEqual([201, true]);
+      set.mockRestore();
+    }),
+  );
+
+  it(
+    'are kept by a timer that stayed',
+    inTime((time) => {
+      const deadlines = new Deadlines();
+      const expired: string[] = [];
+      callOneByOne(deadlines, 101, 20);
+      time.advance(5);
+      deadlines.add({ expire: (ms) => expired.push(`${ms} at ${time.now}`) }, 20);
+      const long = deadlines.add({ expire: (ms) => expired.push(`${ms} at ${time.now}`) }, 40);
+      const short = deadlines.add({ expire: (ms) => expired.push(`${ms} at ${time.now}`) }, 10);
+      time.advance(35);
+      expect([short === null, expired]).toEqual([false, ['10 at 15', '20 at 25']]);
+      if (long !== null) deadlines.lift(long);
+      callOneByOne(deadlines, 1, 10);
+      time.advance(40);
+      expect([expired.length, time.isOver]).toEqual([2, true]);
+    }),
+  );
+
+  it(
+    'keep no timer of a peer that has ended',
+    inTime((time) => {
+      const deadlines = new Deadlines();
+      callOneByOne(deadlines, 101, 20);
+      const last = deadlines.add(NEVER_DUE, 30);
+      deadlines.close();
+      expect(time.isOver).toBe(false);
+      if (last !== null) deadlines.lift(last);
+      expect(time.isOver).toBe(true);
+      callOneByOne(deadlines, 200, 20);
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
   it('expire in the order of their time, those that were lifted never, and leave no timer', () => {
     const act = fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 20 }) }),
@@ -37,9 +98,10 @@ describe('deadlines', () => {
       fc.record({ wait: fc.integer({ min: 1, max: 10 }) }),
     );
     fc.assert(
-      fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
+      fc.property(fc.boolean(), fc.array(act, { maxLength: 60 }), (behindMany, acts) => {
         inTime((time) => {
           const deadlines = new Deadlines();
+          if (behindMany) callOneByOne(deadlines, 101, 10);
           const expired: string[] = [];
           const due: { readonly name: string; readonly at: number; readonly deadline: Deadline | null }[] = [];
           const expected: string[] = [];
@@ -62,6 +124,7 @@ describe('deadlines', () => {
           }
           pass(20);
           expect(expired.sort()).toEqual(expected.sort());
+          deadlines.close();
           expect(time.isOver).toBe(true);
         })();
       }),

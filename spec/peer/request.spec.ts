@@ -171,6 +171,18 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(time.isOver()).toBe(true);
   });
 
+  it('leaves no timer behind many answers once the peer is closed', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    for (let n = 0; n < 150; n++) {
+      const answer = ask(dialer, 'p');
+      await time.advance();
+      await answer;
+    }
+    void dialer.close();
+    await time.advance();
+    expect(time.isOver()).toBe(true);
+  });
+
   it('leaves no timer behind on a peer that is closed', async () => {
     const { dialer } = pair(stays);
     void dialer.close();

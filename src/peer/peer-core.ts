@@ -148,6 +148,7 @@ export class PeerCore implements SessionOwner {
     this.#current = null;
     this.#status.set({ state: 'closed', reason, error });
     this.waiting.dismiss({ how: 'lost', reason }, error);
+    this.deadlines.close();
     this.reception.complete();
     this.#status.complete();
   }
