@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CodecMismatch, ConnectError, logger } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
 import { accept, connect, handleUpgrade } from '../../src/node.js';
 import type { AcceptOptions, UpgradeOptions, Verdict } from '../../src/node.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
@@ -129,6 +130,20 @@ describe('handleUpgrade', () => {
     expect(await dialer.request('hi')).toBe('hi');
     await dialer.close();
     expect(await (await first).closed).toMatchObject({ code: 1000 });
+  });
+
+  it.each<readonly [what: string, second: UpgradeOptions]>([
+    ['at once', { codec: new MsgpackCodec() }],
+    ['by verify', { verify: () => false }],
+  ])('fails a second peer that refuses %s, and leaves the first alone', async (_what, options) => {
+    const handler: UpgradeOptions['handler'] = (payload, stream) => stream.reply(payload);
+    const [first, second] = [nextPeer({ handler }), nextPeer(options)];
+    const dialer = connect(url(), { keepalive: false });
+    const failure = await (await second).opened.catch((cause: unknown) => cause);
+    expect(failure).toMatchObject({ status: null, message: expect.stringContaining('the socket was upgraded before') });
+    expect(await dialer.request('hi')).toBe('hi');
+    await dialer.close();
+    expect(await (await first).closed).toMatchObject({ code: 1000, wasClean: true });
   });
 
   it('answers 503 when the peer is closed before verify has decided', async () => {

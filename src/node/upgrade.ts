@@ -65,6 +65,10 @@ type Ruling =
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, gate: Gate, outcome: Outcome): void {
   ignoreErrors(socket);
   const refuse = (status: number, reason: string): void => {
+    if (UPGRADED.has(socket)) {
+      outcome.unanswered('the socket was upgraded before');
+      return;
+    }
     answerHttp(socket, status, reason);
     outcome.refused(status, reason);
   };
@@ -74,7 +78,9 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   };
   const complete = (): Transport | string => {
     try {
-      return gate.upgrader.upgrade(request, socket, head);
+      const upgraded = gate.upgrader.upgrade(request, socket, head);
+      if (typeof upgraded !== 'string') UPGRADED.add(socket);
+      return upgraded;
     } catch (error) {
       // The socket is left as it is: it belongs to whoever was faster.
       outcome.unanswered(messageOf(error));
@@ -173,6 +179,9 @@ function rulingOf(verdict: unknown): Ruling {
 function refusal(status: number, reason: string): Ruling {
   return { answer: 'refuse', status, reason };
 }
+
+/** They speak WebSocket: an answer of HTTP would be read as a frame. */
+const UPGRADED = new WeakSet<Duplex>();
 
 const GOING_AWAY = refusal(503, 'this side is going away');
 

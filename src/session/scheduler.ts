@@ -178,7 +178,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   };
 
   #pull(): void {
-    if (this.#pulling) return;
+    if (this.#pulling || !this.backlog.pulled) return;
     this.#pulling = true;
     try {
       while (this.idle && this.backlog.pullNext());
