@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConnectOptions, Peer, StreamHandler } from '../../src/index.js';
 import { framesOf } from '../support/peer-frames.js';
+import type { Envelope } from '../support/peer-frames.js';
 import type { NetworkOptions } from '../support/peer-network.js';
 import { echo, greeted, later, welcome } from '../support/peer-dialing.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -204,6 +205,29 @@ describe('the hello of an acceptor', () => {
     await time.advance(2_001);
     expect(sent).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
     expect(network.last.peer.status.state).toBe('closed');
+  });
+
+  it.each<[string, Envelope, number]>([
+    ['sends data behind its end', { type: 'data', stream: 1, payload: 'again' }, 5],
+    ['sends a fragment behind it', { type: 'open', stream: 1, fragment: '"x', more: true }, 1],
+  ])('lets nobody in where the dialer %s, which resets it', async (_what, frame, code) => {
+    const { network } = greeted({}, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 500, onStream: echo });
+    const { link, peer } = network.last;
+    const sent = framesOf(peer);
+    await time.advance();
+    for (const each of [
+      { type: 'open', stream: 1, payload: 'bad token', end: true },
+      frame,
+      { type: 'open', stream: 3, payload: 'let me in', end: true },
+    ])
+      link.inject('acceptor', JSON.stringify(each));
+    await time.advance();
+    expect(sent).toEqual([
+      expect.objectContaining({ type: 'reset', stream: 1, code }),
+      expect.objectContaining({ type: 'reset', stream: 3, code: 7 }),
+    ]);
+    await time.advance(500);
+    expect(sent.slice(2)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
   });
 
   it('has no time-out any more once it was answered, and leaves no timer behind a lost socket', async () => {
