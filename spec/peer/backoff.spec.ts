@@ -76,6 +76,8 @@ describe('the delay', () => {
   it('is none that the platform cannot count', () => {
     const delay = after(1_500, { minDelayMs: 1, maxDelayMs: Infinity }).delay(1008, null);
     expect([delay, after(1_500, { minDelayMs: 0 }).delay(1006, null)]).toEqual([2 ** 31 - 1, 0]);
+    const endless = after(1, { minDelayMs: 2 ** 40, maxDelayMs: Infinity });
+    expect(Math.max(...Array.from({ length: 100 }, () => endless.delay(1006, null)))).toBeLessThan(2 ** 31);
   });
 });
 

@@ -74,6 +74,14 @@ describe('virtualTime', () => {
     expect(done).toEqual([10, 20, 30]);
   });
 
+  it.each([2 ** 31, Infinity])('runs at once what is to wait %p ms, which no platform can count', async (ms) => {
+    const done: string[] = [];
+    asyncScheduler.schedule(() => done.push('too long'), ms);
+    asyncScheduler.schedule(() => done.push('in 25 days'), 2 ** 31 - 1);
+    await time.advance(1);
+    expect(done).toEqual(['too long']);
+  });
+
   it('runs nothing that was unsubscribed', async () => {
     const done: string[] = [];
     timer(10)

@@ -4,6 +4,7 @@ import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 import { performanceTimestampProvider } from 'rxjs/internal/scheduler/performanceTimestampProvider';
 import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { throughChannel } from './later-turn.js';
 
 /** Something to be done at a time of the clock. */
@@ -51,7 +52,7 @@ export class MemoryClock {
       clearImmediate: this.#clearing(immediateProvider, (handle) => immediateProvider.clearImmediate(handle)),
     };
     intervalProvider.delegate = {
-      setInterval: (run, ms = 0) => this.#add(run, this.#now + ms, ms),
+      setInterval: (run, ms = 0) => this.#add(run, this.#now + delayOf(ms), delayOf(ms)),
       clearInterval: this.#clearing(intervalProvider, (handle) => intervalProvider.clearInterval(handle)),
     };
     timeoutProvider.delegate = {
@@ -117,4 +118,9 @@ export class MemoryClock {
 /** Resolves when every promise that can settle has settled, and the callbacks behind it have run: a turn later, without waiting. */
 export function promisesSettled(): Promise<void> {
   return new Promise(throughChannel);
+}
+
+/** What a platform makes of a delay that its timers cannot count. */
+function delayOf(ms: number): number {
+  return ms > LONGEST_TIMER_MS ? 1 : ms;
 }
