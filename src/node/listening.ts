@@ -8,10 +8,11 @@ const DECISIVE = ['listening', 'close', errorMonitor] as const;
 export function listening(server: Server): Promise<AddressInfo | string> {
   const events: EventEmitter = server;
   return new Promise((resolve, reject) => {
-    const decide = (error?: Error): void => {
+    // Not every platform gives `listening` without arguments.
+    const decide = (error?: Error | null): void => {
       for (const event of DECISIVE) events.off(event, decide);
       const address = server.address();
-      if (error !== undefined) reject(error);
+      if (error != null) reject(error);
       else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
       else resolve(address);
     };

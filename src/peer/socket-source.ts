@@ -17,7 +17,7 @@ export interface SocketSource {
   dialNow(): void;
   /** The ids of the current socket are used up: dials another to go on with; `false` where there will be none. */
   replace(): boolean;
-  /** The remote of a session goes away; `code` is NO_ERROR or `null` where nothing is wrong. */
+  /** The remote of a session goes away; `code` is NO_ERROR where nothing is wrong. */
   goneAway(session: Session, code: ResetCode): void;
   /** A session's socket has ended; gives the whole truth about it, and what comes next. */
   lost(session: Session, close: SocketClose, announced: ResetCode | null): Loss;

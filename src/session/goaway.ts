@@ -22,6 +22,11 @@ export class GoAway {
     return this.#received !== null;
   }
 
+  /** The code of the remote's goaway, `null` before there is one. */
+  get receivedCode(): ResetCode | null {
+    return this.#received === null ? null : this.#code;
+  }
+
   /** The `last_stream` to announce: the highest stream of the remote whose handler was invoked. */
   announce(): number {
     this.#announced ??= this.#dispatched;

@@ -39,7 +39,7 @@ export interface SessionOwner {
   /** A frame goes out or has come in. */
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** The remote goes away: this socket takes no new streams. */
-  goneAway(session: Session, code: ResetCode | null): void;
+  goneAway(session: Session, code: ResetCode): void;
   /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with its reason. */
   ending(session: Session, close: SocketClose, announced: ResetCode | null): Loss;
   /** The last stream has been failed. */

@@ -55,7 +55,6 @@ export class Session {
   readonly #reassembly: Reassembly;
   readonly #root = new Subscription();
   #messageBytes = 0;
-  #announced: ResetCode | null = null;
 
   constructor(options: SessionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -122,7 +121,6 @@ export class Session {
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
   goneAway(last: number, code: ResetCode, reason: string): void {
-    this.#announced = code;
     for (const stream of this.streams.all()) {
       if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
@@ -228,7 +226,7 @@ export class Session {
     this.vigil.stop();
     this.reading.finish();
     this.scheduler.stop(null);
-    const loss = this.#owner.ending(this, close, this.#announced);
+    const loss = this.#owner.ending(this, close, this.connection.goaway.receivedCode);
     for (const stream of this.streams.all()) stream.lose(loss.reason);
     this.connection.lose(loss.reason);
     this.#root.unsubscribe();

@@ -1,0 +1,15 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Server } from 'node:net';
+import { listening } from '../../src/node/listening.js';
+
+describe('listening', () => {
+  it('resolves, too, where the platform says something with the event, as Bun does', async () => {
+    const server = new Server();
+    const address = { address: '::', family: 'IPv6', port: 8080 };
+    jest.spyOn(server, 'address').mockReturnValue(address);
+    const outcome = listening(server);
+    server.emit('listening', null, 'localhost', 8080);
+    expect(await outcome).toBe(address);
+    expect(server.eventNames()).toEqual(new Server().eventNames());
+  });
+});
