@@ -97,7 +97,7 @@ const FIELDS = {
   payload: field('payload', isAnything, 'any value', ABSENT),
   reason: field('reason', isText, 'a string or null', null),
   trailers: field('trailers', isMetadata, 'a map with string keys or null', null),
-};
+} satisfies Record<keyof Frame, unknown>;
 
 const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
 
