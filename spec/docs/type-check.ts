@@ -14,6 +14,9 @@ declare module '@angular/core' {
   export abstract class DestroyRef {
     abstract onDestroy(callback: () => void): () => void;
   }
+  export abstract class NgZone {
+    abstract runOutsideAngular<T>(work: () => T): T;
+  }
   export function inject<T>(token: InjectionToken<T> | (abstract new () => T)): T;
 }
 declare module '@angular/core/rxjs-interop' {

@@ -7,6 +7,9 @@ export type Message = string | ArrayBuffer;
  * Turns a frame into one message and back. Any object with these members is a codec; there is no base class.
  *
  * Decoders throw `ProtocolError` for input they cannot parse, encoders throw `TypeError` for a value they cannot represent.
+ *
+ * A codec of your own gives bytes as an `ArrayBuffer`, not as a view of one. Its large payloads are cut by encoding fragments until one
+ * fits, which costs more than the arithmetic for `json` and `msgpack`; a frame is trusted to take at most eight times what JSON would write.
  */
 export interface Codec {
   /** Wire name: the subprotocol is `mux.v1.<name>`. */

@@ -11,9 +11,12 @@ export interface Rate {
 export interface Limits {
   /** One received WebSocket message; over it the connection closes with 1009. Never below 65 536. Default 1 MiB. */
   readonly maxMessageBytes: number;
-  /** One reassembled payload; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
+  /** One payload, reassembled or in one piece; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
   readonly maxPayloadBytes: number;
-  /** Unfinished and undelivered payloads of one connection together; the stream that asks for more is reset. Default 64 MiB. */
+  /**
+   * Unfinished and unread payloads of one connection together, and as much again of what came with opens, headers and trailers; the
+   * stream that asks for more is reset. Default 64 MiB.
+   */
   readonly maxHeldBytes: number;
   /** Fragments in one payload; over it the stream is reset with PROTOCOL_ERROR. Default 16 384. */
   readonly maxFragments: number;
@@ -41,7 +44,7 @@ export interface Limits {
   readonly maxUnreadBytes: number;
   /** Queued for sending on all streams; a stream that goes on regardless fails with QueueOverflowError. Default 64 MiB. */
   readonly maxUnsentBytes: number;
-  /** Bytes waiting in the socket from which it counts as stalled when it takes none. Default 1 MiB. */
+  /** Bytes waiting in the socket, and queued behind it, from which it counts as stalled when it takes none. Default 1 MiB. */
   readonly stallBytes: number;
   /** How long a stalled socket is given before it is terminated. Default 60 000. */
   readonly stallMs: number;
