@@ -1,8 +1,10 @@
-/** A turn of the event loop later: behind the reading that is due, unlike a microtask. */
-export const laterTurn: (task: () => void) => void =
-  typeof setImmediate === 'function' ? (task) => void setImmediate(task) : throughChannel;
+// Taken before fake timers of a test runner can be in its place: they would hold up sockets.
+const immediate = typeof setImmediate === 'function' ? setImmediate : null;
 
-/** {@link laterTurn} by a message to oneself, which no fake timers of a test runner hold up. */
+/** A turn of the event loop later: behind the reading that is due, unlike a microtask. */
+export const laterTurn: (task: () => void) => void = immediate === null ? throughChannel : (task) => void immediate(task);
+
+/** {@link laterTurn} by a message to oneself. */
 export function throughChannel(task: () => void): void {
   // jsdom has no channels.
   if (typeof MessageChannel === 'undefined') {

@@ -9,6 +9,9 @@ import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
 
+// Taken before fake timers of a test runner can be in its place.
+const nextTick = process.nextTick.bind(process);
+
 /** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
 const UNNOTICED_BYTES = 16 * 1024;
 /**
@@ -114,7 +117,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     this.#corked = true;
     this.#joining = this.#writeMessages = FIRST_WRITE_MESSAGES;
     stream.cork();
-    process.nextTick(() => {
+    nextTick(() => {
       this.#corked = false;
       stream.uncork();
     });
