@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, Subject, timer } from 'rxjs';
 import { Peer } from '../../src/index.js';
-import type { Stream } from '../../src/index.js';
+import type { ConnectOptions, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
 import { resolveOptions } from '../../src/peer/options.js';
@@ -9,8 +9,8 @@ import { PeerCore } from '../../src/peer/peer-core.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
-import { settled } from '../support/peer-outcome.js';
-import { echoing, holding, reconnecting, watched } from '../support/peer-dialing.js';
+import { progressOf, settled } from '../support/peer-outcome.js';
+import { SOON, echo, echoing, holding, later, reconnecting, watched, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -130,6 +130,63 @@ describe('a goaway', () => {
     await time.advance(1_200);
     expect([network.dials.length, waiting.id, peer.status]).toEqual([2, 3, { state: 'open', reconnects: 1 }]);
     void peer.close();
+  });
+
+  /** A peer whose server answers the hello 100 ms later, and goes away 50 ms before. */
+  async function goneDuringTheHello(code: number, options: ConnectOptions) {
+    const network = new Network({ onHello: later(100, welcome), onStream: echo });
+    const watching = watched(network, { hello: () => ({ payload: 'hi' }), ...options });
+    const opened = progressOf(watching.peer.opened);
+    const waiting = progressOf(watching.peer.request('waiting'));
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code }));
+    await time.advance(100);
+    return { ...watching, opened, waiting };
+  }
+
+  it('during the hello opens nothing: the status drains, and the peer is open over the replacement', async () => {
+    const { peer, states, opened, waiting } = await goneDuringTheHello(0, { reconnect: SOON });
+    expect([states, opened.settled]).toEqual([['connecting 1', 'draining by remote'], false]);
+    await time.advance(1_200);
+    expect([states, opened, waiting]).toEqual([
+      ['connecting 1', 'draining by remote', 'open 1'],
+      { settled: true, error: null },
+      { settled: true, error: null },
+    ]);
+    void peer.close();
+  });
+
+  it('during the hello ends the hopes of a peer without the reconnect helper: calls are refused, and it never opens', async () => {
+    const { peer, network, states, opened, waiting } = await goneDuringTheHello(0, {});
+    expect([states, waiting]).toEqual([
+      ['connecting 1', 'draining by remote'],
+      { settled: true, error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }) },
+    ]);
+    expect(await settled(peer.request('new'))).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+    void network.last.peer.close();
+    await time.advance();
+    expect([states.slice(2), opened]).toEqual([
+      ['closed 1000'],
+      { settled: true, error: expect.objectContaining({ code: 'CONNECTION_LOST' }) },
+    ]);
+  });
+
+  it.each([
+    [11, 'is followed by the longest delay', ['waiting 2'], 2],
+    [1, 'by none', ['closed 1000'], 1],
+  ])('during the hello with code %p %s, as shouldRetry is told', async (code, _what, states, dials) => {
+    const asked: boolean[] = [];
+    const shouldRetry = ({ willRetry }: { readonly willRetry: boolean }): boolean => {
+      asked.push(willRetry);
+      return willRetry;
+    };
+    const watching = await goneDuringTheHello(code, { reconnect: { shouldRetry } });
+    expect([watching.states, asked]).toEqual([['connecting 1', 'draining by remote'], []]);
+    await time.advance(29_000);
+    expect([watching.states.slice(2), asked, watching.network.dials.length]).toEqual([states, [dials === 2], 1]);
+    await time.advance(3_000);
+    expect(watching.network.dials.length).toBe(dials);
+    void watching.peer.close();
   });
 
   it('is not what is told of a connection that breaks before the hello has been made', async () => {

@@ -181,7 +181,7 @@ export class Rig {
         this.onObserved(direction, frame);
       },
       goneAway: (_session, code) => this.goaways.push(code),
-      ending: (_session, close, announced) => {
+      ending: ({ announced }, close) => {
         this.endings.push({ close, announced });
         return lastLoss(close);
       },

@@ -88,14 +88,14 @@ export class Dialer implements SocketSource {
     return this.#phase !== 'stopped';
   }
 
-  lost(session: Session, close: SocketClose, announced: ResetCode | null): Loss {
+  lost(session: Session, close: SocketClose): Loss {
     if (session !== this.#session) return this.#lostBehind(close);
     this.#session = null;
     this.#stability.unsubscribe();
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
     if (!this.#ready) this.#attempt.giveUp();
     const error = this.#ready || this.#stopped ? null : (this.#helloError ?? connectError(close));
-    return this.#failed({ close, status: null, error }, announced);
+    return this.#failed({ close, status: null, error }, session.announced);
   }
 
   stop(): void {
@@ -179,8 +179,6 @@ export class Dialer implements SocketSource {
       });
     }
     this.core.ready(session, this.#sockets - 1);
-    // A goaway may have come during the hello.
-    if (session.closedToNew) this.replace();
   }
 
   /** Decides what follows a failure. */

@@ -1,4 +1,5 @@
 import { ignoreElements, Observable } from 'rxjs';
+import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
 import type { Loss, SessionOwner } from '../session/session-options.js';
@@ -22,6 +23,15 @@ import type { SocketSource } from './socket-source.js';
 import { StatusTeller } from './status.js';
 import type { PeerStatus } from './status.js';
 import { WaitingRoom } from './waiting.js';
+
+/** What ends the calls that wait when the remote goes away, and there will be no other socket. */
+const GONE_AWAY: CloseCause = {
+  how: 'reset',
+  by: 'library',
+  code: ResetCode.REFUSED,
+  reason: 'the remote went away before it had answered the hello',
+  payload: null,
+};
 
 /** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
 export class PeerCore implements SessionOwner {
@@ -125,11 +135,17 @@ export class PeerCore implements SessionOwner {
     return session;
   }
 
-  /** The session takes new streams, those that wait first. */
+  /** The session takes new streams, those that wait first; none where a goaway has come during the hello. */
   ready(session: Session, reconnects: number): void {
     this.#current = session;
-    this.#status.set({ state: 'open', reconnects });
-    this.waiting.board(session);
+    const { announced } = session;
+    if (announced === null) {
+      this.#status.set({ state: 'open', reconnects });
+      this.waiting.board(session);
+    } else {
+      this.goneAway(session, announced);
+      if (!this.source.hopeful) this.waiting.dismiss(GONE_AWAY, null);
+    }
   }
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
@@ -185,18 +201,18 @@ export class PeerCore implements SessionOwner {
   }
 
   goneAway(session: Session, code: ResetCode): void {
-    if (this.#current === session && this.#status.now.state === 'open') this.#status.set({ state: 'draining', by: 'remote' });
+    if (this.#current === session && this.#status.now.state !== 'draining') this.#status.set({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
   }
 
-  ending(session: Session, close: SocketClose, announced: ResetCode | null): Loss {
+  ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
     if (this.#current === session) {
       this.#current = null;
       // A replacement is lost while the socket before it still drains.
       if (this.#status.now.state === 'open' && this.#sessions.size > 0) this.#status.set({ state: 'draining', by: 'remote' });
     }
-    return this.source.lost(session, close, announced);
+    return this.source.lost(session, close);
   }
 
   ended(loss: Loss): void {

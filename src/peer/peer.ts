@@ -137,9 +137,9 @@ export class Peer {
   }
 
   /**
-   * Resolves with this peer once the socket is open and the hello was answered. Rejects when that fails for good: with the error
-   * of the status `closed`, or with a ConnectionLostError where it has none; the rejection need not be handled. It does not make
-   * a `lazy` peer dial.
+   * Resolves with this peer once the socket is open and the hello was answered; a socket whose remote goes away during the hello
+   * counts as none. Rejects when that fails for good: with the error of the status `closed`, or with a ConnectionLostError where
+   * it has none; the rejection need not be handled. It does not make a `lazy` peer dial.
    *
    * @example
    * ```ts

@@ -20,7 +20,7 @@ export interface SocketSource {
   /** The remote of a session goes away; `code` is NO_ERROR where nothing is wrong. */
   goneAway(session: Session, code: ResetCode): void;
   /** A session's socket has ended; gives the whole truth about it, and what comes next. */
-  lost(session: Session, close: SocketClose, announced: ResetCode | null): Loss;
+  lost(session: Session, close: SocketClose): Loss;
   /** Dials no more. */
   stop(): void;
 }

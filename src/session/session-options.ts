@@ -40,8 +40,8 @@ export interface SessionOwner {
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** The remote goes away: this socket takes no new streams. */
   goneAway(session: Session, code: ResetCode): void;
-  /** The socket has ended; `announced` is the code of the remote's goaway. Every stream still live fails with its reason. */
-  ending(session: Session, close: SocketClose, announced: ResetCode | null): Loss;
+  /** The socket has ended. Every stream still live fails with its reason. */
+  ending(session: Session, close: SocketClose): Loss;
   /** The last stream has been failed. */
   ended(loss: Loss): void;
 }

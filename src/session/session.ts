@@ -101,6 +101,11 @@ export class Session {
     return this.closing.isOver || goaway.left || goaway.leaving || !this.transport.writable;
   }
 
+  /** Code of the remote's goaway; `null` where there was none. */
+  get announced(): ResetCode | null {
+    return this.connection.goaway.receivedCode;
+  }
+
   /** A stream that the remote opened is whole: its owner takes it from here. */
   complete(stream: LiveStream, open: CompleteFrame): void {
     this.#owner.accept(stream, open);
@@ -226,7 +231,7 @@ export class Session {
     this.vigil.stop();
     this.reading.finish();
     this.scheduler.stop(null);
-    const loss = this.#owner.ending(this, close, this.connection.goaway.receivedCode);
+    const loss = this.#owner.ending(this, close);
     for (const stream of this.streams.all()) stream.lose(loss.reason);
     this.connection.lose(loss.reason);
     this.#root.unsubscribe();
