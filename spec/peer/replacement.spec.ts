@@ -4,13 +4,14 @@ import { Peer } from '../../src/index.js';
 import type { ConnectOptions, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
+import type { Hello } from '../../src/peer/hello.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { progressOf, settled } from '../support/peer-outcome.js';
-import { SOON, echo, echoing, holding, later, reconnecting, watched, welcome } from '../support/peer-dialing.js';
+import { SOON, echo, echoing, holding, later, reconnecting, spell, watched, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -64,6 +65,24 @@ describe('a goaway', () => {
     expect([await pong, network.dials.length, peer.status.state]).toEqual([{ value: expect.any(Number) }, 3, 'open']);
     void peer.close();
     await time.advance(70_000);
+  });
+
+  it('whose old socket ends while the replacement waits for the answer to its hello leaves nothing that drains: it connects', async () => {
+    let greeted = 0;
+    const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
+    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 1_500 });
+    await time.advance(1_400);
+    expect([states, network.dials.length]).toEqual([['connecting 1', 'open 0', 'draining by remote'], 2]);
+    await time.advance(200);
+    expect(states.slice(3)).toEqual(['connecting 1']);
+    await time.advance(8_000);
+    expect(states.slice(4)).toEqual(['open 1']);
+    void peer.close();
   });
 
   it('fails calls that wait for the replacement when the peer is closed, without waiting for the drain', async () => {
@@ -255,14 +274,14 @@ describe('a goaway', () => {
 describe('a peer whose stream ids are used up', () => {
   const LAST = 2 ** 53 - 1;
 
-  function nearlyUsedUp(network: Network, backoff: Backoff | null) {
-    const options = { ...resolveOptions({ keepalive: false }, true), firstId: LAST };
+  function nearlyUsedUp(network: Network, backoff: Backoff | null, hello?: () => Hello) {
+    const options = { ...resolveOptions({ keepalive: false }, true), firstId: hello === undefined ? LAST : LAST - 2 };
     const core = new PeerCore(options);
     const dialer = new Dialer(core, {
       url: 'ws://test',
       open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
       backoff,
-      hello: undefined,
+      hello,
       connectTimeoutMs: 0,
       helloTimeoutMs: 0,
       lazy: false,
@@ -295,6 +314,23 @@ describe('a peer whose stream ids are used up', () => {
     last.reset();
     await time.advance(5_000);
     expect(network.dials[0]?.peer.status.state).toBe('closed');
+    void peer.close();
+  });
+
+  it('connects where the old socket is lost before the hello on the new one was answered: nothing drains', async () => {
+    const network = new Network({ onHello: later(100, welcome), onStream: () => new Promise(() => undefined) });
+    const peer = nearlyUsedUp(network, new Backoff({ maxDelayMs: 0, minDelayMs: 0 }), () => ({ payload: 'hi' }));
+    const states: string[] = [];
+    peer.status$.subscribe((status) => states.push(spell(status)));
+    await time.advance(100);
+    peer.open('last').subscribe({ error: () => undefined });
+    const old = network.last;
+    peer.open('one more').subscribe({ error: () => undefined });
+    await time.advance(50);
+    expect([states, network.dials.length]).toEqual([['connecting 1', 'open 0'], 2]);
+    old.link.cut();
+    await time.advance(50);
+    expect(states.slice(2)).toEqual(['connecting 1', 'open 1']);
     void peer.close();
   });
 });

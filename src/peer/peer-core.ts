@@ -47,6 +47,8 @@ export class PeerCore implements SessionOwner {
   #peer: Peer | null = null;
   /** Takes new streams. */
   #current: Session | null = null;
+  /** Has a socket that is open, and is not {@link ready} yet. */
+  #greeted: Session | null = null;
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
   #closes$: Observable<CloseReason> | null = null;
@@ -131,6 +133,7 @@ export class PeerCore implements SessionOwner {
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
+    this.#greeted = session;
     this.reception.adopted();
     return session;
   }
@@ -138,6 +141,7 @@ export class PeerCore implements SessionOwner {
   /** The session takes new streams, those that wait first; none where a goaway has come during the hello. */
   ready(session: Session, reconnects: number): void {
     this.#current = session;
+    this.#greeted = null;
     const { announced } = session;
     if (announced === null) {
       this.#status.set({ state: 'open', reconnects });
@@ -150,7 +154,7 @@ export class PeerCore implements SessionOwner {
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.isClosed && this.#sessions.size === 0) this.#status.set(status);
+    if (!this.isClosed && !this.#drains) this.#status.set(status);
   }
 
   /** A dial has failed. */
@@ -207,10 +211,11 @@ export class PeerCore implements SessionOwner {
 
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
+    if (this.#greeted === session) this.#greeted = null;
     if (this.#current === session) {
       this.#current = null;
       // A replacement is lost while the socket before it still drains.
-      if (this.#status.now.state === 'open' && this.#sessions.size > 0) this.#status.set({ state: 'draining', by: 'remote' });
+      if (this.#status.now.state === 'open' && this.#drains) this.#status.set({ state: 'draining', by: 'remote' });
     }
     return this.source.lost(session, close);
   }
@@ -220,6 +225,11 @@ export class PeerCore implements SessionOwner {
     // Somebody who was told of the loss may have closed the peer.
     this.hooks.closed(reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason);
     loss.follow();
+  }
+
+  /** Whether there are sockets besides the one whose hello is under way. */
+  get #drains(): boolean {
+    return this.#sessions.size > (this.#greeted === null ? 0 : 1);
   }
 
   #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
