@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect } from '../../src/index.js';
 import type { ConnectOptions, Peer } from '../../src/index.js';
+import type { SocketLike } from '../../src/transport/socket-like.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
@@ -227,6 +228,22 @@ describe('connect', () => {
     expect(await closed).toEqual({ value: expect.objectContaining({ code: 1008, wasClean: true }) });
     expect(network.dials).toHaveLength(1);
     expect(time.isOver()).toBe(true);
+  });
+
+  it('ends a socket of another subprotocol that the server does not close when nothing has moved for 2 s', async () => {
+    const network = new Network();
+    network.answer = { protocol: 'mux.v1.msgpack' };
+    const sockets: SocketLike[] = [];
+    const socket = (url: string, protocol: string): SocketLike => {
+      const made = network.socket(url, protocol);
+      sockets.push(made);
+      return made;
+    };
+    const peer = dialing(network, { socket });
+    await time.advance(1_999);
+    expect([peer.status.state, sockets[0]?.readyState]).toEqual(['closed', 2]);
+    await time.advance(1);
+    expect([sockets[0]?.readyState, time.isOver()]).toEqual([3, true]);
   });
 
   it('fails with CodecMismatch when the handshake is refused with 400', async () => {

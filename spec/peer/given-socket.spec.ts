@@ -114,6 +114,33 @@ describe('new Peer(socket)', () => {
     expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
   });
 
+  it('over a socket of another subprotocol whose remote does not close it ends when nothing has moved for 2 s', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
+    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const peer = new Peer(socket, { isDialer: true });
+    void peer.serve();
+    await time.advance(1_000);
+    line.ends.acceptor.send('still here');
+    await time.advance(1_999);
+    expect([peer.status.state, socket.readyState]).toEqual(['connecting', 2]);
+    await time.advance(1);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CODEC_MISMATCH', selected: 'mux.v1.msgpack' });
+    expect(await peer.closed).toEqual({ code: 1006, reason: 'closing made no progress', wasClean: false, willRetry: false });
+    expect([socket.readyState, time.isOver()]).toEqual([3, true]);
+  });
+
+  it('closed while a socket of another subprotocol closes ends that at once', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
+    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const peer = new Peer(socket, { isDialer: true });
+    void peer.serve();
+    await time.advance(1_000);
+    void peer.close();
+    expect([peer.status, socket.readyState]).toEqual([expect.objectContaining({ state: 'closed', error: null }), 3]);
+    await time.advance();
+    expect(time.isOver()).toBe(true);
+  });
+
   it('refuses calls once its socket has ended: there will be no other', async () => {
     const { peer, line } = given();
     void peer.serve();

@@ -8,6 +8,7 @@ import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { ConnectUrl } from './dial-plan.js';
 import { settled } from './guard.js';
+import { turnedAway } from './mismatch.js';
 import type { DialContext } from './hello.js';
 import type { Attempt } from './attempt.js';
 
@@ -93,8 +94,6 @@ function objectionTo(transport: Transport, protocol: string): DialFailed | null 
   if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
     return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
   const error = new CodecMismatch(protocol, selected ?? '');
-  transport.close(CloseCode.POLICY, error.message);
-  // A socket that nobody reads never sees the other side's close frame.
-  transport.messages$.subscribe();
+  turnedAway(transport, error).subscribe();
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
 }

@@ -11,6 +11,7 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
+import { turnedAway } from './mismatch.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
@@ -113,13 +114,12 @@ export class GivenSocket implements SocketSource {
       return;
     }
     const mismatch = new CodecMismatch(expected, protocol);
-    transport.close(CloseCode.POLICY, mismatch.message);
-    const silence = transport.messages$.subscribe({
+    const end = turnedAway(transport, mismatch).subscribe({
       complete: () => {
         this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
       },
     });
-    this.#opening?.add(silence);
+    this.#opening?.add(end);
   }
 
   #opened(transport: Transport): void {

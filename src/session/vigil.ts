@@ -9,7 +9,7 @@ import type { Clock } from './reading.js';
 import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
-const CLOSING_MS = 2_000;
+export const CLOSING_MS = 2_000;
 /** How long what comes in counts as movement of a closing socket that takes nothing of what waits for it, in ms: longer than a side that lags stops reading. */
 const CHAT_MS = 8_000;
 
