@@ -61,6 +61,37 @@ describe('an address that is a function', () => {
     expect(network.dials).toEqual([]);
   });
 
+  it.each([false, true])(
+    'that throws at once fails no sooner than one that rejects: onClose is told, with the helper %p',
+    async (reconnect) => {
+      const peer = dialing(echoing(), { reconnect }, () => {
+        throw thrown;
+      });
+      const reasons: unknown[] = [];
+      peer.onClose((reason) => reasons.push(['onClose', reason]));
+      peer.closes$.subscribe((reason) => reasons.push(['closes$', reason]));
+      expect(peer.status).toEqual({ state: 'connecting', attempt: 1, last: null });
+      await time.advance();
+      const reason = { code: 1006, reason: 'no token', wasClean: false, willRetry: reconnect };
+      expect(reasons).toEqual([
+        ['onClose', reason],
+        ['closes$', reason],
+      ]);
+      void peer.close();
+    },
+  );
+
+  it('that throws at once is not told of where the peer is closed behind it', async () => {
+    const peer = dialing(echoing(), {}, () => {
+      throw thrown;
+    });
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    void peer.close();
+    await time.advance();
+    expect([reasons, peer.status.state]).toEqual([[], 'closed']);
+  });
+
   it('is asked again by the reconnect helper when it has failed', async () => {
     const network = echoing();
     let asked = 0;
@@ -109,8 +140,11 @@ describe('an address that is a function', () => {
         throw new SyntaxError('bad address');
       },
     });
+    const reasons: unknown[] = [];
+    peer.onClose(({ reason }) => reasons.push(reason));
     await time.advance();
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message: 'bad address' });
+    expect(reasons).toEqual(['bad address']);
     expect(logs.errors).toEqual([]);
   });
 });

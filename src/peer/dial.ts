@@ -1,4 +1,4 @@
-import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from 'rxjs';
+import { asapScheduler, catchError, concatMap, defer, Observable, subscribeOn, takeWhile, throwError, timeout, TimeoutError } from 'rxjs';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
@@ -41,7 +41,12 @@ const HTTP_BAD_REQUEST = 400;
 export function dialed({ url, protocol, timeoutMs, open }: Dial, attempt: Attempt): Observable<Transport> {
   const openingAt = (address: string | URL): Observable<Transport> => opening(open(String(address), protocol), protocol);
   const transport$ = typeof url === 'function' ? addressed(url, attempt).pipe(concatMap(openingAt)) : defer(() => openingAt(url));
-  return limited(transport$, timeoutMs);
+  return limited(transport$, timeoutMs).pipe(catchError(failLater));
+}
+
+/** Fails a turn later: whoever is given the peer meanwhile can still say who is to be told. */
+function failLater(error: unknown): Observable<never> {
+  return throwError(() => error).pipe(subscribeOn(asapScheduler));
 }
 
 /** What the function gives; nothing, where it has closed the peer. */
