@@ -69,7 +69,7 @@ describe('close() of a peer that dials', () => {
     network.last.link.cut();
     expect([reasons, late, peer.status]).toEqual([
       [{ ...cut, willRetry: true }],
-      [{ ...cut, willRetry: true }],
+      [{ ...cut, willRetry: false }],
       { state: 'closed', reason: { ...cut, willRetry: false }, error: null },
     ]);
     await time.advance(60_000);

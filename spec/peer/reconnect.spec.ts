@@ -227,6 +227,23 @@ describe('the reconnect helper', () => {
     expect([reasons.map(({ willRetry }) => willRetry), peer.status]).toEqual([[false], expect.objectContaining({ state: 'closed' })]);
   });
 
+  it.each(['a socket is lost', 'a dial fails'])(
+    'tells whoever is behind a close handler that closes the peer of no other dial: %s',
+    async (what) => {
+      const network = echoing();
+      if (what === 'a dial fails') network.answer = { status: 503 };
+      const { peer, reasons } = reconnecting(network);
+      peer.onClose(() => void peer.close());
+      const behind: boolean[] = [];
+      peer.onClose(({ willRetry }) => behind.push(willRetry));
+      peer.closes$.subscribe(({ willRetry }) => behind.push(willRetry));
+      await time.advance();
+      network.last.link.cut();
+      await time.advance();
+      expect([reasons.map(({ willRetry }) => willRetry), behind]).toEqual([[true], [false, false]]);
+    },
+  );
+
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];

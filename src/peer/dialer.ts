@@ -131,9 +131,7 @@ export class Dialer implements SocketSource {
       error: (error: unknown) => {
         if (attempt.givenUp) return;
         attempt.giveUp();
-        const loss = this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null);
-        this.core.dialFailed(loss.reason);
-        loss.follow();
+        this.core.ended(this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null));
       },
     });
   }

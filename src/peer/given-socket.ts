@@ -140,7 +140,11 @@ export class GivenSocket implements SocketSource {
   #failed(close: SocketClose, error: AnyMuxError): void {
     if (this.core.isClosed) return;
     const reason = { ...close, willRetry: false };
-    this.core.dialFailed(reason);
-    this.core.finish(reason, error);
+    this.core.ended({
+      reason,
+      follow: () => {
+        this.core.finish(reason, error);
+      },
+    });
   }
 }

@@ -94,8 +94,9 @@ export class Hooks {
     for (const hook of this.frames) guard('a frame observer', () => hook(direction, frame, connection));
   }
 
-  closed(reason: CloseReason): void {
-    for (const hook of this.closes) guard('a close handler', () => hook(reason));
+  /** @param reasonNow asked for each handler: one may change it for those behind it */
+  closed(reasonNow: () => CloseReason): void {
+    for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }
 }
 

@@ -157,11 +157,6 @@ export class PeerCore implements SessionOwner {
     if (!this.isClosed && !this.#drains) this.#status.set(status);
   }
 
-  /** A dial has failed. */
-  dialFailed(reason: CloseReason): void {
-    this.hooks.closed(reason);
-  }
-
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
@@ -220,10 +215,11 @@ export class PeerCore implements SessionOwner {
     return this.source.lost(session, close);
   }
 
+  /** A socket has ended, or a dial has failed. */
   ended(loss: Loss): void {
     const { reason } = loss;
-    // Somebody who was told of the loss may have closed the peer.
-    this.hooks.closed(reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason);
+    // Whoever was told before may have closed the peer.
+    this.hooks.closed(() => (reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason));
     loss.follow();
   }
 
