@@ -134,4 +134,15 @@ describe('the origin of a page', () => {
     expect(error).toHaveBeenCalledTimes(1);
     expect(await statusOf('https://a.example')).toBe(101);
   });
+
+  it('is refused with 503 where the function that lets it in closes the server', async () => {
+    server = await testServer({
+      origins: () => {
+        void server.mux.close();
+        return true;
+      },
+    });
+    expect(await statusOf('https://a.example')).toBe(503);
+    expect(server.peers).toEqual([]);
+  });
 });

@@ -156,7 +156,8 @@ function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
     return refusal(400, `expected the subprotocol '${protocol}' in first place, got ${got}`);
   }
   try {
-    if (originAllowed(request, gate.origins)) return null;
+    // A function that lets a page in may have closed this side.
+    if (originAllowed(request, gate.origins)) return gate.draining$.value ? GOING_AWAY : null;
   } catch (error) {
     return unjudged(error);
   }
