@@ -22,7 +22,10 @@ export interface DialFailure {
 
 /** How the reconnect helper dials again. */
 export interface Reconnect {
-  /** The first delay is random between 0 and this, in ms; it doubles with each failure. Default 500. */
+  /**
+   * The first delay is random between 0 and this, in ms; it doubles with each failure. 0 stays 0, however many have failed: a
+   * server that is down is then dialed without a pause. Default 500.
+   */
   readonly minDelayMs?: number | undefined;
   /** What a delay is at most, in ms. Default 30 000. */
   readonly maxDelayMs?: number | undefined;
