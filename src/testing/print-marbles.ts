@@ -62,7 +62,7 @@ function draw(marks: readonly Mark[]): string {
     const cells = new Map([...rows.keys()].map((row) => [row, cell(marks.filter((mark) => mark.row === row && mark.at === at))]));
     const width = Math.max(...[...cells.values()].map(({ length }) => length));
     for (const [row, text] of rows) rows.set(row, text + gap + (cells.get(row) ?? '').padEnd(width, '-'));
-    free = at + width;
+    free = Math.max(at, free) + width;
   }
   return [...rows].map(([row, text]) => `${row.padEnd(widest)}  ${text}`).join('\n');
 }
