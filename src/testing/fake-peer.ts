@@ -62,14 +62,14 @@ export function fakePeer(
 ): FakePeer {
   const { values, error, name = nameOf, ...shared } = options;
   const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
-  const calls: Call[] = [];
+  const calls: FakeCall[] = [];
   const answers = answersOf(rows);
   acceptor.streams$
     .pipe(
       respond((payload, stream) => {
         const called = name(payload);
         const answer = answers.get(called);
-        calls.push(new Call(answer?.row ?? called, stream));
+        calls.push(callOf(answer?.row ?? called, stream));
         if (answer !== undefined) return helpers.cold(answer.marbles, values, error);
         stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
         return undefined;
@@ -95,24 +95,20 @@ function answersOf(rows: Readonly<Record<string, string>>): ReadonlyMap<string, 
   return answers;
 }
 
-class Call implements FakeCall {
-  readonly payload: unknown;
-  readonly headers: Readonly<Metadata>;
-  readonly sent: unknown[] = [];
-
-  constructor(
-    readonly row: string,
-    private readonly stream: Stream,
-  ) {
-    this.payload = stream.payload;
-    this.headers = stream.headers;
-    stream.pipe(tap((value) => this.sent.push(value))).subscribe({ error: () => undefined });
-  }
-
-  get cancelled(): boolean {
-    const { cause } = this.stream;
-    return cause?.how === 'reset' && cause.by === 'remote';
-  }
+/** What a test compares with an object that it writes down: everything is the call's own, and nothing else is. */
+function callOf(row: string, stream: Stream): FakeCall {
+  const sent: unknown[] = [];
+  stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
+  return {
+    row,
+    payload: stream.payload,
+    headers: stream.headers,
+    sent,
+    get cancelled() {
+      const { cause } = stream;
+      return cause?.how === 'reset' && cause.by === 'remote';
+    },
+  };
 }
 
 function nameOf(payload: unknown): string {
