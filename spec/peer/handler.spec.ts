@@ -1,8 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, NEVER } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
+import { respond } from '../../src/peer/operators/respond.js';
+import type { Peer } from '../../src/peer/peer.js';
+import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { askingIn } from '../support/peer-answers.js';
+import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
@@ -83,6 +87,34 @@ describe('a handler', () => {
       },
     }));
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message: 'then' }, reason: 'then' }]);
+  });
+
+  it.each<[string, (payload: unknown, stream: Stream) => Promise<void>]>([
+    ['sends and returns', (_, stream) => stream.send(1).then(() => stream.send(2))],
+    ['sends all of an input', (_, stream) => stream.sendAll([1, 2])],
+    ['sends all of an input, and goes on', (_, stream) => stream.sendAll([1, 2], { end: false })],
+    ['replies', (_, stream) => stream.reply(1)],
+    ['sends nothing', () => Promise.resolve()],
+    ['fails behind what it sent', (_, stream) => stream.send(1).then(() => Promise.reject(new Error('no')))],
+    [
+      'resets its stream',
+      async (_, stream) => {
+        await stream.send(1);
+        stream.reset(300, 'no');
+      },
+    ],
+  ])('that %s does so also as the project of respond', async (_what, body) => {
+    const framesBy = async (take: (acceptor: Peer) => void): Promise<unknown> => {
+      const { dialer, acceptor } = createPair();
+      const sent = framesOf(acceptor);
+      take(acceptor);
+      dialer.open('p').subscribe({ error: () => undefined });
+      await time.advance();
+      return sent;
+    };
+    const byRespond = await framesBy(({ streams$ }) => streams$.pipe(respond(body)).subscribe());
+    expect(byRespond).toEqual(await framesBy((acceptor) => acceptor.onStream(body)));
+    expect(byRespond).not.toEqual([]);
   });
 
   it('is called once per stream with null for an open without a payload', async () => {

@@ -20,6 +20,11 @@ const dispatched$ = peer.streams$.pipe(
     return op === 'ranks' ? [1, 2] : undefined;
   }),
 );
+const written$ = peer.streams$.pipe(
+  respond(async (name: string, stream: Stream<Row, number>) => {
+    await stream.send(name.length);
+  }),
+);
 const plain = peer.open('anything');
 
 export type WhatIsReceived = [
@@ -30,6 +35,7 @@ export type WhatIsReceived = [
   Expect<Equal<typeof ranked$, Observable<Row>>>,
   Expect<Equal<typeof answered$, Observable<never>>>,
   Expect<Equal<typeof dispatched$, Observable<never>>>,
+  Expect<Equal<typeof written$, Observable<never>>>,
   Expect<Equal<typeof plain, Stream>>,
   Expect<Equal<ReturnType<typeof peer.request<Row>>, Promise<Row>>>,
   Expect<Equal<ReturnType<typeof peer.request$<Row>>, Observable<Row>>>,

@@ -1,4 +1,4 @@
-import { catchError, concat, defer, EMPTY, finalize, mergeMap } from 'rxjs';
+import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { endAnswer, failAnswer, stopUpload } from '../answer.js';
 import { feed } from '../feed.js';
@@ -12,8 +12,9 @@ import { Stream } from '../stream.js';
  * and the remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
  *
  * As behind a handler, an upload that still goes on when the answer is complete is stopped with NO_ERROR, unless somebody
- * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. Errors of one
- * stream stay with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
+ * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. A promise of nothing,
+ * as of an async function that sends by itself, ends the answer when it resolves, as behind a handler. Errors of one stream stay
+ * with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
  *
  * Put it straight behind `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
  *
@@ -25,7 +26,7 @@ import { Stream } from '../stream.js';
  * peer.streams$.pipe(respond((payload) => (payload === 'ticks' ? interval(1_000) : EMPTY))).subscribe();
  * ```
  */
-export function respond<P = unknown, In = unknown, Out = unknown, O extends ObservableInput<Out> | void = ObservableInput<Out> | void>(
+export function respond<P = unknown, In = unknown, Out = unknown, O extends Answer<Out> = Answer<Out>>(
   project: (payload: P, stream: Stream<In, Out>) => O,
   options: Pick<FeedOptions, 'overflow'> = {},
 ): OperatorFunction<Stream, never> {
@@ -33,6 +34,8 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Obse
   checkOverflow(overflow);
   return mergeMap((stream) => answer(stream, project as Project, overflow));
 }
+
+type Answer<Out> = ObservableInput<Out> | PromiseLike<void> | void;
 
 type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | void;
 
@@ -51,7 +54,8 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
     const settle = (): void => {
       core.line.settle();
     };
-    const answered$ = concat(feed(core, input, { overflow }), ended$).pipe(
+    const values = input instanceof Promise ? from(input).pipe(filter((value) => value !== undefined)) : input;
+    const answered$ = concat(feed(core, values, { overflow }), ended$).pipe(
       catchError(() => {
         stopUpload(core);
         return EMPTY;
