@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, EMPTY, finalize, map, mergeMap, range, retry, Subject, switchMap, take, tap } from 'rxjs';
+import { defer, EMPTY, finalize, map, mergeMap, of, range, retry, Subject, switchMap, take, tap, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, respond, withCredit } from '../src/index.js';
 import type { Overflow } from '../src/index.js';
@@ -428,6 +428,23 @@ describe('withCredit, the producer', () => {
     }),
   );
 
+  it.each<[what: string, grants$: Observable<unknown>, expected: string, error?: unknown]>([
+    ['has ended before', EMPTY, '---|'],
+    ['has failed before', throwError(() => new Error('gone')), '---#', new Error('gone')],
+    ['gives no number of items at once', of(0), '---#', expect.objectContaining({ code: 'PROTOCOL' })],
+  ])(
+    'does not begin where the stream that grants %s',
+    marbles<[string, Observable<unknown>, string, unknown?]>(
+      ({ cold, expectObservable, expectSubscriptions }, _what, grants$, expected, error) => {
+        const call$ = cold(' ---(c|)');
+        const items$ = cold('-a-b-c');
+        expectObservable(call$.pipe(mergeMap(() => items$.pipe(withCredit(1).spend(grants$))))).toBe(expected, undefined, error);
+        expectSubscriptions(call$.subscriptions).toBe('^--!');
+        expectSubscriptions(items$.subscriptions).toBe([]);
+      },
+    ),
+  );
+
   it('refuses an overflow that is no policy', () => {
     expect(() => withCredit(1).spend(EMPTY, { overflow: 'block' as Overflow })).toThrow(TypeError);
   });
@@ -538,6 +555,20 @@ describe('withCredit, both ends of a stream', () => {
       const taken$ = credit.grant((credit$) => dialer.open$<string>('items', { input: credit$ })).pipe(take(2));
       expectObservable(taken$).toBe(expected);
       expectSubscriptions(items$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'does not begin where the consumer can grant nothing',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const items$ = cold('-a-b-c-d');
+      const expected = '   |';
+      const onWire = '     (oE)';
+      const { dialer, acceptor, link } = createPair();
+      acceptor.streams$.pipe(respond((_, stream) => items$.pipe(withCredit(1).spend(stream)))).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.open$('items')).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe([]);
     }),
   );
 });

@@ -63,7 +63,8 @@ export function withCredit(n: number): Credit {
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {
           const purse = new Purse(subscriber, grants);
-          subscriber.add(pump(source, purse, overflow));
+          // What ends at once, as the stream of a consumer that grants nothing, needs nothing of the source.
+          if (!purse.closed) subscriber.add(pump(source, purse, overflow));
         });
     },
   };
