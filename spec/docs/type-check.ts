@@ -38,7 +38,7 @@ export const { peer, acceptor, term$, token, append } = newReader();
 `;
 
 /** Checks all examples in one run of the compiler, against the sources; gives what is wrong with each. */
-export function typeErrorsOf(examples: readonly Example[]): string[][] {
+export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program'>[]): string[][] {
   const here = (name: string): string => join(REPOSITORY, 'spec/docs', name);
   const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
   const texts = new Map(examples.map(({ program }, index) => [paths[index] ?? '', program]));

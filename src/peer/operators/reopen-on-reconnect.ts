@@ -35,9 +35,11 @@ interface ReopenFromNothing<T, C, N extends null | undefined> {
   readonly cursor: (value: T, cursor: C | N) => C;
 }
 
-/** A subscription whose stream begins in the same way each time. */
+/** A subscription whose stream begins in the same way each time. What is wrong beside an `initial` or a `cursor` is no fault of `open`. */
 interface ReopenAlike<T> {
+  readonly initial?: never;
   readonly open: () => ObservableInput<T>;
+  readonly cursor?: never;
 }
 
 /**
@@ -63,8 +65,8 @@ interface ReopenAlike<T> {
  * ```
  */
 export function reopenOnReconnect<T, C, N extends null | undefined>(peer: Peer, how: ReopenFromNothing<T, C, N>): Observable<T>;
-export function reopenOnReconnect<T, C = undefined>(peer: Peer, how: Reopen<T, C>): Observable<T>;
 export function reopenOnReconnect<T>(peer: Peer, how: ReopenAlike<T>): Observable<T>;
+export function reopenOnReconnect<T, C = undefined>(peer: Peer, how: Reopen<T, C>): Observable<T>;
 export function reopenOnReconnect<T>(
   peer: Peer,
   {

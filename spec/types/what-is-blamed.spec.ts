@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals';
+import { typeErrorsOf } from '../docs/type-check.js';
+
+/** The call begins behind these. */
+const HEAD = [
+  "import { reopenOnReconnect, type Peer } from 'rxmux';",
+  'interface Entry { readonly text: string }',
+  'declare const peer: Peer;',
+];
+
+const CALLS = {
+  'a cursor of another type': [
+    'reopenOnReconnect(peer, {',
+    '  initial: 0,',
+    '  open: (since) => peer.open$<Entry>({ since: since.toFixed() }),',
+    '  cursor: (entry) => entry.text,',
+    '});',
+  ],
+  'a start without a cursor': ['reopenOnReconnect(peer, {', '  initial: 0,', '  open: () => peer.open$<Entry>({}),', '});'],
+};
+
+it('of a call of reopenOnReconnect with a mistake in it is the mistake', () => {
+  const programs = Object.entries(CALLS).map(([title, call]) => ({ title, program: [...HEAD, ...call].join('\n') }));
+  const blamed = typeErrorsOf(programs).map((errors) => errors.map((error) => error.replace(/:.* {2}/u, ': ')));
+  expect(blamed).toEqual([
+    ["line 6: Type 'string' is not assignable to type 'number'."],
+    [
+      "line 3: Property 'cursor' is missing in type '{ initial: number; open: () => Observable<Entry>; }' but required in type 'Reopen<Entry, number>'.",
+    ],
+  ]);
+});
