@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { map, mergeMap } from 'rxjs';
+import { catchError, EMPTY, map, mergeMap, NEVER } from 'rxjs';
 import { CloseCode, ResetCode } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { frameMarbles, peerFromMarbles } from '../../src/testing.js';
@@ -101,6 +101,32 @@ describe('peerFromMarbles', () => {
       const { peer, outbound$, ...row } = peerFromMarbles(helpers, inbound, frameMarbles(1), { isDialer: true, codec });
       helpers.expectObservable(outbound$.pipe(letters)).toBe(outbound);
       helpers.expectObservable(peer.open$('x'), '-^').toBe(received);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each<[what: string, order: readonly number[]]>([
+    ['ahead of what makes it send', [0, 1, 2]],
+    ['behind what makes it send', [2, 1, 0]],
+    ['on both sides of it', [0, 2, 1]],
+  ])(
+    'shows what the peer sends in a frame to all that are there in it: %s',
+    marbles<[string, readonly number[]]>((helpers, _what, order) => {
+      const inbound = ' --------|';
+      const subs = '    ^-------!';
+      const sent = '    o--o----|';
+      const later = '   ---^     ';
+      const sentLater = '---o----|';
+      const { peer, outbound$, ...row } = peerFromMarbles(helpers, inbound, frameMarbles(), { isDialer: true });
+      const expectations = [
+        () => helpers.expectObservable(outbound$.pipe(letters)).toBe(sent),
+        () => helpers.expectObservable(outbound$.pipe(letters), later).toBe(sentLater),
+        () => {
+          helpers.expectObservable(peer.open$('x', { input: NEVER }).pipe(catchError(() => EMPTY))).toBe('--------|');
+          helpers.expectObservable(peer.open$('y', { input: NEVER }).pipe(catchError(() => EMPTY)), later).toBe('--------|');
+        },
+      ];
+      for (const nth of order) expectations[nth]?.();
       helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
     }),
   );

@@ -1,4 +1,4 @@
-import { filter, map, takeUntil } from 'rxjs';
+import { filter, map, ReplaySubject, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { HotObservable } from 'rxjs/internal/testing/HotObservable';
 import type { RunHelpers } from 'rxjs/testing';
@@ -6,6 +6,7 @@ import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory.js';
+import type { Carried } from '../transport/memory.js';
 import { MemorySocket } from '../transport/memory-socket.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Frame } from '../wire/frame.js';
@@ -17,7 +18,10 @@ export interface MarblePeer {
   readonly peer: Peer;
   /** The frames that arrive, until the socket ends; expect its subscriptions as those of any hot Observable. */
   readonly inbound: HotObservable<Frame>;
-  /** The frames that the peer sends, for `expectObservable`; completes with the socket. */
+  /**
+   * The frames that the peer sends, for `expectObservable`; completes with the socket. Whoever subscribes is also given those of
+   * the same ms, so the order of the expectations does not matter.
+   */
   readonly outbound$: Observable<Frame>;
   readonly socket: SocketLike;
 }
@@ -46,6 +50,8 @@ export function peerFromMarbles(
   const { isDialer = false, ...given } = { keepalive: false as const, ...options };
   const { codec } = resolveOptions(given, isDialer);
   const line = new MemoryLink({ protocol: subprotocol(codec) });
+  const carried$ = new ReplaySubject<Carried>(Infinity, 1);
+  line.carried$.subscribe(carried$);
   const socket = new MemorySocket(line.ends.dialer, undefined);
   const peer = new Peer(socket, { ...given, codec, isDialer });
   const row = helpers.hot<Frame>(inbound, frames);
@@ -66,7 +72,7 @@ export function peerFromMarbles(
   return {
     peer,
     inbound: row,
-    outbound$: line.carried$.pipe(
+    outbound$: carried$.pipe(
       filter(({ from }) => from === 'dialer'),
       map(({ message }) => codec.decode(message)),
     ),
