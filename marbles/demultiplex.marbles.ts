@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { catchError, concat, EMPTY, ignoreElements, map, mergeMap, of, Subject, tap } from 'rxjs';
+import { catchError, concat, defer, EMPTY, ignoreElements, map, mergeMap, of, Subject, take, tap } from 'rxjs';
 import type { GroupedObservable, Observable } from 'rxjs';
 import { demultiplex } from '../src/index.js';
 import type { Frame } from '../src/index.js';
@@ -36,6 +36,15 @@ interface GroupRow {
   readonly stream1: string;
   readonly stream3: string;
   readonly unsub?: string;
+}
+
+/** What one who takes one group only, and reads it, is given. */
+interface TakenRow {
+  readonly does: string;
+  readonly frames: string;
+  readonly subs: string;
+  readonly unsub?: string;
+  readonly expected: string;
 }
 
 describe('demultiplex into groups', () => {
@@ -140,13 +149,13 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-----#',
     },
     {
-      does: 'lets go of the frames when unsubscribed, and completes the groups',
+      does: 'lets go of the frames when it and its groups are unsubscribed',
       frames: '    -oO-d-D-d|',
       subs: '      ^----!    ',
       groups: '    -13       ',
       connection: '----------',
-      stream1: '   -o--d|    ',
-      stream3: '   --O--|    ',
+      stream1: '   -o--d-    ',
+      stream3: '   --O---    ',
       unsub: '     -----!    ',
     },
     {
@@ -195,6 +204,69 @@ describe('demultiplex into groups', () => {
       expectObservable(stream3$).toBe(row.stream3, FRAMES);
       expectObservable(keys$, row.unsub).toBe(row.groups, KEYS);
       expectSubscriptions(frames$.subscriptions).toBe(row.subs);
+    }),
+  );
+
+  it.each<TakenRow>([
+    {
+      does: 'goes on for a group that is read when no further one is wanted, until the group ends',
+      frames: '  -o-d-O-D-e-D-|',
+      subs: '    ^--------!    ',
+      expected: '-o-d-----(e|) ',
+    },
+    {
+      does: 'goes on for a group that is read when no further one is wanted, until the frames end',
+      frames: '  -o-d-O-D-|',
+      subs: '    ^--------!',
+      expected: '-o-d-----|',
+    },
+    {
+      does: 'goes on for a group that is read when no further one is wanted, until the frames fail',
+      frames: '  -o-d-O-D-#',
+      subs: '    ^--------!',
+      expected: '-o-d-----#',
+    },
+    {
+      does: 'goes on for a group that is read when no further one is wanted, until it is unsubscribed',
+      frames: '  -o-d-O-D-e',
+      subs: '    ^---!     ',
+      unsub: '   ----!     ',
+      expected: '-o-d-     ',
+    },
+  ])(
+    '$does',
+    marbles<[TakenRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, unsub, expected }) => {
+      const frames$ = cold(frames, FRAMES);
+      const first$ = frames$.pipe(
+        demultiplex(),
+        take(1),
+        mergeMap((group) => group),
+      );
+      expectObservable(first$, unsub).toBe(expected, FRAMES);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'lets go of the frames behind the last group that is wanted, where nobody reads it, and completes it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold(' -o-d-e', FRAMES);
+      const subs = '         ^!     ';
+      const groups = '       -(1|)  ';
+      const late = '         ----^  ';
+      const read = '         ----|  ';
+      let group: Observable<Frame> = EMPTY;
+      const groups$ = frames$.pipe(
+        demultiplex(),
+        take(1),
+        tap((made) => (group = made)),
+      );
+      expectObservable(groups$.pipe(map(({ key }) => key))).toBe(groups, KEYS);
+      expectObservable(
+        defer(() => group),
+        late,
+      ).toBe(read);
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
     }),
   );
 

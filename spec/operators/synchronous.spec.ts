@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { from, mergeMap, take } from 'rxjs';
+import { from, mergeMap, Observable, take } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import {
   assemble,
@@ -47,6 +47,16 @@ describe('a source that gives all it has while it is subscribed to', () => {
       .pipe(operator, take(1))
       .subscribe((each) => seen.push(each));
     expect([seen.length, given.count]).toEqual([1, 0]);
+  });
+
+  it.each(OPERATORS)('is not read through %s for one who is gone already', (_name, operator, value) => {
+    const { source, given } = counted(value as never);
+    const seen: unknown[] = [];
+    new Observable((gone) => {
+      gone.complete();
+      from(source).pipe(operator).subscribe(gone);
+    }).subscribe((each) => seen.push(each));
+    expect([seen.length, given.count]).toEqual([0, 0]);
   });
 
   it('is not decoded any further behind what cannot be', () => {

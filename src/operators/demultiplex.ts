@@ -1,5 +1,5 @@
 import { Observable, Subject } from 'rxjs';
-import type { GroupedObservable, OperatorFunction, Subscriber } from 'rxjs';
+import type { GroupedObservable, OperatorFunction } from 'rxjs';
 import type { Frame } from '../wire/frame.js';
 import { mapPresent } from './map-present.js';
 import { Relay } from './relay.js';
@@ -24,8 +24,9 @@ export interface Sinks<T> {
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
  * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`. Frames
- * that come later are dropped where the stream's open was seen, and make a group anew where it was not. Unsubscribing completes every
- * group. A group has no values while nobody reads it: put `mergeMap` straight behind.
+ * that come later are dropped where the stream's open was seen, and make a group anew where it was not. As with `groupBy`, whoever
+ * unsubscribes can go on reading the groups that it reads; behind the last reader every group is complete. A group has no values
+ * while nobody reads it: put `mergeMap` straight behind.
  *
  * With a table of sinks it delivers to them and emits what no sink takes.
  *
@@ -54,37 +55,51 @@ function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
 
 function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
   return new Observable((subscriber) => {
-    const groups = new Map<number, StreamFrames>();
-    subscriber.add(() => {
-      for (const each of groups.values()) each.complete();
-    });
-    return source.pipe(route(groups)).subscribe(new Grouping(groups, subscriber));
+    if (subscriber.closed) return undefined;
+    const grouping = new Grouping(subscriber);
+    return source.pipe(route(grouping.groups)).subscribe(grouping);
   });
 }
 
 /** Makes a group of each frame that no group has taken. */
 class Grouping extends Relay<Frame> {
+  readonly groups = new Map<number, StreamFrames>();
   readonly #odd = new OpenedIds();
   readonly #even = new OpenedIds();
-
-  constructor(
-    private readonly groups: Map<number, StreamFrames>,
-    to: Subscriber<unknown>,
-  ) {
-    super(to);
-  }
+  #readers = 0;
 
   override error(error: unknown): void {
     for (const each of this.groups.values()) each.error(error);
     super.error(error);
   }
 
+  override complete(): void {
+    for (const each of this.groups.values()) each.complete();
+    super.complete();
+  }
+
+  // As in `groupBy`: whoever takes no more groups may still read those that it has.
+  override unsubscribe(): void {
+    if (this.#readers > 0) return;
+    super.unsubscribe();
+    for (const each of this.groups.values()) each.complete();
+  }
+
+  /** A group is read, until what this gives is called. */
+  read(): () => void {
+    this.#readers++;
+    return () => {
+      this.#readers--;
+      if (this.to.closed) this.unsubscribe();
+    };
+  }
+
   protected take(frame: Frame): void {
     const id = frame.stream ?? 0;
     const opened = id % 2 === 1 ? this.#odd : this.#even;
-    if (opened.has(id)) return;
+    if (this.to.closed || opened.has(id)) return;
     if (frame.type === 'open') opened.add(id);
-    const made = new StreamFrames(id, this.groups);
+    const made = new StreamFrames(id, this);
     this.groups.set(id, made);
     this.to.next(made);
     made.next(frame);
@@ -114,16 +129,19 @@ class StreamFrames extends Observable<Frame> implements GroupedObservable<number
 
   constructor(
     readonly key: number,
-    private readonly groups: Map<number, StreamFrames>,
+    private readonly grouping: Grouping,
   ) {
-    super((subscriber) => (this.#frames ??= new Subject()).subscribe(subscriber));
+    super((subscriber) => {
+      subscriber.add(grouping.read());
+      return (this.#frames ??= new Subject()).subscribe(subscriber);
+    });
   }
 
   next(frame: Frame): void {
     this.#frames?.next(frame);
     const last = frame.type === 'reset' || frame.end === true;
     if (!last || frame.more === true || this.key === 0) return;
-    this.groups.delete(this.key);
+    this.grouping.groups.delete(this.key);
     this.complete();
   }
 
