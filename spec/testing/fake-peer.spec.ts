@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { switchMap, take } from 'rxjs';
+import { ResetError } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { fakePeer } from '../../src/testing.js';
 import { marbles } from '../../marbles/support/virtual.js';
@@ -49,6 +50,24 @@ describe('fakePeer', () => {
   );
 
   it(
+    'tells of a deadline, and of an input that fails, as of a cancel',
+    marbles((helpers) => {
+      const { peer, calls } = fakePeer(helpers, { 'open late': '------r', 'open fed': '------r' });
+      const input$ = helpers.cold('--#');
+      helpers
+        .expectObservable(peer.open$('late', { timeoutMs: 3 }), '^---')
+        .toBe('---#', undefined, expect.objectContaining({ code: 'DEADLINE_EXCEEDED' }));
+      helpers.expectObservable(peer.open$('fed', { input: input$ })).toBe('--#');
+      helpers.expectSubscriptions(input$.subscriptions).toBe('^-!');
+      helpers.flush();
+      expect(calls.map(({ row, cancelled }) => [row, cancelled])).toEqual([
+        ['open late', true],
+        ['open fed', true],
+      ]);
+    }),
+  );
+
+  it(
     'refuses a call that no row answers, and names the rows',
     marbles((helpers) => {
       const { peer, calls } = fakePeer(helpers, { 'open prices': '-a', 'request sum': '-r|' });
@@ -81,6 +100,17 @@ describe('fakePeer', () => {
           values,
           expect.objectContaining({ code: 'REMOTE', reason: 'market closed', payload: { name: 'RangeError', message: 'market closed' } }),
         );
+    }),
+  );
+
+  it.each<[error: unknown, told: object]>([
+    [{ code: 'E1' }, { code: 'REMOTE', payload: { name: 'Error', message: '[object Object]' } }],
+    [new ResetError(300, 'closed', { until: 9 }), { code: 'RESET', resetCode: 300, reason: 'closed', payload: { until: 9 } }],
+  ])(
+    'makes of the error of # what a handler that throws it would: %j',
+    marbles<[unknown, object]>((helpers, error, told) => {
+      const { peer } = fakePeer(helpers, { 'open prices': '-a-#' }, { error });
+      helpers.expectObservable(peer.open$('prices')).toBe('-a-#', undefined, expect.objectContaining(told));
     }),
   );
 

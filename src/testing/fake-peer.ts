@@ -16,7 +16,10 @@ export interface FakeCall {
   readonly headers: Readonly<Metadata>;
   /** What was sent behind the open, in order. */
   readonly sent: readonly unknown[];
-  /** Whether the program unsubscribed, or aborted, before the answer was complete. */
+  /**
+   * Whether the program ended the call before the answer was complete: it unsubscribed or aborted, its time was up, or its own
+   * input failed.
+   */
   readonly cancelled: boolean;
 }
 
@@ -31,7 +34,7 @@ export interface FakePeer {
 export interface FakePeerOptions extends PeerOptions {
   /** Values for the letters of the rows. Default: the letters themselves. */
   readonly values?: Readonly<Record<string, unknown>> | undefined;
-  /** The error of `#`. */
+  /** The error of `#`, as a handler's: of an Error the name and the message arrive; for a payload of your own give a ResetError. */
   readonly error?: unknown;
   /** The name of a call. Default: the payload where it is a string, else its `op`. */
   readonly name?: ((payload: unknown) => string) | undefined;
