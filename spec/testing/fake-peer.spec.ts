@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { switchMap, take } from 'rxjs';
+import { mergeMap, switchMap, take } from 'rxjs';
 import { ResetError } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { fakePeer } from '../../src/testing.js';
@@ -64,6 +64,20 @@ describe('fakePeer', () => {
         ['open late', true],
         ['open fed', true],
       ]);
+    }),
+  );
+
+  it(
+    'tells how long each row was wanted',
+    marbles((helpers) => {
+      const { peer, answers } = fakePeer(helpers, { 'open ticks': '-a-b-c', 'request sum': '---r|', 'open rest': '-a' });
+      const calls$ = helpers.cold('x--x');
+      const ticks$ = peer.open$('ticks').pipe(take(2));
+      helpers.expectObservable(calls$.pipe(mergeMap(() => ticks$))).toBe('-a-ba-b');
+      helpers.expectObservable(peer.request$('sum')).toBe('---(r|)');
+      helpers.expectSubscriptions(answers['open ticks'].subscriptions).toBe(['^--!', '---^--!']);
+      helpers.expectSubscriptions(answers['request sum'].subscriptions).toBe('^---!');
+      helpers.expectSubscriptions(answers['open rest'].subscriptions).toBe([]);
     }),
   );
 

@@ -24,8 +24,10 @@ export interface FakeCall {
 }
 
 /** A peer for the program under test, and what the program did with it. */
-export interface FakePeer {
+export interface FakePeer<Row extends string = string> {
   readonly peer: Peer;
+  /** The rows, by their keys; expect their subscriptions as those of any cold Observable: there is one for each call. */
+  readonly answers: Readonly<Record<Row, ReturnType<RunHelpers['cold']>>>;
   /** Every call, in order, as far as it has come. */
   readonly calls: readonly FakeCall[];
 }
@@ -51,51 +53,50 @@ export interface FakePeerOptions extends PeerOptions {
  * @example
  * ```ts
  * scheduler.run((helpers) => {
- *   const { peer, calls } = fakePeer(helpers, { 'open prices': '--a-b-|', 'request sum': '--r|' });
+ *   const { peer, answers, calls } = fakePeer(helpers, { 'open prices': '--a-b-|', 'request sum': '--r|' });
  *   helpers.expectObservable(peer.open$('prices').pipe(take(1))).toBe('--(a|)');
+ *   helpers.expectSubscriptions(answers['open prices'].subscriptions).toBe('^-!');
  *   helpers.flush();
  *   calls;   // [{ row: 'open prices', payload: 'prices', headers: {}, sent: [], cancelled: true }]
  * });
  * ```
  */
-export function fakePeer(
+export function fakePeer<Row extends string>(
   helpers: Pick<RunHelpers, 'cold'>,
-  rows: Readonly<Record<string, string>>,
+  rows: Readonly<Record<Row, string>>,
   options: FakePeerOptions = {},
-): FakePeer {
+): FakePeer<Row> {
   const { values, error, name = nameOf, ...shared } = options;
   const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
   const calls: FakeCall[] = [];
-  const answers = answersOf(rows);
+  const named = rowsByName(Object.keys(rows));
+  const answers: FakePeer['answers'] = Object.fromEntries(
+    Object.entries<string>(rows).map(([row, answer]) => [row, helpers.cold<unknown>(answer, values, error)]),
+  );
   acceptor.streams$
     .pipe(
       respond((payload, stream) => {
         const called = name(payload);
-        const answer = answers.get(called);
-        calls.push(callOf(answer?.row ?? called, stream));
-        if (answer !== undefined) return helpers.cold(answer.marbles, values, error);
+        const row = named.get(called);
+        calls.push(callOf(row ?? called, stream));
+        if (row !== undefined) return answers[row];
         stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
         return undefined;
       }),
     )
     .subscribe();
-  return { peer: dialer, calls };
+  return { peer: dialer, answers, calls };
 }
 
-interface Answer {
-  readonly row: string;
-  readonly marbles: string;
-}
-
-function answersOf(rows: Readonly<Record<string, string>>): ReadonlyMap<string, Answer> {
-  const answers = new Map<string, Answer>();
-  for (const [row, marbles] of Object.entries(rows)) {
+function rowsByName(rows: readonly string[]): ReadonlyMap<string, string> {
+  const named = new Map<string, string>();
+  for (const row of rows) {
     const called = row.slice(row.indexOf(' ') + 1);
-    const other = answers.get(called);
-    if (other !== undefined) throw new TypeError(`rows: expected one for calls named '${called}', got '${other.row}' and '${row}'`);
-    answers.set(called, { row, marbles });
+    const other = named.get(called);
+    if (other !== undefined) throw new TypeError(`rows: expected one for calls named '${called}', got '${other}' and '${row}'`);
+    named.set(called, row);
   }
-  return answers;
+  return named;
 }
 
 /** What a test compares with an object that it writes down: everything is the call's own, and nothing else is. */
