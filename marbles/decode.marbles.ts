@@ -155,6 +155,24 @@ describe('decode of bytes', () => {
   ])('$does', run(MSGPACK, messages(MSGPACK)));
 });
 
+describe('decode within limits', () => {
+  it(
+    'fails with 1002 at a message of more items than it was told',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const messages$ = cold('--d--L', { d: MSGPACK.encode(LETTERS.d), L: MSGPACK.encode({ ...LETTERS.d, payload: ['d'] }) });
+      const subs = '          ^----!';
+      const expected = '      --d--#';
+      const error = fault(CloseCode.PROTOCOL_ERROR, 'expected at most 7 items, got more');
+      expectObservable(messages$.pipe(decode(MSGPACK, { maxPayloadItems: 7 }))).toBe(expected, FRAMES, error);
+      expectSubscriptions(messages$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it('refuses limits that are none', () => {
+    expect(() => decode(MSGPACK, { maxPayloadItems: 0 })).toThrow('limits.maxPayloadItems: expected a number of at least 1, got 0');
+  });
+});
+
 describe('decode by a codec that throws', () => {
   const throwing = (thrown: unknown): Codec => ({
     name: 'torn',

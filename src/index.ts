@@ -84,7 +84,7 @@ export type { CloseReason } from './wire/close-reason.js';
 export { ResetCode, resetCodeName } from './wire/reset-code.js';
 export { PREFIX } from './wire/subprotocol.js';
 export { DEFAULT_LIMITS } from './wire/limits.js';
-export type { Limits, Rate } from './wire/limits.js';
+export type { DecodeLimits, Limits, Rate } from './wire/limits.js';
 
 /* Codecs */
 export type { Codec, Message } from './wire/codec.js';

@@ -1,3 +1,2 @@
 export { MsgpackCodec } from './codec/msgpack.js';
-export type { MsgpackCodecOptions } from './codec/msgpack.js';
 export { VERSION } from './version.js';

@@ -15,9 +15,16 @@ export function clientOf(peer: Peer): Client {
 }
 
 /** The limits that these needs exceed, raised to them. */
-export function raised({ payloadBytes = 0, streams = 0 }: Needs): Partial<Limits> {
+export function raised({ payloadBytes = 0, payloadItems = 0, streams = 0 }: Needs): Partial<Limits> {
   const bytes = payloadBytes + AROUND;
-  const needed = { maxPayloadBytes: bytes, maxHeldBytes: bytes, maxUnreadBytes: bytes, maxUnsentBytes: bytes, maxStreams: streams };
+  const needed = {
+    maxPayloadBytes: bytes,
+    maxPayloadItems: payloadItems,
+    maxHeldBytes: bytes,
+    maxUnreadBytes: bytes,
+    maxUnsentBytes: bytes,
+    maxStreams: streams,
+  };
   const names = Object.keys(needed) as (keyof typeof needed)[];
   return Object.fromEntries(names.filter((name) => needed[name] > DEFAULT_LIMITS[name]).map((name) => [name, needed[name]]));
 }

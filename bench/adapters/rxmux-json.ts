@@ -1,4 +1,4 @@
 import { JsonCodec } from 'rxmux';
 import { rxmux } from './rxmux.js';
 
-export const adapter = rxmux(() => ({ codec: new JsonCodec(), limits: {} }));
+export const adapter = rxmux(() => new JsonCodec());

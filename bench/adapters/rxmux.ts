@@ -1,17 +1,17 @@
 import type { Codec } from 'rxmux';
 import { connect, serve } from 'rxmux/node';
-import type { Adapter, Needs, StreamAsk } from '../harness/adapter.js';
+import type { Adapter, StreamAsk } from '../harness/adapter.js';
 import { clientOf, raised } from './rxmux-client.js';
 
 /** rxmux as it is installed: every check on, and every option at its default but the limits that a workload exceeds. */
-export function rxmux(codecFor: (needs: Needs) => { readonly codec: Codec; readonly limits: Readonly<Record<string, number>> }): Adapter {
+export function rxmux(newCodec: () => Codec): Adapter {
   return {
-    limits: (needs) => ({ ...(raised(needs) as Readonly<Record<string, number>>), ...codecFor(needs).limits }),
+    limits: (needs) => raised(needs) as Readonly<Record<string, number>>,
     async listen(service, needs) {
       const server = serve({
         host: '127.0.0.1',
         port: 0,
-        codec: codecFor(needs).codec,
+        codec: newCodec(),
         limits: raised(needs),
         handler: (payload: unknown, stream) => {
           if (!isStream(payload)) return stream.reply(service.answer(payload));
@@ -24,7 +24,7 @@ export function rxmux(codecFor: (needs: Needs) => { readonly codec: Codec; reado
       return { port: address.port, close: () => server.close() };
     },
     async connect(port, needs) {
-      const peer = connect(`ws://127.0.0.1:${port}`, { codec: codecFor(needs).codec, limits: raised(needs) });
+      const peer = connect(`ws://127.0.0.1:${port}`, { codec: newCodec(), limits: raised(needs) });
       await peer.opened;
       return clientOf(peer);
     },

@@ -113,11 +113,11 @@ describe('an envelope with nothing but a payload', () => {
     const payload = [1, 2, 3];
     const message = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload });
     const items = others + 1 + payload.length;
-    expect(new MsgpackCodec({ maxPayloadItems: items }).decode(message).payload).toEqual(payload);
-    expect(() => new MsgpackCodec({ maxPayloadItems: items - 1 }).decode(message)).toThrow(`expected at most ${items - 1} items, got more`);
+    expect(codec.decode(message, { maxPayloadItems: items }).payload).toEqual(payload);
+    expect(() => codec.decode(message, { maxPayloadItems: items - 1 })).toThrow(`expected at most ${items - 1} items, got more`);
     const scalar = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload: null });
-    expect(() => new MsgpackCodec({ maxPayloadItems: others }).decode(scalar)).toThrow(`expected at most ${others} items, got more`);
-    expect(new MsgpackCodec({ maxPayloadItems: others + 1 }).decode(scalar).payload).toBeNull();
+    expect(() => codec.decode(scalar, { maxPayloadItems: others })).toThrow(`expected at most ${others} items, got more`);
+    expect(codec.decode(scalar, { maxPayloadItems: others + 1 }).payload).toBeNull();
   });
 
   it('gives bytes in the payload memory of their own', () => {

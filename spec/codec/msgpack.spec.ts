@@ -29,12 +29,6 @@ describe('MsgpackCodec: members', () => {
   it('registers nothing when it is imported', () => {
     expect(registeredCodecs()).toEqual([]);
   });
-
-  it.each([0, -1, NaN, '5'])('refuses %p as maxPayloadItems', (maxPayloadItems) => {
-    expect(failureOf(() => new MsgpackCodec({ maxPayloadItems: maxPayloadItems as number }))).toBe(
-      `TypeError: maxPayloadItems: expected a number of at least 1, got ${maxPayloadItems}`,
-    );
-  });
 });
 
 describe('MsgpackCodec.encode: envelope rules', () => {
@@ -406,11 +400,11 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
   });
 
   it('refuses more items than it was told, and by default more than a million', () => {
-    const strict = new MsgpackCodec({ maxPayloadItems: 3 });
-    expect(strict.decodePayload(packed([1, 2]))).toEqual([1, 2]);
-    expect(failureOf(() => strict.decodePayload(packed([1, 2, 3])))).toMatch(/^ProtocolError: .*at most 3 items/);
-    expect(strict.decodePayload(packed(Uint8Array.of(1, 2)))).toEqual(Uint8Array.of(1, 2));
-    expect(failureOf(() => strict.decodePayload(packed([new Date(0)])))).toMatch(/^ProtocolError: .*at most 3 items/);
+    const strictly = (value: unknown): unknown => codec.decodePayload(packed(value), { maxPayloadItems: 3 });
+    expect(strictly([1, 2])).toEqual([1, 2]);
+    expect(failureOf(() => strictly([1, 2, 3]))).toMatch(/^ProtocolError: .*at most 3 items/);
+    expect(strictly(Uint8Array.of(1, 2))).toEqual(Uint8Array.of(1, 2));
+    expect(failureOf(() => strictly([new Date(0)]))).toMatch(/^ProtocolError: .*at most 3 items/);
     const million = (items: number): ArrayBuffer => {
       const data = new Uint8Array(5 + items).fill(0x80);
       data.set([0xdd, items >>> 24, (items >> 16) & 0xff, (items >> 8) & 0xff, items & 0xff]);
@@ -418,6 +412,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     };
     expect(codec.decodePayload(million(999_999))).toHaveLength(999_999);
     expect(failureOf(() => codec.decodePayload(million(1_000_000)))).toMatch(/^ProtocolError: .*at most 1000000 items/);
+    expect(codec.decodePayload(million(1_000_000), { maxPayloadItems: Infinity })).toHaveLength(1_000_000);
     const blobs = (count: number): ArrayBuffer => packed(Array.from({ length: count }, () => new Uint8Array(0)));
     expect(codec.decodePayload(blobs(333_333))).toHaveLength(333_333);
     expect(failureOf(() => codec.decodePayload(blobs(333_334)))).toMatch(/^ProtocolError: .*at most 1000000 items/);

@@ -105,9 +105,9 @@ export function disguised(codec: Codec): Codec {
     name: codec.name,
     binary: codec.binary,
     encode: (frame) => codec.encode(frame),
-    decode: (message) => codec.decode(message),
+    decode: (message, limits) => codec.decode(message, limits),
     encodePayload: (payload) => codec.encodePayload(payload),
-    decodePayload: (data) => codec.decodePayload(data),
+    decodePayload: (data, limits) => codec.decodePayload(data, limits),
   };
 }
 

@@ -6,9 +6,9 @@ export function spoilt(codec: Codec, spoil: (message: Message) => Message): Code
     name: codec.name,
     binary: codec.binary,
     encode: (frame) => (frame.type === 'ping' ? spoil(codec.encode(frame)) : codec.encode(frame)),
-    decode: (message) => codec.decode(message),
+    decode: (message, limits) => codec.decode(message, limits),
     encodePayload: (payload) => codec.encodePayload(payload),
-    decodePayload: (data) => codec.decodePayload(data),
+    decodePayload: (data, limits) => codec.decodePayload(data, limits),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Codec, ConnectOptions, Peer, PeerContext, PeerStatus, SocketLike } from '../../src/index.js';
+import type { Codec, ConnectOptions, DecodeLimits, Frame, Message, Peer, PeerContext, PeerStatus, SocketLike } from '../../src/index.js';
 import type { connect } from '../../src/index.js';
 import type { MsgpackCodec } from '../../src/msgpack.js';
 import type { MuxServer, ServeOptions, Verdict } from '../../src/node.js';
@@ -34,6 +34,9 @@ export type Serving = [
 
 export type Others = [
   Expect<Accepts<Codec, MsgpackCodec>>,
+  Expect<Accepts<Codec['decode'], (message: Message) => Frame>>,
+  Expect<Equal<Parameters<Codec['decode']>[1], DecodeLimits | undefined>>,
+  Expect<Equal<ConstructorParameters<typeof MsgpackCodec>, []>>,
   Expect<Equal<ReturnType<MsgpackCodec['encode']>, ArrayBuffer>>,
   Expect<Equal<Pair['dialer'], Peer>>,
   Expect<Equal<Extract<PeerStatus, { readonly state: 'waiting' }>['delayMs'], number>>,

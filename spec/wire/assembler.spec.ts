@@ -54,6 +54,12 @@ describe('Assembler states', () => {
     expect(state()).toEqual({ inProgress: true, byteLength: 2, pieces: 1 });
   });
 
+  it('tells the codec the limits that it is given', () => {
+    assembler.feed(more(bytes(0x92)), msgpack);
+    expect(() => assembler.feed(last(bytes(1, 2)), msgpack, undefined, { maxPayloadItems: 2 })).toThrow('at most 2 items');
+    expect(assembler.feed(last(bytes(0x92, 1, 2)), msgpack, undefined, { maxPayloadItems: 3 })).toEqual([1, 2]);
+  });
+
   it('in progress, a fragment without more: idle, the payload', () => {
     assembler.feed(more('"ab'), json);
     expect(assembler.feed(last('cd"'), json)).toBe('abcd');

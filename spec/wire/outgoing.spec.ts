@@ -6,6 +6,7 @@ import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
+import { encodedLength } from '../../src/wire/length.js';
 import { encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
 import { disguised } from '../support/foreign-codecs.js';
 
@@ -77,6 +78,13 @@ describe('encodeFrame', () => {
     const outgoing = new OutgoingFrame({ ...frame, payload }, codec.encodePayload(payload), codec);
     payload.n = 2;
     expect(encodeFrame(outgoing, codec)).toBe(json.encode(frame));
+  });
+
+  it('restores as many items as were encoded, for a codec without encodeWith', () => {
+    const wrapping = disguised(new MsgpackCodec());
+    const encoded = wrapping.encodePayload(Array.from({ length: 1_000_000 }, () => 0));
+    const message = encodeFrame(new OutgoingFrame({ type: 'data', stream: 1, payload: [] }, encoded, wrapping), wrapping);
+    expect(encodedLength(message)).toBeGreaterThan(encodedLength(encoded));
   });
 
   it.each<[string, Codec]>([

@@ -5,7 +5,8 @@ import { ProtocolError } from '../wire/errors.js';
 import { declareFragmentCost } from '../wire/fragment-cost.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
-import { checkNumber } from '../wire/limits.js';
+import { DEFAULT_LIMITS } from '../wire/limits.js';
+import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { withDoubledMarks } from './byte-order-mark.js';
@@ -16,16 +17,6 @@ import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-d
 import { plainCopy } from './plain-copy.js';
 import { malformed, prescan } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
-
-/** What a {@link MsgpackCodec} may be told. */
-export interface MsgpackCodecOptions {
-  /**
-   * Items of one message or reassembled payload: each scalar, map key, array and map is one, bytes and a `Date` are three.
-   * More are a ProtocolError. Default 1 000 000: an item takes some 64 bytes once decoded, at worst 150, so 16 MiB of empty
-   * maps would take 1 GiB.
-   */
-  readonly maxPayloadItems?: number | undefined;
-}
 
 /**
  * The codec `msgpack`: every frame is one binary message. It has to be registered before it is looked up.
@@ -52,21 +43,11 @@ export interface MsgpackCodecOptions {
 export class MsgpackCodec implements Codec {
   readonly name = 'msgpack';
   readonly binary = true;
-  readonly #messageLimits: PrescanLimits;
-  readonly #payloadLimits: PrescanLimits;
   #encoder = newEncoder();
   #decoder = newDecoder();
 
   static {
     declareFragmentCost(this);
-  }
-
-  /** @throws TypeError for an option that is not a number of at least 1 */
-  constructor(options: MsgpackCodecOptions = {}) {
-    const { maxPayloadItems = DEFAULT_MAX_ITEMS } = options;
-    checkNumber('maxPayloadItems', maxPayloadItems, 1);
-    this.#payloadLimits = { maxDepth: MAX_DEPTH, maxItems: maxPayloadItems, envelope: false };
-    this.#messageLimits = { ...this.#payloadLimits, maxDepth: MAX_DEPTH + 1, envelope: true };
   }
 
   /**
@@ -107,14 +88,16 @@ export class MsgpackCodec implements Codec {
   /**
    * Decodes one binary message. A fragment in it is an ArrayBuffer of its own.
    *
+   * @param limits how many items the message may have; by default 1 000 000
    * @throws ProtocolError for text, for bytes that are not one msgpack map or exceed a limit, and for an envelope with a
    *   missing or wrong field; the message quotes nothing of the content
    */
-  decode(message: Message): CompleteFrame {
+  decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
     const bytes = binary(message);
-    const frame = this.#decodeCanonical(bytes);
+    const frame = this.#decodeCanonical(bytes, maxPayloadItems);
     if (frame !== null) return frame;
-    const mapping = this.#decode(bytes, this.#messageLimits);
+    // The envelope is one level more than the payload inside it.
+    const mapping = this.#decode(bytes, { maxDepth: MAX_DEPTH + 1, maxItems: maxPayloadItems, envelope: true });
     if (isPlainObject(mapping) && mapping['fragment'] instanceof Uint8Array) mapping['fragment'] = mapping['fragment'].buffer;
     return fromMapping(mapping);
   }
@@ -136,11 +119,12 @@ export class MsgpackCodec implements Codec {
   /**
    * Decodes a reassembled payload.
    *
+   * @param limits how many items it may have; by default 1 000 000
    * @throws ProtocolError for text, and for bytes that are not one msgpack value or exceed a limit; the message quotes
    *   nothing of the content
    */
-  decodePayload(data: Message): unknown {
-    return this.#decode(binary(data), this.#payloadLimits);
+  decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
+    return this.#decode(binary(data), payloadLimits(maxPayloadItems));
   }
 
   // Each without the header of its map, which is one byte.
@@ -151,14 +135,14 @@ export class MsgpackCodec implements Codec {
   }
 
   /** `null` for any other message, which may be good or bad: it is told of as a whole. */
-  #decodeCanonical(bytes: Uint8Array): CompleteFrame | null {
+  #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
     const envelope = readCanonical(bytes);
     if (envelope === null) return null;
     const { type, stream, end, items, payloadAt } = envelope;
-    const maxItems = this.#payloadLimits.maxItems - items;
+    const maxItems = maxPayloadItems - items;
     if (maxItems < 1) return null;
     try {
-      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), { ...this.#payloadLimits, maxItems }));
+      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), payloadLimits(maxItems)));
     } catch {
       return null;
     }
@@ -174,7 +158,6 @@ export class MsgpackCodec implements Codec {
   }
 }
 
-const DEFAULT_MAX_ITEMS = 1_000_000;
 const KEPT_BYTES = 1024 * 1024;
 const ONE_BYTE = '';
 
@@ -190,6 +173,10 @@ const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
     return date;
   },
 };
+
+function payloadLimits(maxItems: number): PrescanLimits {
+  return { maxDepth: MAX_DEPTH, maxItems, envelope: false };
+}
 
 function binary(message: Message): Uint8Array {
   if (typeof message === 'string') throw malformed('expected bytes, got text');

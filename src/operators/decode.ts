@@ -4,6 +4,8 @@ import type { Codec, Message } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
+import { resolveLimits } from '../wire/limits.js';
+import type { Limits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { mapPresent } from './map-present.js';
 
@@ -13,13 +15,16 @@ import { mapPresent } from './map-present.js';
  * Errors with a `ProtocolError` on a message of the wrong kind (text under a binary codec or the reverse; the kind never
  * chooses the decoder) and on one that the codec cannot decode: both mean that the connection has to end.
  *
+ * @param limits of these the codec is told, which heeds `maxPayloadItems` where it is `msgpack`
+ *
  * @example
  * ```ts
  * of('{"type":"ping","nonce":"n1"}').pipe(decode(new JsonCodec())).subscribe((frame) => console.log(frame.type, frame.nonce));
  * // ping n1
  * ```
  */
-export function decode(codec: Codec): OperatorFunction<Message, CompleteFrame> {
+export function decode(codec: Codec, limits: Partial<Limits> = {}): OperatorFunction<Message, CompleteFrame> {
+  const resolved = resolveLimits(limits);
   const expected = codec.binary ? 'a binary' : 'a text';
   return mapPresent((message) => {
     if ((typeof message !== 'string') !== codec.binary) {
@@ -31,7 +36,7 @@ export function decode(codec: Codec): OperatorFunction<Message, CompleteFrame> {
       );
     }
     try {
-      return completeFrame(codec.decode(message));
+      return completeFrame(codec.decode(message, resolved));
     } catch (cause) {
       throw new ConnectionFault(
         cause instanceof Error ? cause.message : `codec '${codec.name}' could not decode a message`,

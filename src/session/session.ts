@@ -156,7 +156,7 @@ export class Session {
   #inbound(): Observable<unknown> {
     return this.transport.messages$.pipe(
       mapPresent((message) => this.#receives(message)),
-      decode(this.codec),
+      decode(this.codec, this.limits),
       mapPresent((frame) => this.#arrived(frame)),
       assemble(this.codec, this.limits, this.#reassembly),
       demultiplex(this.streams.sinks),

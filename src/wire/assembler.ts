@@ -2,6 +2,7 @@ import type { Codec, Message } from './codec.js';
 import { ABSENT, frameName } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';
+import type { DecodeLimits } from './limits.js';
 import { violation } from './violation.js';
 
 /**
@@ -51,10 +52,11 @@ export class Assembler {
    *
    * @param codec decodes the payload; used on the last fragment only
    * @param textBytes bytes of a fragment that is text, where they have been measured; a browser takes some 50 µs for that
+   * @param limits what `codec.decodePayload` is told
    * @throws ProtocolError when the frame carries no fragment (what is held stays), or when text and bytes are mixed, and
    *   whatever `codec.decodePayload` throws; after these two the assembler is idle
    */
-  feed(frame: Frame, codec: Codec, textBytes?: number): unknown {
+  feed(frame: Frame, codec: Codec, textBytes?: number, limits?: DecodeLimits): unknown {
     const fragment = frame.fragment ?? null;
     if (fragment === null) throw violation(frame.stream, `expected a fragment, got a ${frameName(frame.type)} without one`);
     this.#append(fragment, frame);
@@ -62,7 +64,7 @@ export class Assembler {
     if (frame.more === true) return ABSENT;
     const whole = this.#joined();
     this.reset();
-    return codec.decodePayload(whole);
+    return codec.decodePayload(whole, limits);
   }
 
   #append(fragment: Message, frame: Frame): void {

@@ -1,4 +1,5 @@
 import type { Frame } from './frame.js';
+import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
 export type Message = string | ArrayBuffer;
@@ -18,12 +19,17 @@ export interface Codec {
   readonly binary: boolean;
   /** One frame to one message: fields at their default omitted, keys in the order `type`, `stream`, then alphabetical. */
   encode(frame: Frame): Message;
-  /** One message to one frame: unknown keys dropped, an unknown type kept. */
-  decode(message: Message): Frame;
+  /**
+   * One message to one frame: unknown keys dropped, an unknown type kept.
+   *
+   * @param limits what the receiver puts up with: more is a `ProtocolError` of a codec that can decode to far more memory
+   *   than it was given bytes; others may leave it out. Default `DEFAULT_LIMITS`
+   */
+  decode(message: Message, limits?: DecodeLimits): Frame;
   /** Encodes a payload to exactly the bytes that {@link encode} writes in a frame's payload position. */
   encodePayload(payload: unknown): Message;
-  /** Decodes a reassembled payload. */
-  decodePayload(data: Message): unknown;
+  /** Decodes a reassembled payload, within the same limits as {@link decode}. */
+  decodePayload(data: Message, limits?: DecodeLimits): unknown;
   /**
    * Encodes `frame` around its already encoded payload, so that a payload is encoded once. Optional: without it the
    * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.

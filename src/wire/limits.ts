@@ -14,6 +14,13 @@ export interface Limits {
   /** One payload, reassembled or in one piece; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
   readonly maxPayloadBytes: number;
   /**
+   * Items of one message or reassembled payload under `msgpack`: each scalar, map key, array and map is one, bytes and a
+   * `Date` are three. Over it a message ends the connection, and a reassembled payload its stream, with PROTOCOL_ERROR. An
+   * item takes some 64 bytes once decoded, at worst 150, so 16 MiB of empty maps would take 1 GiB. At least 1. Default
+   * 1 000 000.
+   */
+  readonly maxPayloadItems: number;
+  /**
    * Unfinished and unread payloads of one connection together, and as much again of what came with opens, headers and trailers; the
    * stream that asks for more is reset. Default 64 MiB.
    */
@@ -54,12 +61,16 @@ export interface Limits {
   readonly maxQueuedBytes: number;
 }
 
+/** The limits that a decoder may be told of. */
+export type DecodeLimits = Pick<Limits, 'maxPayloadItems'>;
+
 const MIB = 1024 * 1024;
 
 /** The default of every limit. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxMessageBytes: MIB,
   maxPayloadBytes: 16 * MIB,
+  maxPayloadItems: 1_000_000,
   maxHeldBytes: 64 * MIB,
   maxFragments: 16_384,
   maxEmptyFragments: 100,
@@ -80,7 +91,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxQueuedBytes: 16 * MIB,
 });
 
-const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536, sendHighWaterBytes: 1 };
+const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536, maxPayloadItems: 1, sendHighWaterBytes: 1 };
 
 /**
  * Fills in the defaults and checks every given limit once.

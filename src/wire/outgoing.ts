@@ -1,6 +1,7 @@
 import type { Codec, Message } from './codec.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
+import type { DecodeLimits } from './limits.js';
 
 /**
  * A frame whose payload was encoded when the caller handed it over: what is sent is the value as it was at the call, and
@@ -53,12 +54,15 @@ export class OutgoingFrame implements CompleteFrame {
   }
 }
 
+// What this side has encoded itself takes no more memory than it did before.
+const OWN: DecodeLimits = { maxPayloadItems: Infinity };
+
 /** Encodes one frame to one message, without encoding again what this codec has prepared. */
 export function encodeFrame(frame: Frame, codec: Codec): Message {
   const encoded = OutgoingFrame.encodedBy(codec, frame);
   if (encoded === null) return codec.encode(frame);
   if (joins(codec)) return codec.encodeWith(frame, encoded);
-  return codec.encode({ ...frame, payload: codec.decodePayload(encoded) });
+  return codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
 }
 
 /** Whether a codec's `encodeWith` belongs to its `encode`: not where a subclass, or a wrapper, has another of the latter only. */

@@ -131,7 +131,7 @@ export class Reassembly {
     size: number,
   ): CompleteFrame | StreamFault | null {
     try {
-      const payload = assembler.feed(frame, this.codec, size - assembler.byteLength);
+      const payload = assembler.feed(frame, this.codec, size - assembler.byteLength, this.limits);
       if (frame.more) return null;
       this.#assembledBytes = size + headerBytes;
       this.release(stream);
