@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { CloseCode, decode, JsonCodec, ProtocolError, ResetCode } from '../src/index.js';
 import type { Codec, Message } from '../src/index.js';
@@ -187,6 +188,7 @@ describe('decode by a codec that throws', () => {
 
   it.each([
     { what: 'an error', thrown: new RangeError('too deep'), message: 'too deep' },
+    { what: 'an error of another realm', thrown: runInNewContext(`new RangeError('too deep')`) as unknown, message: 'too deep' },
     { what: 'something else', thrown: 'too deep', message: "codec 'torn' could not decode a message" },
   ])(
     'fails with a ProtocolError caused by $what',

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
 import { defaultErrorSerializer, RemoteError } from '../../src/index.js';
 import type { ErrorSerializer } from '../../src/peer/hooks.js';
@@ -91,11 +92,17 @@ describe('an error serializer', () => {
   });
 
   it('is the default one for a peer without: name and message', () => {
-    expect([new TypeError('t'), 'text', null].map(defaultErrorSerializer)).toEqual([
+    expect([new TypeError('t'), runInNewContext(`new TypeError('of another realm')`), 'text', null].map(defaultErrorSerializer)).toEqual([
       { name: 'TypeError', message: 't' },
+      { name: 'TypeError', message: 'of another realm' },
       { name: 'Error', message: 'text' },
       { name: 'Error', message: 'null' },
     ]);
+  });
+
+  it('gives the reason of an error of another realm its message', async () => {
+    const { sent } = await answered(throwing(runInNewContext(`new TypeError('why')`)), {});
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'TypeError', message: 'why' }, reason: 'why' }]);
   });
 
   it('is asked for a failing input of this side too', async () => {

@@ -1,5 +1,6 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { Subject, throwError } from 'rxjs';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { endless } from '../support/endless.js';
@@ -119,5 +120,20 @@ describe('sendAll stops its input', () => {
     void dialer.open().sendAll(input);
     await time.advance();
     expect(input.observed).toBe(false);
+  });
+});
+
+describe('an input that has failed', () => {
+  it.each<[string, unknown]>([
+    ['an error', new RangeError('no more')],
+    ['an error of another realm', runInNewContext(`new RangeError('no more')`)],
+  ])('with %s rejects with it what is sent behind it', async (_what, broken) => {
+    const { dialer } = createPair();
+    const stream = dialer.open();
+    progressOf(stream.sendAll(throwError(() => broken)));
+    await time.advance();
+    const outcome = progressOf(stream.send(1));
+    await time.advance();
+    expect(outcome.error).toBe(broken);
   });
 });

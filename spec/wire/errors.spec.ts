@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import {
   CancelledError,
@@ -129,6 +130,7 @@ describe('isMuxError', () => {
 
   it.each<[string, unknown, boolean]>([
     ['an error of a second copy of the package', foreign({ code: 'RESET', retriable: false }), true],
+    ['one of another realm', runInNewContext(`Object.assign(new Error('x'), { code: 'RESET', retriable: false })`), true],
     ['a plain error', new Error('x'), false],
     ['an error of Node', foreign({ code: 'ECONNRESET' }), false],
     ['an error with a numeric code', foreign({ code: 1, retriable: true }), false],

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { Codec } from '../../src/wire/codec.js';
@@ -176,6 +177,12 @@ describe('Connection table: faults of one stream', () => {
     const odd: Codec = { ...disguised(json), decodePayload: () => raise('text') };
     const strange = new Reassembly(odd, resolveLimits());
     expect(strange.accept(last('1'))).toEqual(fault(ResetCode.PROTOCOL_ERROR, 'fragments do not reassemble'));
+  });
+
+  it('answers with the message of an error of another realm', () => {
+    const odd: Codec = { ...disguised(json), decodePayload: () => raise(runInNewContext(`new TypeError('odd')`)) };
+    const strange = new Reassembly(odd, resolveLimits());
+    expect(strange.accept(last('1'))).toEqual(fault(ResetCode.PROTOCOL_ERROR, 'odd'));
   });
 });
 

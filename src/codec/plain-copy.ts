@@ -1,5 +1,6 @@
 import type { Metadata } from '../wire/frame.js';
 import { isPlainObject } from '../wire/plain-object.js';
+import { tagOf } from '../wire/tags.js';
 import { mayBeIndex, thrifty } from './index-keys.js';
 
 /** What one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */
@@ -177,10 +178,6 @@ function hidesContent(value: object): boolean {
 }
 
 const LISTED = new Set(['Error', 'Map', 'Promise', 'RegExp', 'Set', 'WeakMap', 'WeakSet']);
-
-function tagOf(value: object): string {
-  return Object.prototype.toString.call(value).slice('[object '.length, -1);
-}
 
 function refusal(value: unknown, key: Key, depth: number, copying: Copying): TypeError {
   return failure(copying, `expected a value it can carry at ${place(key, depth, copying)}, got ${kindOf(value)}`);

@@ -7,6 +7,7 @@ import type { CompleteFrame } from '../wire/frame.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { isError } from '../wire/tags.js';
 import { mapPresent } from './map-present.js';
 
 /**
@@ -38,12 +39,9 @@ export function decode(codec: Codec, limits: Partial<Limits> = {}): OperatorFunc
     try {
       return completeFrame(codec.decode(message, resolved));
     } catch (cause) {
-      throw new ConnectionFault(
-        cause instanceof Error ? cause.message : `codec '${codec.name}' could not decode a message`,
-        undefined,
-        undefined,
-        { cause },
-      );
+      throw new ConnectionFault(isError(cause) ? cause.message : `codec '${codec.name}' could not decode a message`, undefined, undefined, {
+        cause,
+      });
     }
   });
 }

@@ -1,3 +1,4 @@
+import { isError } from '../wire/tags.js';
 import type { ErrorSerializer } from './hooks.js';
 
 /**
@@ -10,14 +11,14 @@ import type { ErrorSerializer } from './hooks.js';
  * ```
  */
 export const defaultErrorSerializer: ErrorSerializer = (error) => ({
-  name: error instanceof Error ? error.name : 'Error',
+  name: isError(error) ? error.name : 'Error',
   message: messageOf(error),
 });
 
 /** The text of whatever was thrown; never throws itself. */
 export function messageOf(error: unknown): string {
   try {
-    return error instanceof Error ? String(error.message) : String(error);
+    return isError(error) ? String(error.message) : String(error);
   } catch {
     return 'unknown error';
   }

@@ -5,6 +5,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
+import { isError } from '../wire/tags.js';
 import { rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
@@ -89,7 +90,7 @@ export class Outbox {
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;
     const { error } = stream;
-    if (error instanceof Error) return error;
+    if (isError(error)) return error;
     const { status } = stream.core;
     if (status.state === 'draining' && status.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.warn()) {

@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
+import { isError } from '../wire/tags.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
@@ -101,7 +102,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   protected override failed(event: SocketEvent): void {
     const { error } = event;
-    this.#tooBig ||= error instanceof Error && 'code' in error && error.code === TOO_BIG_ERROR;
+    this.#tooBig ||= isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
     super.failed(event);
   }
 

@@ -1,5 +1,6 @@
 import type { CloseReason } from './close-reason.js';
 import { ResetCode, resetCodeName } from './reset-code.js';
+import { isError } from './tags.js';
 
 interface MuxErrorOptions extends ErrorOptions {
   readonly retriable?: boolean | undefined;
@@ -239,10 +240,6 @@ export type AnyMuxError = AnyStreamError | ProtocolError | ConnectError | CodecE
 export function isMuxError(error: unknown): error is AnyMuxError {
   return (
     error instanceof MuxError ||
-    (error instanceof Error &&
-      'code' in error &&
-      typeof error.code === 'string' &&
-      'retriable' in error &&
-      typeof error.retriable === 'boolean')
+    (isError(error) && 'code' in error && typeof error.code === 'string' && 'retriable' in error && typeof error.retriable === 'boolean')
   );
 }

@@ -8,6 +8,7 @@ import { LazyMap } from './lazy.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 import { ResetCode } from './reset-code.js';
+import { isError } from './tags.js';
 
 interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;
@@ -137,7 +138,7 @@ export class Reassembly {
       this.release(stream);
       return { ...frame, payload, fragment: null, headers };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'fragments do not reassemble';
+      const reason = isError(error) ? error.message : 'fragments do not reassemble';
       return this.#refuse({ ...frame, headers }, stream, ResetCode.PROTOCOL_ERROR, reason);
     }
   }

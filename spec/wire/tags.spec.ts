@@ -1,0 +1,28 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { isError } from '../../src/wire/tags.js';
+
+class Failure extends RangeError {}
+
+describe('isError', () => {
+  it.each<[string, unknown]>([
+    ['an error', new Error('x')],
+    ['an instance of a subclass', new Failure('x')],
+    ['what inherits from Error by its prototype alone', Object.create(Error.prototype)],
+    ['an error of another realm', runInNewContext('new TypeError("x")')],
+    ['an instance of a subclass of another realm', runInNewContext('new (class extends Error {})("x")')],
+    ['what an aborted signal gives as its reason', AbortSignal.abort().reason],
+  ])('takes %s', (_what, value) => {
+    expect(isError(value)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'Error'],
+    ['an object that looks like one', { name: 'Error', message: 'x', stack: '' }],
+    ['the class itself', Error],
+  ])('refuses %s', (_what, value) => {
+    expect(isError(value)).toBe(false);
+  });
+});

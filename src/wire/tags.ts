@@ -1,0 +1,11 @@
+/** The name that `Object.prototype.toString` has for a value, which for what is built in is the same in every realm. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+/** Whether a value is an error, of this realm or another, such as the context that a test runner gives its tests. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || ERRORS.has(tagOf(value));
+}
+
+const ERRORS = new Set(['Error', 'DOMException']);
