@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonCodec } from '../../src/codec/json.js';
@@ -243,6 +244,7 @@ describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
     ['undefined', undefined, 'undefined'],
     ['ABSENT', ABSENT, 'a symbol'],
     ['an ArrayBuffer', new ArrayBuffer(1), 'bytes (ArrayBuffer)'],
+    ['an ArrayBuffer of another realm', runInNewContext('new ArrayBuffer(1)'), 'bytes (ArrayBuffer)'],
     ['a typed array', new Float32Array(2), 'bytes (Float32Array)'],
     ['a DataView', new DataView(new ArrayBuffer(1)), 'bytes (DataView)'],
     ['a Buffer, which has a toJSON', Buffer.of(1), 'bytes (Uint8Array)'],

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { decode, encode, ExtData } from '@msgpack/msgpack';
 import fc from 'fast-check';
@@ -71,6 +72,11 @@ describe('MsgpackCodec.encode: envelope rules', () => {
     }
   });
 
+  it('writes a fragment of another realm as bytes', () => {
+    const fragment = runInNewContext('Uint8Array.of(1, 2).buffer') as ArrayBuffer;
+    expect(codec.decode(codec.encode({ type: 'data', stream: 1, fragment, more: true })).fragment).toEqual(bytes(1, 2));
+  });
+
   it('writes a fragment of text as text: what it is for is not the codec’s to judge', () => {
     expect(codec.decode(codec.encode({ type: 'data', stream: 1, fragment: 'text' })).fragment).toBe('text');
   });
@@ -117,6 +123,8 @@ describe('MsgpackCodec: values', () => {
     ['integers up to 2^53', [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER], undefined],
     ['a Date, to the ms', [new Date(0), new Date(1_700_000_000_123), new Date(-1), new Date(8.64e15), new Date(-8.64e15)], undefined],
     ['an ArrayBuffer', { raw: bytes(1, 2) }, { raw: Uint8Array.of(1, 2) }],
+    ['a Date of another realm', [runInNewContext('new Date(5)')], [new Date(5)]],
+    ['an ArrayBuffer of another realm', [runInNewContext('Uint8Array.of(1, 2).buffer')], [Uint8Array.of(1, 2)]],
     ['a part of a larger buffer', Uint8Array.of(0, 1, 2, 3).subarray(1, 3), Uint8Array.of(1, 2)],
     ['a Buffer', Buffer.from('ab'), Uint8Array.of(0x61, 0x62)],
     ['a view of wider elements', Uint16Array.of(0x0201), Uint8Array.of(1, 2)],
@@ -213,6 +221,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     ['a function with properties', Object.assign(() => 1, { a: 1 }), 'a function'],
     ['a bigint', 1n, 'a bigint'],
     ['an invalid Date', new Date(NaN), 'an invalid Date'],
+    ['an invalid Date of another realm', runInNewContext('new Date(NaN)'), 'an invalid Date'],
     ['a Map', new Map([['a', 1]]), 'a Map'],
     ['a Set', new Set([1]), 'a Set'],
     ['a WeakMap', new WeakMap(), 'a WeakMap'],

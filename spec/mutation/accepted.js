@@ -96,6 +96,7 @@ export const ACCEPTED = [
     { code: "typeof item !== 'string'", mutant: 'true', why: FASTER },
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
+  ...of('src/codec/msgpack-dialect.ts', [{ code: 'frame.fragment != null', mutant: 'true', why: FASTER }]),
   ...of('src/codec/msgpack-canonical.ts', [{ code: "typeof stream !== 'number'", mutant: 'false', why: NARROWING }]),
   ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'takes a buffer of 4 GiB to tell' }]),
   ...of('src/codec/msgpack.ts', [

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
@@ -85,6 +86,8 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['nested arrays', [[], [[1]]], [[], [[1]]]],
     ['dates', new Date(5), new Date(5)],
     ['invalid dates', new Date(Number.NaN), new Date(Number.NaN)],
+    ['dates of two realms', new Date(5), runInNewContext('new Date(5)')],
+    ['bytes of two realms', bytes(1, 2), runInNewContext('Uint8Array.of(1, 2).buffer')],
     ['typed arrays', Uint8Array.of(1, 2), Uint8Array.of(1, 2)],
     ['a view and the buffer of the same bytes', new Uint8Array(bytes(0, 1, 2), 1), bytes(1, 2)],
     ['a Buffer and a Uint8Array', Buffer.from([1]), Uint8Array.of(1)],

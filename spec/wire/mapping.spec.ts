@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ProtocolError } from '../../src/wire/errors.js';
@@ -127,7 +128,7 @@ describe('from_mapping', () => {
     ['stream', [0, 1, HIGHEST, null]],
     ['last_stream', [0, 2, HIGHEST, null]],
     ['code', [0, -1, 256, 2 ** 60, null]],
-    ['fragment', ['', 'slice', BYTES, null]],
+    ['fragment', ['', 'slice', BYTES, runInNewContext('new ArrayBuffer(2)'), null]],
     ['more', [true, false]],
     ['end', [true, false]],
     ['headers', [{}, { a: [1] }, Object.create(null), null]],
@@ -163,6 +164,7 @@ describe('from_mapping', () => {
     ['fragment', ['a'], 'an array'],
     ['fragment', {}, 'an object'],
     ['fragment', Uint8Array.of(1), 'bytes'],
+    ['nonce', runInNewContext('new ArrayBuffer(2)'), 'bytes'],
     ['more', 1, '1'],
     ['more', null, 'null'],
     ['more', 'true', 'a string'],

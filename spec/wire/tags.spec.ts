@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isError } from '../../src/wire/tags.js';
+import { isArrayBuffer, isDate, isError } from '../../src/wire/tags.js';
 
 class Failure extends RangeError {}
 
@@ -24,5 +24,26 @@ describe('isError', () => {
     ['the class itself', Error],
   ])('refuses %s', (_what, value) => {
     expect(isError(value)).toBe(false);
+  });
+});
+
+describe.each([
+  { name: 'isArrayBuffer', is: isArrayBuffer, source: 'new ArrayBuffer(1)', own: new ArrayBuffer(1) },
+  { name: 'isDate', is: isDate, source: 'new Date(0)', own: new Date(0) },
+])('$name', ({ is, source, own }) => {
+  it('takes one of this realm and of another', () => {
+    expect([is(own), is(runInNewContext(source))]).toEqual([true, true]);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', '[object Date]'],
+    ['a map', {}],
+    ['a view', new Uint8Array(1)],
+    ['shared memory', new SharedArrayBuffer(1)],
+    ['a view of another realm', runInNewContext('new Uint8Array(1)')],
+  ])('refuses %s', (_what, value) => {
+    expect(is(value)).toBe(false);
   });
 });

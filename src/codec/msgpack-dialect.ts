@@ -1,5 +1,6 @@
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
+import { isArrayBuffer, isDate } from '../wire/tags.js';
 import { metadataCopy, wellFormed } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 
@@ -15,8 +16,8 @@ export const MSGPACK_DIALECT: Dialect = {
   protoKey: false,
   asksToJSON: false,
   atom(value) {
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return bytesOf(value);
-    if (!(value instanceof Date)) return undefined;
+    if (ArrayBuffer.isView(value) || isArrayBuffer(value)) return bytesOf(value);
+    if (!isDate(value)) return undefined;
     const time = value.getTime();
     return Number.isNaN(time) ? undefined : new Date(time);
   },
@@ -35,7 +36,7 @@ export function checkedMapping(frame: Frame): Record<string, unknown> {
     const text = frame[key];
     if (typeof text === 'string') mapping[key] = wellFormed(text);
   }
-  if (frame.fragment instanceof ArrayBuffer) mapping['fragment'] = new Uint8Array(frame.fragment);
+  if (frame.fragment != null && isArrayBuffer(frame.fragment)) mapping['fragment'] = new Uint8Array(frame.fragment);
   return mapping;
 }
 

@@ -1,6 +1,6 @@
 import type { Metadata } from '../wire/frame.js';
 import { isPlainObject } from '../wire/plain-object.js';
-import { tagOf } from '../wire/tags.js';
+import { isArrayBuffer, isDate, tagOf } from '../wire/tags.js';
 import { mayBeIndex, thrifty } from './index-keys.js';
 
 /** What one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */
@@ -168,7 +168,7 @@ function unboxed(value: object): unknown {
 }
 
 function isBytes(value: object): boolean {
-  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+  return ArrayBuffer.isView(value) || isArrayBuffer(value);
 }
 
 // What the platform keeps in slots has a tag of its own and no properties; those that are listed may have some beside.
@@ -211,6 +211,6 @@ function kindOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
   const tag = tagOf(value);
   if (isBytes(value)) return `bytes (${tag})`;
-  if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date';
+  if (isDate(value) && Number.isNaN(value.getTime())) return 'an invalid Date';
   return `${/^[AEIO]/.test(tag) ? 'an' : 'a'} ${tag}`;
 }

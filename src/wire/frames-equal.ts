@@ -1,6 +1,7 @@
 import type { Frame } from './frame.js';
 import { toMapping } from './mapping.js';
 import { isPlainObject } from './plain-object.js';
+import { isArrayBuffer, isDate } from './tags.js';
 
 /**
  * Whether two frames are equal in all twelve fields once defaults are filled in, so an omitted payload equals `ABSENT`.
@@ -48,7 +49,7 @@ function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
     for (const key of keys) pairs.push([a[key], b[key]]);
     return true;
   }
-  if (a instanceof Date) return b instanceof Date && Object.is(a.getTime(), b.getTime());
+  if (isDate(a)) return isDate(b) && Object.is(a.getTime(), b.getTime());
   const [left, right] = [bytesOf(a), bytesOf(b)];
   return left !== null && right !== null && sameBytes(left, right);
 }
@@ -56,7 +57,7 @@ function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
 const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
 
 function bytesOf(value: object): Uint8Array | null {
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (isArrayBuffer(value)) return new Uint8Array(value);
   return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : null;
 }
 

@@ -2,6 +2,7 @@ import { ProtocolError } from './errors.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
 import { isPlainObject } from './plain-object.js';
+import { isArrayBuffer } from './tags.js';
 import { violation } from './violation.js';
 
 /**
@@ -80,7 +81,7 @@ const isText = (value: unknown): value is string | null => typeof value === 'str
 const isType = (value: unknown): value is string | undefined => typeof value === 'string';
 const isCode = (value: unknown): value is number | null => Number.isInteger(value) || value === null;
 const isId = (value: unknown): value is number | null => (Number.isSafeInteger(value) && Number(value) >= 0) || value === null;
-const isSlice = (value: unknown): value is string | ArrayBuffer | null => isText(value) || value instanceof ArrayBuffer;
+const isSlice = (value: unknown): value is string | ArrayBuffer | null => isText(value) || isArrayBuffer(value);
 const isMetadata = (value: unknown): value is Metadata | null => value === null || isPlainObject(value);
 const isAnything = (value: unknown): value is unknown => value !== undefined;
 
@@ -122,7 +123,7 @@ function wrong(envelope: Envelope, text: string): ProtocolError {
 function describe(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return 'an array';
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return 'bytes';
+  if (isArrayBuffer(value) || ArrayBuffer.isView(value)) return 'bytes';
   if (value === undefined) return 'nothing';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -8,4 +8,14 @@ export function isError(value: unknown): value is Error {
   return value instanceof Error || ERRORS.has(tagOf(value));
 }
 
+/** Whether a value is an ArrayBuffer, of this realm or another; memory that is shared is none. */
+export function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer || tagOf(value) === 'ArrayBuffer';
+}
+
+/** Whether a value is a `Date`, of this realm or another. */
+export function isDate(value: unknown): value is Date {
+  return value instanceof Date || tagOf(value) === 'Date';
+}
+
 const ERRORS = new Set(['Error', 'DOMException']);
