@@ -105,6 +105,12 @@ describe('an error serializer', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'TypeError', message: 'why' }, reason: 'why' }]);
   });
 
+  it('says what goes beside the reset code of an error that is no reset', async () => {
+    const thrown = Object.assign(new Error('secret'), { resetCode: 400 });
+    const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 400, payload: { message: 'failed' }, reason: 'failed' }]);
+  });
+
   it('is asked for a failing input of this side too', async () => {
     const { dialer } = createPair({ dialer: { errorSerializer: () => 'serialized' } });
     const sent = framesOf(dialer);

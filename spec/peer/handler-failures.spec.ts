@@ -1,8 +1,9 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { RefusedError, RemoteError, ResetError } from '../../src/index.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
-import { untouchable } from '../support/hostile-values.js';
+import { bomb, untouchable } from '../support/hostile-values.js';
 import { askingIn, throwing } from '../support/peer-answers.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -40,6 +41,13 @@ const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string,
       message: 'io',
     },
   ],
+  [
+    'an Error whose reset code throws when it is looked at',
+    Object.defineProperty(new Error('shy'), 'resetCode', { get: bomb }),
+    'shy',
+    { name: 'Error', message: 'shy' },
+  ],
+  ['an object with a reset code that is no Error', { resetCode: 400, toString: () => 'odd' }, 'odd', { name: 'Error', message: 'odd' }],
   [
     'an Error with a fraction for a reset code',
     Object.assign(new Error('half'), { code: 'X', retriable: false, resetCode: 1.5, reason: 'r' }),
@@ -90,6 +98,21 @@ describe('a handler that throws an error with a reset code', () => {
       Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 300, reason: 'quota', payload: 1 }),
       { code: 300, reason: 'quota', payload: 1 },
     ],
+    [
+      'plain Error with a code',
+      Object.assign(new RangeError('much'), { resetCode: 400 }),
+      { code: 400, payload: { name: 'RangeError', message: 'much' }, reason: 'much' },
+    ],
+    [
+      'plain Error of another realm with a code',
+      runInNewContext(`Object.assign(new RangeError('much'), { resetCode: 400 })`),
+      { code: 400, payload: { name: 'RangeError', message: 'much' }, reason: 'much' },
+    ],
+    [
+      'look-alike of a ResetError without a text for its reason',
+      Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 300, reason: 1, payload: 'p' }),
+      { code: 300, payload: { name: 'Error', message: 'x' }, reason: 'x' },
+    ],
     ['ResetError whose payload cannot be sent', new ResetError(300, 'quota', () => 1), { code: 300, reason: 'quota' }],
   ])('sends a %s as that reset', async (_what, thrown, reset) => {
     const { sent } = await answered(throwing(thrown));
@@ -100,6 +123,7 @@ describe('a handler that throws an error with a reset code', () => {
     ['RefusedError', new RefusedError('not here')],
     ['RefusedError of a goaway', new RefusedError('not here', null)],
     ['ResetError of that code', new ResetError(7, 'not here')],
+    ['plain Error of that code', Object.assign(new Error('not here'), { resetCode: 7 })],
   ])('never sends REFUSED for a %s, because it has run', async (_what, thrown) => {
     const { sent, outcome } = await answered(throwing(thrown));
     const { name, message } = thrown;

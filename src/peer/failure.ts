@@ -1,6 +1,7 @@
 import { log } from '../logger.js';
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { isError } from '../wire/tags.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
 import { disown, isThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
@@ -15,20 +16,22 @@ export interface Failure {
 }
 
 /**
- * Turns what was thrown into a reset. An error that carries a reset code, such as one that a proxied call failed with, goes
- * out as that reset. But never as REFUSED, which vouches that nothing was done, and what tells of a failed application is
- * left to a serializer that the owner has given.
+ * Turns what was thrown into a reset. One that a proxied call failed with goes out as it came, and any other error with an
+ * integer as its `resetCode` under that code. But never as REFUSED, which vouches that nothing was done, and what tells of a
+ * failed application is left to a serializer that the owner has given.
  *
  * The reason is the `message` of the serializer's value where it has one, so that a serializer can redact both.
  */
 export function failureOf(error: unknown, serializer: ErrorSerializer): Failure {
-  return readOwnReset(error, serializer) ?? serialized(error, serializer);
+  return (
+    read(() => ownReset(error, serializer)) ?? serialized(error, serializer, read(() => ownCode(error)) ?? ResetCode.APPLICATION_ERROR)
+  );
 }
 
-/** {@link ownReset} of an error that may be anything, and throw when it is looked at: then it stands for none. */
-function readOwnReset(error: unknown, serializer: ErrorSerializer): Failure | null {
+/** What is read of an error that may be anything, and throw when it is looked at: then it is nothing. */
+function read<T>(look: () => T): T | null {
   try {
-    return ownReset(error, serializer);
+    return look();
   } catch {
     return null;
   }
@@ -44,8 +47,14 @@ function ownReset(error: unknown, serializer: ErrorSerializer): Failure | null {
   return { code, reason, payload: 'payload' in error ? error.payload : null };
 }
 
-function serialized(error: unknown, serializer: ErrorSerializer): Failure {
-  const code = ResetCode.APPLICATION_ERROR;
+/** The code that an error goes out under, whatever else it is. */
+function ownCode(error: unknown): ResetCode | null {
+  if (!isError(error) || !('resetCode' in error)) return null;
+  const { resetCode: code } = error;
+  return typeof code === 'number' && Number.isSafeInteger(code) && code !== ResetCode.REFUSED ? code : null;
+}
+
+function serialized(error: unknown, serializer: ErrorSerializer, code: ResetCode): Failure {
   try {
     const payload = asked(serializer, error);
     const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
