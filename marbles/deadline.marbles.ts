@@ -161,10 +161,10 @@ describe('a deadline', () => {
       const expected = '      -------#';
       const arrived = '       -----------';
       const { server, dial } = dialed((peer) => peer.onStream(() => undefined));
-      server.refuse(null);
+      server.refuse(0);
       const peer = dial({ reconnect: { minDelayMs: 20, maxDelayMs: 20, maxAttempts: 100 } });
       opens$.subscribe(() => {
-        server.refuse(undefined);
+        server.refuse(null);
       });
       const error = expect.objectContaining({ code: 'DEADLINE_EXCEEDED', streamId: null });
       expectObservable(calls$.pipe(mergeMap(() => peer.request$('x', { timeoutMs: 5 })))).toBe(expected, undefined, error);

@@ -39,10 +39,10 @@ describe('half an hour', () => {
 
       hangs$.subscribe(() => {
         server.link?.stall('acceptor');
-        server.refuse(null);
+        server.refuse(0);
       });
       isBack$.subscribe(() => {
-        server.refuse(undefined);
+        server.refuse(null);
       });
       restarts$.subscribe(() => void accepted().close({ drainMs: 60_000 }));
 

@@ -27,8 +27,8 @@ interface Row {
   readonly subs1?: string;
   readonly subs2?: string;
   readonly subs3?: string;
-  /** The HTTP status that refuses every dial. */
-  readonly status?: number | null;
+  /** The HTTP status that refuses every dial; 0 where nobody answers. */
+  readonly status?: number;
   readonly dialing?: ConnectOptions;
   readonly expected: string;
   readonly reasons: string;
@@ -85,7 +85,7 @@ describe('the reconnect helper', () => {
     },
     {
       does: 'gives up five failures in, while it has never been connected',
-      status: null,
+      status: 0,
       calls: '   c                ',
       expected: '(cwcwcwcwcx|)    ',
       reasons: ' (llllL|)         ',
@@ -155,7 +155,7 @@ describe('the reconnect helper', () => {
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const answer$ = cold('-');
       const { server, accepted, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
-      server.refuse(row.status);
+      server.refuse(row.status ?? null);
       // Dialed when the rows begin, so that they see it from the first moment on.
       const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay({ bufferSize: 1, refCount: false }));
       const answers$ = cold(row.calls).pipe(

@@ -41,7 +41,7 @@ export function joined(counting: Counting): Scene {
 /** A scene whose asking side dials; `refused` with nobody there. */
 export function dialed(counting: Counting, options: ConnectOptions, refused = false): Scene {
   const server = createServer();
-  if (refused) server.refuse(null);
+  if (refused) server.refuse(0);
   return scene(
     counting,
     () => connect('ws://test', { ...QUIET, socket: server.socket, ...options }),

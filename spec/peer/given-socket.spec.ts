@@ -20,16 +20,16 @@ const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: 
 describe('new Peer(socket)', () => {
   function given() {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const remote = new Peer(new MemorySocket(line.ends.acceptor, undefined), { isDialer: false, keepalive: false });
+    const remote = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
     remote.onStream((payload, stream) => stream.reply(payload));
     void remote.serve();
-    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const socket = new MemorySocket(line.ends.dialer, null);
     const peer = new Peer(socket, { isDialer: true, keepalive: false });
     return { line, socket, peer, remote };
   }
 
   it.each([undefined, null, 'dialer'])('wants to know which end it is: isDialer %p is a TypeError', (isDialer) => {
-    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, undefined);
+    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     const options = { isDialer } as unknown as { readonly isDialer: boolean };
     expect(() => new Peer(socket, options)).toThrow(new TypeError(`isDialer: expected a boolean, got ${String(isDialer)}`));
   });
@@ -63,7 +63,7 @@ describe('new Peer(socket)', () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const [peer, remote] = ([true, false] as const).map(
       (isDialer) =>
-        new Peer(new MemorySocket(isDialer ? line.ends.dialer : line.ends.acceptor, undefined), {
+        new Peer(new MemorySocket(isDialer ? line.ends.dialer : line.ends.acceptor, null), {
           isDialer,
           keepalive: false,
           onStream: (_, stream) => stream.reply(isDialer),

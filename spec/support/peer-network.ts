@@ -56,7 +56,7 @@ export class Network {
     this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
     if (answer === 'silence') return this.#silent();
     if (answer === 'accept') void peer.serve();
-    return new MemorySocket(line.ends.dialer, typeof answer === 'object' && 'status' in answer ? answer.status : undefined);
+    return new MemorySocket(line.ends.dialer, typeof answer === 'object' && 'status' in answer ? (answer.status ?? 0) : null);
   };
 
   #silent(): SocketLike {

@@ -179,7 +179,7 @@ describe('virtualTime', () => {
       server.refuse(503);
       server.link?.cut();
       await time.advance(30_000);
-      server.refuse(undefined);
+      server.refuse(null);
       await time.advance(30_000);
       const answer = peer.request(minute);
       await time.advance();

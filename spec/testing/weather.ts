@@ -60,7 +60,7 @@ export async function run({ latencyMs, events }: Weather, accept: (peer: Peer) =
       } else {
         server.refuse(503);
         link?.cut();
-        at(ms, () => server.refuse(undefined));
+        at(ms, () => server.refuse(null));
       }
     });
   const peer = connect('ws://test', {

@@ -39,5 +39,6 @@ export type Others = [
   Expect<Equal<ConstructorParameters<typeof MsgpackCodec>, []>>,
   Expect<Equal<ReturnType<MsgpackCodec['encode']>, ArrayBuffer>>,
   Expect<Equal<Pair['dialer'], Peer>>,
+  Expect<Equal<Parameters<TestServer['refuse']>, [status: number | null]>>,
   Expect<Equal<Extract<PeerStatus, { readonly state: 'waiting' }>['delayMs'], number>>,
 ];

@@ -52,7 +52,7 @@ export function peerFromMarbles(
   const line = new MemoryLink({ protocol: subprotocol(codec) });
   const carried$ = new ReplaySubject<Carried>(Infinity, 1);
   line.carried$.subscribe(carried$);
-  const socket = new MemorySocket(line.ends.dialer, undefined);
+  const socket = new MemorySocket(line.ends.dialer, null);
   const peer = new Peer(socket, { ...given, codec, isDialer });
   const row = helpers.hot<Frame>(inbound, frames);
   void peer.serve();

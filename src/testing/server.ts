@@ -26,8 +26,8 @@ export interface TestServer {
   readonly peers$: Observable<Peer>;
   /** The line to the peer that dialed last; `null` before. */
   readonly link: Link | null;
-  /** From now on dials are refused with this HTTP status; with `null` nobody answers; with `undefined` they are taken again. */
-  refuse(status: number | null | undefined): void;
+  /** From now on dials are refused with this HTTP status; with 0 nobody answers at all; with `null` they are taken again. */
+  refuse(status: number | null): void;
 }
 
 /**
@@ -47,7 +47,7 @@ export function createServer({ latencyMs, faults, ...options }: TestServerOption
   const given = { keepalive: false as const, ...options };
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
-  let refusal: number | null | undefined;
+  let refusal: number | null = null;
   return {
     peers$: peers$.asObservable(),
     get link() {
@@ -59,7 +59,7 @@ export function createServer({ latencyMs, faults, ...options }: TestServerOption
     socket(_url, protocol) {
       const core = new PeerCore(resolveOptions(given, false));
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
-      if (refusal === undefined) {
+      if (refusal === null) {
         link = linkOf(line, core.codec);
         const peer = peerOver(core, of(line.ends.acceptor), given.onStream);
         peers$.next(peer);

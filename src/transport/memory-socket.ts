@@ -5,6 +5,9 @@ import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 
+/** In place of a status where no server answers. */
+const NOBODY = 0;
+
 type EventType = 'open' | 'message' | 'error' | 'close';
 
 /** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, a turn later. */
@@ -18,14 +21,14 @@ export class MemorySocket implements SocketLike {
   };
   #readyState: number = ReadyState.CONNECTING;
 
-  /** @param refusal the HTTP status that refuses the handshake, or `null` for a server that is not there; `undefined` opens */
+  /** @param refusal the HTTP status that refuses the handshake, or 0 for a server that is not there; `null` opens */
   constructor(
     private readonly end: MemoryTransport,
-    private readonly refusal: number | null | undefined,
+    private readonly refusal: number | null,
   ) {
     asapScheduler.schedule(() => {
       if (this.#readyState !== ReadyState.CONNECTING) return;
-      if (refusal === undefined) this.#open();
+      if (refusal === null) this.#open();
       else this.#close({ code: 1006, reason: '', wasClean: false });
     });
   }
@@ -43,7 +46,7 @@ export class MemorySocket implements SocketLike {
   }
 
   get refusedStatus(): number | null {
-    return this.#readyState === ReadyState.CONNECTING ? null : (this.refusal ?? null);
+    return this.#readyState === ReadyState.CONNECTING || this.refusal === NOBODY ? null : this.refusal;
   }
 
   send(data: Message): void {
