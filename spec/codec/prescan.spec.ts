@@ -176,7 +176,7 @@ describe('prescan: limits', () => {
     ['bytes in a map', [0x81, ...text('a'), 0xc4, 0], 5],
   ])('counts %s as items', (_title, bytes, items) => {
     expect(failureOf(() => scan(bytes, { maxItems: items }))).toBe('returns');
-    const refused = `ProtocolError: codec 'msgpack': expected at most ${items - 1} items, got more`;
+    const refused = `ProtocolError: codec 'msgpack': expected at most ${items - 1} items (maxPayloadItems), got more`;
     expect(items === 1 || failureOf(() => scan(bytes, { maxItems: items - 1 })) === refused).toBe(true);
   });
 });

@@ -116,7 +116,7 @@ describe('new Peer(socket)', () => {
 
   it('over a socket of another subprotocol whose remote does not close it ends when nothing has moved for 2 s', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
-    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const socket = new MemorySocket(line.ends.dialer, null);
     const peer = new Peer(socket, { isDialer: true });
     void peer.serve();
     await time.advance(1_000);
@@ -131,7 +131,7 @@ describe('new Peer(socket)', () => {
 
   it('closed while a socket of another subprotocol closes ends that at once', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
-    const socket = new MemorySocket(line.ends.dialer, undefined);
+    const socket = new MemorySocket(line.ends.dialer, null);
     const peer = new Peer(socket, { isDialer: true });
     void peer.serve();
     await time.advance(1_000);

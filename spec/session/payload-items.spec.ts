@@ -17,7 +17,7 @@ function rigOf(maxPayloadItems: number): Rig {
 describe('maxPayloadItems', () => {
   const payload = Array.from({ length: ITEMS - 1 }, () => null);
   const whole = codec.encodePayload(payload);
-  const reason = (items: number): string => `codec 'msgpack': expected at most ${items} items, got more`;
+  const reason = (items: number): string => `codec 'msgpack': expected at most ${items} items (maxPayloadItems), got more`;
 
   it('lets a message with as many items through, and the connection ends at one more', () => {
     const rig = rigOf(AROUND + ITEMS);

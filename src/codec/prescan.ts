@@ -155,7 +155,7 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
 }
 
 function tooMany({ maxItems }: PrescanLimits): ProtocolError {
-  return malformed(`expected at most ${maxItems} items, got more`);
+  return malformed(`expected at most ${maxItems} items (maxPayloadItems), got more`);
 }
 
 function incomplete(missing: number, left: number): ProtocolError {

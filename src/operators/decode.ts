@@ -4,8 +4,7 @@ import type { Codec, Message } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
-import { resolveLimits } from '../wire/limits.js';
-import type { Limits } from '../wire/limits.js';
+import type { DecodeLimits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { isError } from '../wire/tags.js';
 import { mapPresent } from './map-present.js';
@@ -16,7 +15,7 @@ import { mapPresent } from './map-present.js';
  * Errors with a `ProtocolError` on a message of the wrong kind (text under a binary codec or the reverse; the kind never
  * chooses the decoder) and on one that the codec cannot decode: both mean that the connection has to end.
  *
- * @param limits of these the codec is told, which heeds `maxPayloadItems` where it is `msgpack`
+ * @param limits what the codec is told to put up with; default `DEFAULT_LIMITS`
  *
  * @example
  * ```ts
@@ -24,8 +23,7 @@ import { mapPresent } from './map-present.js';
  * // ping n1
  * ```
  */
-export function decode(codec: Codec, limits: Partial<Limits> = {}): OperatorFunction<Message, CompleteFrame> {
-  const resolved = resolveLimits(limits);
+export function decode(codec: Codec, limits?: DecodeLimits): OperatorFunction<Message, CompleteFrame> {
   const expected = codec.binary ? 'a binary' : 'a text';
   return mapPresent((message) => {
     if ((typeof message !== 'string') !== codec.binary) {
@@ -37,7 +35,7 @@ export function decode(codec: Codec, limits: Partial<Limits> = {}): OperatorFunc
       );
     }
     try {
-      return completeFrame(codec.decode(message, resolved));
+      return completeFrame(codec.decode(message, limits));
     } catch (cause) {
       throw new ConnectionFault(isError(cause) ? cause.message : `codec '${codec.name}' could not decode a message`, undefined, undefined, {
         cause,

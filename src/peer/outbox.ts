@@ -107,7 +107,7 @@ export class Outbox {
     const { id, unsent } = stream.line;
     // In the common case nothing is measured for it.
     if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
-    const error = new QueueOverflowError('too much is queued: wait for the promise of send() before the next', {
+    const error = new QueueOverflowError('too much is queued (maxUnsentBytes): wait for the promise of send() before the next', {
       streamId: id,
       retriable: unsent,
     });
