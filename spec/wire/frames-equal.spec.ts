@@ -9,6 +9,18 @@ import { binaryPayload, frames } from '../support/frame-arbitraries.js';
 const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
+/** A buffer whose bytes somebody else has now. */
+function handedOn(buffer: ArrayBuffer): ArrayBuffer {
+  structuredClone(buffer, { transfer: [buffer] });
+  return buffer;
+}
+
+function viewOfHandedOn(View: new (buffer: ArrayBuffer, offset: number) => ArrayBufferView): ArrayBufferView {
+  const view = new View(bytes(0, 0, 1, 2), 2);
+  structuredClone(view.buffer, { transfer: [view.buffer as ArrayBuffer] });
+  return view;
+}
+
 describe('framesEqual: all twelve fields after defaults are normalised', () => {
   const frame: CompleteFrame = {
     type: 'data',
@@ -92,6 +104,9 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['a view and the buffer of the same bytes', new Uint8Array(bytes(0, 1, 2), 1), bytes(1, 2)],
     ['a Buffer and a Uint8Array', Buffer.from([1]), Uint8Array.of(1)],
     ['empty bytes', new ArrayBuffer(0), new Uint8Array(0)],
+    ['no bytes and a buffer that has been handed on', new ArrayBuffer(0), handedOn(bytes(1, 2))],
+    ['no bytes and a view of such a buffer', new ArrayBuffer(0), viewOfHandedOn(Uint8Array)],
+    ['two such views', viewOfHandedOn(Uint16Array), viewOfHandedOn(DataView)],
     ['a part used twice', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 2] }]],
     ['the same function', expect, expect],
     ['an array with a hole and one with undefined', Array(1), [undefined]],
@@ -122,6 +137,7 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['byte lengths', Uint8Array.of(1), Uint8Array.of(1, 2)],
     ['the part of a buffer that a view shows', new Uint8Array(bytes(0, 1), 1), bytes(0, 1)],
     ['other objects', new Map(), new Map()],
+    ['bytes and a buffer that has been handed on', bytes(0), handedOn(bytes(0))],
     ['bytes and another object', bytes(), new Map()],
     ['functions', () => 1, () => 1],
     ['a part used twice that differs once', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 3] }]],

@@ -7,8 +7,8 @@ import { isArrayBuffer, isDate } from './tags.js';
  * Whether two frames are equal in all twelve fields once defaults are filled in, so an omitted payload equals `ABSENT`.
  *
  * Values are compared deeply: maps and arrays by content, `Date` by time, `NaN` equal to itself, bytes byte by byte
- * whichever kind of view or buffer holds them, because the wire does not tell them apart. Other objects equal only
- * themselves. Depth is unlimited and cycles end.
+ * whichever kind of view or buffer holds them, because the wire does not tell them apart; a buffer that has been transferred
+ * holds none. Other objects equal only themselves. Depth is unlimited and cycles end.
  *
  * @example
  * ```ts
@@ -57,9 +57,14 @@ function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
 const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
 
 function bytesOf(value: object): Uint8Array | null {
-  if (isArrayBuffer(value)) return new Uint8Array(value);
-  return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : null;
+  const isView = ArrayBuffer.isView(value);
+  if (!isView && !isArrayBuffer(value)) return null;
+  // Nothing can be made of a buffer that has been transferred, nor every view of one be asked for its length.
+  if ((isView ? value.buffer : value).byteLength === 0) return NO_BYTES;
+  return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
