@@ -196,7 +196,8 @@ describe('split_frame rule 5: where each field goes', () => {
 describe('split_frame rule 6: ProtocolError', () => {
   it('when the codec is omitted', () => {
     const untyped: (...given: unknown[]) => unknown = splitFrame as never;
-    expect(() => untyped(ten, 100)).toThrow(new ProtocolError('expected a codec to cut frames with, got none'));
+    for (const none of [[], [undefined], [null]])
+      expect(() => untyped(ten, 100, ...none)).toThrow(new ProtocolError('expected a codec to cut frames with, got none'));
   });
 
   it.each([1, 0, -5, 2.5, Number.NaN, Number.POSITIVE_INFINITY])('when the cap is %p', (cap) => {

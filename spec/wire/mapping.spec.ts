@@ -194,6 +194,11 @@ describe('from_mapping', () => {
     ['a type of undefined', { type: undefined }, "field 'type': expected a string, got none"],
     ['payload and fragment', { type: 'data', payload: 1, fragment: 'a' }, "expected 'payload' or 'fragment', got both"],
     ['a payload of null and a fragment', { type: 'data', payload: null, fragment: '' }, "expected 'payload' or 'fragment', got both"],
+    [
+      'a view as the fragment',
+      { type: 'data', fragment: Uint8Array.of(1) },
+      "field 'fragment': expected a string, an ArrayBuffer or null, got bytes",
+    ],
     ['no type, on a stream', { stream: 3 }, "stream 3: field 'type': expected a string, got none"],
     ['a wrong field, on a stream', { type: 'data', stream: 3, more: 1 }, "stream 3: field 'more': expected a boolean, got 1"],
     ['a wrong field, on stream 0', { type: 'data', stream: 0, more: 1 }, "stream 0: field 'more': expected a boolean, got 1"],

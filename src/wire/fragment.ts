@@ -93,8 +93,8 @@ export function checkFragmentable(frame: Frame, encodedPayload: Message | null, 
   while (!slicer.done) slicer.next();
 }
 
-function checkArguments(cap: number, codec: Codec | undefined): void {
-  if (codec === undefined) throw new ProtocolError('expected a codec to cut frames with, got none');
+function checkArguments(cap: number, codec: Codec | null | undefined): void {
+  if (codec == null) throw new ProtocolError('expected a codec to cut frames with, got none');
   if (!Number.isInteger(cap) || cap < SMALLEST_CAP) {
     throw new ProtocolError(`expected a cap that is an integer of at least ${SMALLEST_CAP} bytes, got ${String(cap)}`);
   }

@@ -90,7 +90,7 @@ const FIELDS = {
   stream: field('stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
   code: field('code', isCode, 'an integer or null', null),
   end: field('end', isFlag, 'a boolean', false),
-  fragment: field('fragment', isSlice, 'a string, bytes or null', null),
+  fragment: field('fragment', isSlice, 'a string, an ArrayBuffer or null', null),
   headers: field('headers', isMetadata, 'a map with string keys or null', null),
   last_stream: field('last_stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
   more: field('more', isFlag, 'a boolean', false),
