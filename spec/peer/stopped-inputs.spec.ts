@@ -1,6 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { Subject, throwError } from 'rxjs';
+import { respond } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { endless } from '../support/endless.js';
@@ -135,5 +137,94 @@ describe('an input that has failed', () => {
     const outcome = progressOf(stream.send(1));
     await time.advance();
     expect(outcome.error).toBe(broken);
+  });
+});
+
+describe('an input that comes too late for its stream', () => {
+  type Make = () => AsyncIterable<unknown>;
+  const ignore = { error: () => undefined };
+  const call = (peer: Peer, make: Make, options: object = {}, payload: unknown = 'p'): void => {
+    peer.open$(payload, { input: make(), ...options }).subscribe(ignore);
+  };
+  const resets = (stream: Stream): void => {
+    stream.reset();
+  };
+
+  const ways: readonly (readonly [string, (pair: ReturnType<typeof createPair>, make: Make) => unknown])[] = [
+    [
+      'of sendAll, where the stream has been reset',
+      ({ dialer }, make) => {
+        const stream = dialer.open();
+        stream.reset();
+        return stream.sendAll(make());
+      },
+    ],
+    [
+      'of respond, where the answer has been reset meanwhile',
+      ({ dialer, acceptor }, make) => {
+        const answer = (_payload: unknown, stream: Stream): AsyncIterable<unknown> => {
+          stream.reset();
+          return make();
+        };
+        acceptor.streams$.pipe(respond(answer)).subscribe();
+        dialer.open$('p').subscribe(ignore);
+      },
+    ],
+    [
+      'of open$, where the signal has aborted',
+      ({ dialer }, make) => {
+        call(dialer, make, { signal: AbortSignal.abort() });
+      },
+    ],
+    [
+      'of open$, where onOpen resets the stream',
+      ({ dialer }, make) => {
+        call(dialer, make, { onOpen: resets });
+      },
+    ],
+    [
+      'of open$, where the payload cannot be sent',
+      ({ dialer }, make) => {
+        call(dialer, make, {}, 1n);
+      },
+    ],
+    [
+      'of open$, where the peer has closed',
+      async ({ dialer }, make) => {
+        await dialer.close();
+        call(dialer, make);
+      },
+    ],
+  ];
+
+  it.each(ways)('%s, rejects without harm when it is a promise', async (_what, give) => {
+    give(createPair(), () => Promise.reject(new RangeError('no more')) as unknown as AsyncIterable<unknown>);
+    await time.advance(5_000);
+  });
+
+  it.each(ways)('%s, is cancelled when it is a ReadableStream', async (_what, give) => {
+    const cancels: unknown[] = [];
+    const cancel = (reason: unknown): void => {
+      cancels.push(reason);
+    };
+    give(createPair(), () => new ReadableStream({ cancel }));
+    await time.advance(5_000);
+    expect(cancels).toHaveLength(1);
+  });
+
+  it.each(ways)('%s, is cancelled when it is a stream of another peer', async (_what, give) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(() => new Promise(() => undefined));
+    const relayed = dialer.open('rows', { end: true });
+    give(createPair(), () => relayed);
+    await time.advance(5_000);
+    expect(relayed.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
+  });
+
+  it.each(ways)('%s, is not made when it is a function', async (_what, give) => {
+    let made = 0;
+    give(createPair(), () => (() => [++made]) as unknown as AsyncIterable<unknown>);
+    await time.advance(5_000);
+    expect(made).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { fromEvent, merge, NEVER, Observable } from 'rxjs';
+import { defer, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
@@ -11,7 +11,7 @@ import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
 import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
-import { isOneShot } from './pump.js';
+import { decline, isOneShot } from './pump.js';
 import type { Input } from './pump.js';
 import { Received } from './received.js';
 import { openFrame } from './sendable.js';
@@ -119,8 +119,16 @@ export class Calls {
       );
     if (input === undefined) return this.#retried(new Received(() => this.open(value, 'ask', options)), options);
     const received$ = new Observable((subscriber) => {
+      let isFed = false;
+      subscriber.add(() => {
+        if (!isFed) decline(input);
+      });
       const stream = this.open(value, 'talk', options);
-      return merge(stream.stream, feed(stream, input, { overflow })).subscribe(subscriber);
+      const fed$ = defer(() => {
+        isFed = true;
+        return feed(stream, input, { overflow });
+      });
+      return merge(stream.stream, fed$).subscribe(subscriber);
     });
     return this.#retried(received$, options);
   }

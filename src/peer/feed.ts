@@ -6,7 +6,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './answer.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
-import { pump } from './pump.js';
+import { decline, pump } from './pump.js';
 import type { Input } from './pump.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -32,8 +32,11 @@ export function feed(core: StreamCore, input: Input<unknown>, { end = true, over
     });
     subscriber.add(removed);
     core.taken();
-    if (core.cause !== null) stopped(core, subscriber);
-    else subscriber.add(pump(input, new StreamOutlet(core, subscriber, end), overflow));
+    if (core.cause === null) subscriber.add(pump(input, new StreamOutlet(core, subscriber, end), overflow));
+    else {
+      decline(input);
+      stopped(core, subscriber);
+    }
   });
   return fed$.pipe(
     tap({

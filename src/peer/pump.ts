@@ -1,6 +1,6 @@
-import { from, takeWhile } from 'rxjs';
+import { from, isObservable, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
-import { guard } from './guard.js';
+import { disown, guard } from './guard.js';
 import { Overflowing } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -37,6 +37,17 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     outlet.fail(error);
     return undefined;
   }
+}
+
+/**
+ * Lets go of an input that nobody will take: a promise may reject unseen, and what others fill is told that nobody reads.
+ * What has only to be pulled holds nothing before it is begun.
+ */
+export function decline(input: Input<unknown>): void {
+  disown(input);
+  const source = Object(input) as object;
+  // Of Observables only a stream is pulled, and stopped here.
+  if ('getReader' in source || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
 }
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
