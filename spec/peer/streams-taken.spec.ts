@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { delay, filter } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
+import { isMuxError } from '../../src/index.js';
 import { respond } from '../../src/peer/operators/respond.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
@@ -172,6 +173,42 @@ describe('streams$', () => {
     await time.advance();
     void acceptor.close({ drainMs: 1_000 });
     expect(sent).toEqual([{ type: 'goaway', code: 0, last_stream: 1 }]);
+  });
+
+  it('counts a stream that respond works on as dispatched: what closes its own peer is answered all the same', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    const restart = (): string[] => {
+      void acceptor.close({ drainMs: 1_000 });
+      return ['done'];
+    };
+    acceptor.streams$.pipe(respond(restart)).subscribe();
+    const answer = dialer.request('restart').catch((error: unknown) => error);
+    await time.advance();
+    expect([await answer, sent[0]]).toEqual(['done', { type: 'goaway', code: 0, last_stream: 1 }]);
+  });
+
+  it.each<[what: string, project: (payload: unknown, stream: Stream) => undefined, outcome: unknown]>([
+    ['takes it itself', (_payload, stream) => void stream.reply('done'), 'done'],
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+      'REMOTE',
+    ],
+  ])('gives the place of a stream back whose respond %s', async (_what, project, outcome) => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 1 } } });
+    acceptor.streams$.pipe(respond(project)).subscribe();
+    const outcomes: unknown[] = [];
+    for (let nth = 0; nth < 3; nth++) {
+      dialer.request('p').then(
+        (answer) => outcomes.push(answer),
+        (error: unknown) => outcomes.push(isMuxError(error) && error.code),
+      );
+      await time.advance();
+    }
+    expect(outcomes).toEqual([outcome, outcome, outcome]);
   });
 
   it('is left by unsubscribing, and completes with the peer', async () => {

@@ -43,17 +43,20 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
   const core = Stream.core(stream);
   // Its opener has been told how it ended, and may count on nothing being done behind that.
   if (core.cause !== null) return EMPTY;
+  const settle = (): void => {
+    core.line.settle();
+  };
+  core.line.run();
   try {
     const input = project(stream.payload, stream);
-    if (input === undefined) return EMPTY;
+    if (input === undefined) {
+      settle();
+      return EMPTY;
+    }
     const ended$ = defer(() => {
       endAnswer(core);
       return EMPTY;
     });
-    core.line.run();
-    const settle = (): void => {
-      core.line.settle();
-    };
     const values = input instanceof Promise ? from(input).pipe(filter((value) => value !== undefined)) : input;
     const answered$ = concat(feed(core, values, { overflow }), ended$).pipe(
       catchError(() => {
@@ -66,6 +69,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
     input.then(settle, settle);
     return answered$;
   } catch (error) {
+    settle();
     core.taken();
     failAnswer(core, error);
     stopUpload(core);
