@@ -17,9 +17,19 @@ export interface Retry {
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
 }
 
+/** Errors that have ended a call of which they do not speak. */
+const foreign = new WeakSet();
+
+/** Marks what ended a call that was under way as not its own: whatever it says of another call, this one is not made again for it. */
+export function disclaim(error: unknown): void {
+  // Nothing of it is looked at: what was thrown may throw then.
+  if (typeof error === 'object' && error !== null) foreign.add(error);
+}
+
 /**
  * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
- * nothing. Any other error passes. Put it straight behind a call: what is piped before it runs again too.
+ * nothing. Any other error passes, and so does one of another call that came in by this call's `input` or `onOpen`. Put it
+ * straight behind a call: what is piped before it runs again too.
  *
  * @throws TypeError for a count or delay that is not a non-negative number
  *
@@ -44,7 +54,7 @@ export function retrySafely<T>(
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
-      if (!isMuxError(error) || !error.retriable || attempt > count || !isHopeful()) return throwError(() => error);
+      if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !isHopeful()) return throwError(() => error);
       const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
       // rxjs would take a completion for the end of everything.
       return merge(delay$.pipe(endWith(null)), hurry$).pipe(take(1));

@@ -1,5 +1,5 @@
 import { defer, fromEvent, merge, NEVER, Observable } from 'rxjs';
-import { retrySafely } from '../operators/retry-when-safe.js';
+import { disclaim, retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
@@ -72,6 +72,7 @@ export class Calls {
     } catch (error) {
       // The caller gets the error, so nobody holds the stream.
       stream.unsubscribed();
+      disclaim(error);
       throw error;
     }
     return stream;

@@ -1,5 +1,6 @@
 import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
+import { disclaim } from '../operators/retry-when-safe.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -110,6 +111,8 @@ class StreamOutlet implements Outlet {
 
   fail(error: unknown): void {
     if (this.closed) return;
+    // Of a stream that has ended, an input may tell the error of that stream itself.
+    if (this.core.cause === null) disclaim(error);
     // In this order: whoever is told may let go of the stream, and that is no cancel.
     failAnswer(this.core, error);
     this.subscriber.error(error);
