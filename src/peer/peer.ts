@@ -88,6 +88,11 @@ export class Peer {
     this.#calls = new Calls(this.#core);
   }
 
+  /** @internal */
+  static core(peer: Peer): PeerCore {
+    return peer.#core;
+  }
+
   /**
    * Whether this side dialed: streams that it opens have odd ids, those of the remote even ones (S1).
    *

@@ -7,7 +7,6 @@ import {
   map,
   materialize,
   dematerialize,
-  skip,
   startWith,
   switchMap,
   takeWhile,
@@ -16,7 +15,7 @@ import {
 import type { Observable, ObservableInput } from 'rxjs';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import type { Peer } from '../peer.js';
+import { Peer } from '../peer.js';
 
 /** How a subscription is resumed. */
 export interface Reopen<T, C> {
@@ -46,9 +45,9 @@ interface ReopenAlike<T> {
  * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave, or with
  * `open` alone in the same way each time. At a goaway it moves as soon as the replacement is open, while the old socket drains.
  *
- * Completes when a stream does. Errors with whatever else a stream errors, and with the reason of the last socket once the
- * peer dials no more. So a server that refuses for a moment behind its restart ends the subscription, unless the call in `open`
- * has `retry: 'safe'`.
+ * Completes when a stream does. Errors with whatever else a stream errors, also with the loss of another peer, and with the
+ * reason of the last socket once the peer dials no more. So a server that refuses for a moment behind its restart ends the
+ * subscription, unless the call in `open` has `retry: 'safe'`.
  *
  * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,
  * that is `unknown`: write `open: (since: string | null) => …`.
@@ -81,19 +80,30 @@ export function reopenOnReconnect<T>(
 ): Observable<T> {
   return defer(() => {
     let position = initial;
+    /** Whether a stream has ended with its socket, and another is to be opened on the next. */
+    let isLost = false;
     const sockets$ = peer.status$.pipe(
       filter((status) => status.state === 'open'),
       map(({ reconnects }) => reconnects),
       distinctUntilChanged(),
     );
     // Like any call it is made at once, also while there is no socket: it waits, and is what a lazy peer dials for.
-    const openings$ = peer.status.state === 'open' ? sockets$ : sockets$.pipe(skip(1), startWith(null));
+    const openings$ =
+      peer.status.state === 'open'
+        ? sockets$
+        : sockets$.pipe(
+            filter((_, nth) => nth > 0 || isLost),
+            startWith(null),
+          );
     const stream$ = defer(() => from(open(position))).pipe(
       tap((value) => {
         position = cursor(value, position);
       }),
       materialize(),
-      filter((notification) => notification.kind !== 'E' || !endsWithSocket(notification.error, peer)),
+      filter((notification) => {
+        isLost = notification.kind === 'E' && endsWithSocket(notification.error, peer);
+        return !isLost;
+      }),
     );
     const closed$ = peer.status$.pipe(
       filter((status) => status.state === 'closed'),
@@ -111,9 +121,14 @@ function stay(_value: unknown, cursor: unknown): unknown {
   return cursor;
 }
 
-/** Whether another socket may do better: this one was lost, or goes away, and resets at the end of its drain what is left. */
-function endsWithSocket(error: unknown, { status }: Peer): boolean {
-  if (!isMuxError(error)) return false;
+/**
+ * Whether another socket may do better: this one was lost, or goes away, and resets at the end of its drain what is left. The
+ * same error comes from another peer while this one goes on.
+ */
+function endsWithSocket(error: unknown, peer: Peer): boolean {
+  // The status still says `open` while the streams of a lost socket are told.
+  if (!isMuxError(error) || Peer.core(peer).current !== null) return false;
+  const { status } = peer;
   if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
   return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
 }
