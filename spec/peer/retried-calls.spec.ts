@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, firstValueFrom, Subject, throwError } from 'rxjs';
+import { defer, EMPTY, firstValueFrom, NEVER, Subject, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { isMuxError, RefusedError, retryWhenSafe } from '../../src/index.js';
-import type { Peer, Stream } from '../../src/index.js';
+import { isMuxError, RefusedError, reopenOnReconnect, respond, retryWhenSafe } from '../../src/index.js';
+import type { Peer, Retry, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
+import { dialing, SOON } from '../support/peer-dialing.js';
+import { Network } from '../support/peer-network.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -65,5 +67,55 @@ describe('a call whose handler ran is not made again', () => {
     const outcome = told(firstValueFrom(dialer.open$('store', { input, onOpen, retry: { count: 2, delay: 1 } })));
     await time.advance(60_000);
     expect([echoes.length, await outcome]).toEqual([3, ['REFUSED', true]]);
+  });
+});
+
+describe('a call in the delay before its next attempt', () => {
+  /** What is told changes soon behind an act, and not before. */
+  const failsAt = async (act: () => unknown, told: unknown[]): Promise<void> => {
+    await time.advance(10);
+    expect(told).toEqual([]);
+    act();
+    await time.advance(10);
+    expect(told).toEqual([['REFUSED', true]]);
+  };
+  const errorsOf = (call$: Observable<unknown>): unknown[] => {
+    const told: unknown[] = [];
+    call$.subscribe({ error: (error: unknown) => told.push(isMuxError(error) && [error.code, error.retriable]) });
+    return told;
+  };
+
+  it.each<[string, (peer: Peer, retry: Retry) => Observable<unknown>]>([
+    ['request', (peer, retry) => defer(() => peer.request('p', { retry }))],
+    ['request$', (peer, retry) => peer.request$('p', { retry })],
+    ['open$', (peer, retry) => peer.open$('p', { retry })],
+    ['reopenOnReconnect around it', (peer, retry) => reopenOnReconnect(peer, { open: () => peer.open$('p', { retry }) })],
+  ])('of %s fails with the error of its last when the peer is closed', async (_what, call) => {
+    for (const delay of [60_000, () => NEVER]) {
+      const peer = dialing(new Network(), { reconnect: SOON });
+      await failsAt(() => peer.close(), errorsOf(call(peer, { delay })));
+    }
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('does not wait for the drain', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((payload) => (payload === 'long' ? NEVER : undefined))).subscribe();
+    dialer.open$('long').subscribe({ error: () => undefined });
+    let attempts = 0;
+    dialer.interceptOpen((_headers, payload) => {
+      if (payload === 'p') attempts++;
+    });
+    const told = errorsOf(dialer.request$('p', { retry: { delay: 60_000 } }));
+    await failsAt(() => dialer.close({ drainMs: 10_000 }), told);
+    expect([attempts, dialer.status]).toEqual([1, { state: 'draining', by: 'local' }]);
+  });
+
+  it('fails so, too, when the one socket of its peer is lost', async () => {
+    const { dialer, link } = createPair();
+    const told = errorsOf(dialer.request$('p', { retry: { delay: 60_000 } }));
+    await failsAt(() => {
+      link.cut();
+    }, told);
   });
 });

@@ -1,4 +1,4 @@
-import { endWith, from, merge, NEVER, retry, take, throwError, timer } from 'rxjs';
+import { endWith, from, map, merge, NEVER, retry, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -40,13 +40,14 @@ export function disclaim(error: unknown): void {
  * ```
  */
 export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
-  return retrySafely(options, NEVER, () => true);
+  return retrySafely(options, NEVER, NEVER, () => true);
 }
 
-/** {@link retryWhenSafe} whose delay is over when `hurry$` emits, and which gives up once there is no hope. */
+/** {@link retryWhenSafe} whose delay is over when `hurry$` emits, and which gives up when `over$` does, and once there is no hope. */
 export function retrySafely<T>(
   { count = 3, delay = jittered }: Retry,
   hurry$: Observable<unknown>,
+  over$: Observable<unknown>,
   isHopeful: () => boolean,
 ): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
@@ -56,8 +57,13 @@ export function retrySafely<T>(
     delay: (error: unknown, attempt) => {
       if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !isHopeful()) return throwError(() => error);
       const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
+      const givenUp$ = over$.pipe(
+        map(() => {
+          throw error;
+        }),
+      );
       // rxjs would take a completion for the end of everything.
-      return merge(delay$.pipe(endWith(null)), hurry$).pipe(take(1));
+      return merge(delay$.pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
     },
   });
 }

@@ -1,4 +1,4 @@
-import { defer, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { disclaim, retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
@@ -15,6 +15,7 @@ import { decline, isOneShot } from './pump.js';
 import type { Input } from './pump.js';
 import { Received } from './received.js';
 import { openFrame } from './sendable.js';
+import { isOver } from './status.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
 import { WaitingStream } from './waiting.js';
@@ -29,7 +30,10 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly timeoutMs?: number | undefined;
   /** Gets the stream of a call that does not return it: for reply headers and trailers. */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
-  /** Makes this call again where that is provably safe; never what is piped behind it. Not of `open`. Default `false`. */
+  /**
+   * Makes this call again where that is provably safe; never what is piped behind it. Not of `open`. When the peer is closed
+   * between two attempts, the call fails with the error of the last. Default `false`.
+   */
   readonly retry?: false | 'safe' | Retry | undefined;
 }
 
@@ -139,7 +143,8 @@ export class Calls {
     const { core } = this;
     // An attempt that is made with an aborted signal fails as it should.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
-    return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$, () => core.current !== null || core.source.hopeful));
+    const over$ = defer(() => core.status$.pipe(filter(isOver)));
+    return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.current !== null || core.source.hopeful));
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {

@@ -20,7 +20,7 @@ import type { FrameEvent, Peer } from './peer.js';
 import { Reception } from './reception.js';
 import { Signals } from './signals.js';
 import type { SocketSource } from './socket-source.js';
-import { StatusTeller } from './status.js';
+import { isOver, StatusTeller } from './status.js';
 import type { PeerStatus } from './status.js';
 import { WaitingRoom } from './waiting.js';
 
@@ -172,9 +172,7 @@ export class PeerCore implements SessionOwner {
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
-    const status = this.#status.now;
-    if (status.state !== 'closed' && !(status.state === 'draining' && status.by === 'local'))
-      this.#status.set({ state: 'draining', by: 'local' });
+    if (!isOver(this.#status.now)) this.#status.set({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 

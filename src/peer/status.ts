@@ -47,6 +47,11 @@ export type PeerStatus =
       readonly error: AnyMuxError | null;
     };
 
+/** Whether a peer opens no streams any more, as it was closed or its last socket has ended. */
+export function isOver(status: PeerStatus): boolean {
+  return status.state === 'closed' || (status.state === 'draining' && status.by === 'local');
+}
+
 /** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
 export class StatusTeller {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
