@@ -93,6 +93,13 @@ describe('retryWhenSafe', () => {
       error: Object.assign(new Error('other'), { retriable: true }),
     },
     {
+      does: 'passes an error that another library calls retriable',
+      source: '  --#',
+      subs1: '   ^-!',
+      expected: '--#',
+      error: Object.assign(new Error('Connection error'), { code: 'ECONNREFUSED', retriable: true }),
+    },
+    {
       does: 'lets go of its source when unsubscribed',
       source: '  --#',
       subs1: '   ^-!',

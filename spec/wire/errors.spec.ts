@@ -134,7 +134,9 @@ describe('isMuxError', () => {
     ['a plain error', new Error('x'), false],
     ['an error of Node', foreign({ code: 'ECONNRESET' }), false],
     ['an error with a numeric code', foreign({ code: 1, retriable: true }), false],
-    ['an error with another kind of retriable', foreign({ code: 'X', retriable: 1 }), false],
+    ['an error with another kind of retriable', foreign({ code: 'RESET', retriable: 1 }), false],
+    ['an error of a client that dials too', foreign({ code: 'ECONNREFUSED', retriable: true }), false],
+    ['an error whose code is a name of every object', foreign({ code: 'toString', retriable: true }), false],
     ['an object that only looks like one', { code: 'RESET', retriable: false }, false],
     ['nothing', undefined, false],
   ])('judges %s', (_what, error, verdict) => {

@@ -228,8 +228,26 @@ export type AnyStreamError =
 /** Every error of this library; `code` narrows it. */
 export type AnyMuxError = AnyStreamError | ProtocolError | ConnectError | CodecError;
 
+const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
+  PROTOCOL: true,
+  CONNECT: true,
+  CODEC: true,
+  CODEC_NOT_REGISTERED: true,
+  CODEC_MISMATCH: true,
+  RESET: true,
+  REMOTE: true,
+  REFUSED: true,
+  DEADLINE_EXCEEDED: true,
+  CANCELLED: true,
+  CONNECTION_LOST: true,
+  QUEUE_OVERFLOW: true,
+  IDS_EXHAUSTED: true,
+};
+
 /**
- * Whether an error is one of this library's, also when it comes from a second copy of the package.
+ * Whether an error is one of this library's: by its `code`, one of those of {@link AnyMuxError}, and its `retriable`, so that it
+ * holds for an error of a second copy of the package too. That another library calls an error of its own retriable does not make
+ * it one.
  *
  * @example
  * ```ts
@@ -239,7 +257,11 @@ export type AnyMuxError = AnyStreamError | ProtocolError | ConnectError | CodecE
  */
 export function isMuxError(error: unknown): error is AnyMuxError {
   return (
-    error instanceof MuxError ||
-    (isError(error) && 'code' in error && typeof error.code === 'string' && 'retriable' in error && typeof error.retriable === 'boolean')
+    isError(error) &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    Object.hasOwn(CODES, error.code) &&
+    'retriable' in error &&
+    typeof error.retriable === 'boolean'
   );
 }
