@@ -45,7 +45,7 @@ describe('Limits', () => {
     [{ toString: 1 }, /^limits: expected one of .*, got 'toString'$/],
     [{ maxStreams: -1 }, /^limits.maxStreams: expected a number of at least 0, got -1$/],
     [{ maxStreams: Number.NaN }, /^limits.maxStreams: expected a number of at least 0, got NaN$/],
-    [{ maxStreams: '10' }, /^limits.maxStreams: expected a number of at least 0, got 10$/],
+    [{ maxStreams: '10' }, /^limits.maxStreams: expected a number of at least 0, got '10'$/],
     [{ maxStreams: null }, /^limits.maxStreams: expected a number of at least 0, got null$/],
     [{ maxMessageBytes: 65_535 }, /^limits.maxMessageBytes: expected a number of at least 65536, got 65535$/],
     [{ maxPayloadItems: 0 }, /^limits.maxPayloadItems: expected a number of at least 1, got 0$/],

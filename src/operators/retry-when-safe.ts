@@ -2,7 +2,7 @@ import { endWith, from, map, merge, NEVER, retry, take, throwError, timer } from
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkNumber, checkObject, refusal } from '../wire/limits.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { fullJitter } from './full-jitter.js';
 
@@ -31,7 +31,7 @@ export function disclaim(error: unknown): void {
  * nothing. Any other error passes, and so does one of another call that came in by this call's `input` or `onOpen`. Put it
  * straight behind a call: what is piped before it runs again too.
  *
- * @throws TypeError for a count or delay that is not a non-negative number
+ * @throws TypeError for a `count` that is no non-negative number, and for a `delay` that is neither one nor a function
  *
  * @example
  * ```ts
@@ -40,6 +40,7 @@ export function disclaim(error: unknown): void {
  * ```
  */
 export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
+  checkObject('retryWhenSafe', options, '{ count, delay }');
   return retrySafely(options, NEVER, NEVER, () => true);
 }
 
@@ -51,7 +52,8 @@ export function retrySafely<T>(
   isHopeful: () => boolean,
 ): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
-  if (typeof delay === 'number') checkNumber('retry.delay', delay);
+  if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
+    throw refusal('retry.delay', 'a number of at least 0 or a function', delay);
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {

@@ -3,7 +3,7 @@ import { disclaim, retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkNumber, checkObject } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
@@ -140,6 +140,7 @@ export class Calls {
 
   #retried(call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
     if (retry === false) return call$;
+    if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
     // An attempt that is made with an aborted signal fails as it should.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');

@@ -207,7 +207,7 @@ export class Peer {
    * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. What goes on
    * behind the answer is cancelled as {@link request} says. Errors with what the promise rejects with.
    *
-   * @throws TypeError for a `retry` whose count or delay is no non-negative number
+   * @throws TypeError for a `retry` that is none
    *
    * @example
    * ```ts
@@ -247,7 +247,7 @@ export class Peer {
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
    * Errors with what {@link open} throws, and with what ended the stream or the input.
    *
-   * @throws TypeError for an overflow that is no policy, and for a `retry` whose count or delay is no non-negative number
+   * @throws TypeError for an overflow that is no policy, and for a `retry` that is none
    *
    * @example
    * ```ts

@@ -119,8 +119,25 @@ export function resolveLimits(given: Partial<Limits> = {}): Limits {
  * @throws TypeError unless `value` is a number of at least `smallest` (default 0); `Infinity` passes
  */
 export function checkNumber(name: string, value: unknown, smallest = 0): void {
-  if (typeof value !== 'number' || !(value >= smallest))
-    throw new TypeError(`${name}: expected a number of at least ${smallest}, got ${String(value)}`);
+  if (typeof value !== 'number' || !(value >= smallest)) throw refusal(name, `a number of at least ${smallest}`, value);
+}
+
+/** @throws TypeError unless `value` is an object that options are read from, which `expected` describes */
+export function checkObject(name: string, value: unknown, expected: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refusal(name, expected, value);
+}
+
+/** What is thrown for an option that is not what it should be. */
+export function refusal(name: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
+}
+
+/** A value as a message names it; of an object and of a function only what it is. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
 }
 
 function checkRate(name: string, value: unknown): void {

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { retryWhenSafe } from '../../src/index.js';
+import type { OpenOptions, Retry } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { framesOf } from '../support/peer-frames.js';
+import { settled } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+virtualPeerTime();
+
+describe('the option retry', () => {
+  it.each<[retry: unknown, message: string]>([
+    ['never', "retry: expected false, 'safe' or { count, delay }, got 'never'"],
+    [true, "retry: expected false, 'safe' or { count, delay }, got true"],
+    [5, "retry: expected false, 'safe' or { count, delay }, got 5"],
+    [null, "retry: expected false, 'safe' or { count, delay }, got null"],
+    [[3], "retry: expected false, 'safe' or { count, delay }, got an array"],
+    [() => 3, "retry: expected false, 'safe' or { count, delay }, got a function"],
+    [{ count: '5' }, "retry.count: expected a number of at least 0, got '5'"],
+    [{ count: null }, 'retry.count: expected a number of at least 0, got null'],
+    [{ delay: '5' }, "retry.delay: expected a number of at least 0 or a function, got '5'"],
+    [{ delay: -1 }, 'retry.delay: expected a number of at least 0 or a function, got -1'],
+    [{ delay: {} }, 'retry.delay: expected a number of at least 0 or a function, got an object'],
+  ])('that is %p is refused by every call, before anything is sent', async (retry, message) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const options = { retry } as OpenOptions<unknown, never>;
+    expect(() => dialer.request$('p', options)).toThrow(new TypeError(message));
+    expect(() => dialer.open$('p', options)).toThrow(new TypeError(message));
+    expect(await settled(dialer.request('p', options))).toEqual({ error: new TypeError(message) });
+    expect(sent).toEqual([]);
+  });
+
+  it.each<[options: unknown, message: string]>([
+    [1, 'retryWhenSafe: expected { count, delay }, got 1'],
+    ['safe', "retryWhenSafe: expected { count, delay }, got 'safe'"],
+    [null, 'retryWhenSafe: expected { count, delay }, got null'],
+    [{ delay: true }, 'retry.delay: expected a number of at least 0 or a function, got true'],
+  ])('of retryWhenSafe that is %p is refused', (options, message) => {
+    expect(() => retryWhenSafe(options as Retry)).toThrow(new TypeError(message));
+  });
+});
