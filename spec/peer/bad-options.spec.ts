@@ -1,12 +1,39 @@
 import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
 import { retryWhenSafe } from '../../src/index.js';
-import type { OpenOptions, Retry } from '../../src/index.js';
+import type { OpenOptions, Peer, Retry } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 virtualPeerTime();
+
+/** What a call fails with, whether it throws or rejects. */
+const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions<unknown, never>) => unknown])[] = [
+  ['open', (peer, options) => peer.open('p', options)],
+  ['open$', (peer, options) => firstValueFrom(peer.open$('p', options))],
+  ['request', (peer, options) => peer.request('p', options)],
+  ['request$', (peer, options) => firstValueFrom(peer.request$('p', options))],
+];
+
+describe.each(CALLS)('%s', (_call, call) => {
+  const failure = async (options: object): Promise<unknown> => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const outcome = await settled(new Promise((resolve) => resolve(call(dialer, options))));
+    expect(sent).toEqual([]);
+    return outcome;
+  };
+
+  it.each<[option: string, value: unknown, message: string]>([
+    ['onOpen', {}, 'onOpen: expected a function, got an object'],
+    ['onOpen', 'log', "onOpen: expected a function, got 'log'"],
+    ['onOpen', null, 'onOpen: expected a function, got null'],
+  ])('refuses an %s that is %p before anything is sent', async (option, value, message) => {
+    expect(await failure({ [option]: value })).toEqual({ error: new TypeError(message) });
+  });
+});
 
 describe('the option retry', () => {
   it.each<[retry: unknown, message: string]>([

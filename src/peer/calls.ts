@@ -3,7 +3,7 @@ import { disclaim, retrySafely } from '../operators/retry-when-safe.js';
 import type { Retry } from '../operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { checkNumber, checkObject } from '../wire/limits.js';
+import { checkFunction, checkNumber, checkObject } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
@@ -28,7 +28,10 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly signal?: AbortSignal | undefined;
   /** How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
   readonly timeoutMs?: number | undefined;
-  /** Gets the stream of a call that does not return it: for reply headers and trailers. */
+  /**
+   * Gets the stream of a call that does not return it: for reply headers and trailers. The open is on its way by then: what this
+   * throws cancels the stream, and the call fails with it.
+   */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
   /**
    * Makes this call again where that is provably safe; never what is piped behind it. Not of `open`. When the peer is closed
@@ -64,6 +67,7 @@ export class Calls {
     checkNumber('timeoutMs', timeoutMs);
     if (signal !== undefined && typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
       throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
+    if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
     const frame = openFrame(core, value, this.#headers(value, options), intent !== 'talk', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
     stream.limit(timeoutMs);

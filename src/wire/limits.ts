@@ -122,6 +122,11 @@ export function checkNumber(name: string, value: unknown, smallest = 0): void {
   if (typeof value !== 'number' || !(value >= smallest)) throw refusal(name, `a number of at least ${smallest}`, value);
 }
 
+/** @throws TypeError unless `value` is a function */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw refusal(name, 'a function', value);
+}
+
 /** @throws TypeError unless `value` is an object that options are read from, which `expected` describes */
 export function checkObject(name: string, value: unknown, expected: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refusal(name, expected, value);
