@@ -7,7 +7,7 @@ import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
-virtualPeerTime();
+const time = virtualPeerTime();
 
 /** What a call fails with, whether it throws or rejects. */
 const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions<unknown, never>) => unknown])[] = [
@@ -36,6 +36,15 @@ describe.each(CALLS)('%s', (_call, call) => {
 });
 
 describe('the option retry', () => {
+  it('takes a signal beside it that is null for none, and refuses one that is no signal', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const asked = (signal: unknown): Promise<unknown> => settled(dialer.request('p', { retry: 'safe', signal: signal as undefined }));
+    const answers = Promise.all([asked(null), asked({ aborted: false })]);
+    await time.advance();
+    expect(await answers).toEqual([{ value: 'p' }, { error: new TypeError('signal: expected an AbortSignal, got object') }]);
+  });
+
   it.each<[retry: unknown, message: string]>([
     ['never', "retry: expected false, 'safe' or { count, delay }, got 'never'"],
     [true, "retry: expected false, 'safe' or { count, delay }, got true"],

@@ -63,10 +63,8 @@ export class Calls {
    */
   open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
     const { core } = this;
-    const signal = options.signal ?? undefined;
+    const signal = signalOf(options);
     checkNumber('timeoutMs', timeoutMs);
-    if (signal !== undefined && typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
-      throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
     if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
     const frame = openFrame(core, value, this.#headers(value, options), intent !== 'talk', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
@@ -142,10 +140,12 @@ export class Calls {
     return this.#retried(received$, options);
   }
 
-  #retried(call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
+  #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
+    const { retry = false } = options;
     if (retry === false) return call$;
     if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
+    const signal = signalOf(options);
     // An attempt that is made with an aborted signal fails as it should.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
     const over$ = defer(() => core.status$.pipe(filter(isOver)));
@@ -182,6 +182,14 @@ export class Calls {
     const nowhere = new WaitingStream(this.core.waiting, false);
     return (nowhere.core = new StreamCore(this.core, nowhere, open.headers, open.payload));
   }
+}
+
+/** @throws TypeError for what is no signal; `null` is none */
+function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
+  if (signal == null) return undefined;
+  if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
+    throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
+  return signal;
 }
 
 /** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */
