@@ -13,7 +13,12 @@ import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 
 type WithCode<C extends AnyMuxError['code']> = Extract<AnyMuxError, { readonly code: C }>;
 
+type WithName<N extends AnyMuxError['name']> = Extract<AnyMuxError, { readonly name: N }>;
+
 export type CodesNarrow = [
+  Expect<Equal<WithCode<'CODEC_MISMATCH'>, CodecMismatch>>,
+  Expect<Equal<WithCode<'CODEC_NOT_REGISTERED'>, CodecNotRegistered>>,
+  Expect<Equal<WithCode<'CODEC'>['code'], 'CODEC'>>,
   Expect<Equal<WithCode<'REMOTE'>, RemoteError>>,
   Expect<Equal<WithCode<'RESET'>, ResetError>>,
   Expect<Equal<WithCode<'REFUSED'>, RefusedError>>,
@@ -22,6 +27,14 @@ export type CodesNarrow = [
   Expect<Equal<CodecNotRegistered['available'], readonly string[]>>,
   Expect<Accepts<CodecError, CodecMismatch>>,
   Expect<Accepts<MuxError, AnyMuxError>>,
+];
+
+export type NamesNarrow = [
+  Refuse<Equal<AnyMuxError['name'], string>>,
+  Expect<Equal<WithName<'CodecMismatch'>, CodecMismatch>>,
+  Expect<Equal<WithName<'CodecError'>['code'], 'CODEC'>>,
+  Expect<Equal<WithName<'RemoteError'>, RemoteError>>,
+  Expect<Equal<WithName<'ConnectError'>['status'], number | null>>,
 ];
 
 export type ResetsAreSiblings = [Refuse<Accepts<ResetError, RemoteError>>, Refuse<Accepts<ResetError, RefusedError>>];
@@ -41,13 +54,20 @@ export function explain(caught: unknown): string {
       return caught.reason.reason;
     case 'DEADLINE_EXCEEDED':
       return String(caught.timeoutMs);
-    case 'CODEC':
     case 'CODEC_MISMATCH':
+      return `${caught.offered}, ${caught.selected}`;
     case 'CODEC_NOT_REGISTERED':
+      return `${caught.configured}: ${caught.available.join()}`;
+    case 'CODEC':
     case 'PROTOCOL':
     case 'CANCELLED':
     case 'QUEUE_OVERFLOW':
     case 'IDS_EXHAUSTED':
       return caught.retriable ? 'again' : caught.message;
   }
+}
+
+/** The same by the names of the classes. */
+export function whatWasOffered(caught: AnyMuxError): string | null {
+  return caught.name === 'CodecMismatch' ? caught.offered : null;
 }

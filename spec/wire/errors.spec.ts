@@ -18,11 +18,10 @@ import {
   StreamError,
   StreamIdsExhaustedError,
 } from '../../src/wire/errors.js';
-import type { AnyMuxError } from '../../src/wire/errors.js';
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
 
-const ROWS: readonly (readonly [make: () => AnyMuxError, code: string, message: string, retriable: boolean])[] = [
+const ROWS: readonly (readonly [make: () => MuxError, code: string, message: string, retriable: boolean])[] = [
   [() => new ProtocolError('bad'), 'PROTOCOL', 'bad', false],
   [() => new ConnectError('no answer'), 'CONNECT', 'no answer', true],
   [() => new CodecError('odd'), 'CODEC', 'odd', false],

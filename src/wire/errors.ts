@@ -225,8 +225,14 @@ export type AnyStreamError =
   | QueueOverflowError
   | StreamIdsExhaustedError;
 
-/** Every error of this library; `code` narrows it. */
-export type AnyMuxError = AnyStreamError | ProtocolError | ConnectError | CodecError;
+/** Every error of this library; `code` narrows it, and so does `name`. */
+export type AnyMuxError =
+  | AnyStreamError
+  | ProtocolError
+  | ConnectError
+  | CodecNotRegistered
+  | CodecMismatch
+  | (CodecError & { readonly code: 'CODEC'; readonly name: 'CodecError' });
 
 const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
   PROTOCOL: true,
