@@ -1,13 +1,17 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
-import { retryWhenSafe } from '../../src/index.js';
-import type { OpenOptions, Peer, Retry } from '../../src/index.js';
+import { connect, Peer, retryWhenSafe } from '../../src/index.js';
+import type { OpenOptions, Retry, SocketLike } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
+import { MemorySocket } from '../../src/transport/memory-socket.js';
+import { MemoryLink } from '../../src/transport/memory.js';
 import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 /** What a call fails with, whether it throws or rejects. */
 const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions<unknown, never>) => unknown])[] = [
@@ -30,7 +34,9 @@ describe.each(CALLS)('%s', (_call, call) => {
     ['onOpen', {}, 'onOpen: expected a function, got an object'],
     ['onOpen', 'log', "onOpen: expected a function, got 'log'"],
     ['onOpen', null, 'onOpen: expected a function, got null'],
-  ])('refuses an %s that is %p before anything is sent', async (option, value, message) => {
+    ['timeoutMs', null, 'timeoutMs: expected a number of at least 0, got null'],
+    ['timeoutMs', '5', "timeoutMs: expected a number of at least 0, got '5'"],
+  ])('refuses the option %s that is %p before anything is sent', async (option, value, message) => {
     expect(await failure({ [option]: value })).toEqual({ error: new TypeError(message) });
   });
 });
@@ -74,5 +80,66 @@ describe('the option retry', () => {
     [{ delay: true }, 'retry.delay: expected a number of at least 0 or a function, got true'],
   ])('of retryWhenSafe that is %p is refused', (options, message) => {
     expect(() => retryWhenSafe(options as Retry)).toThrow(new TypeError(message));
+  });
+});
+
+/** Options of every peer, and what is said of them. */
+const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
+  [{ onStream: 5 }, 'onStream: expected a function, got 5'],
+  [{ onStream: null }, 'onStream: expected a function, got null'],
+  [{ errorSerializer: 'message' }, "errorSerializer: expected a function, got 'message'"],
+  [{ keepalive: 5_000 }, 'keepalive: expected false or { idleMs, timeoutMs }, got 5000'],
+  [{ keepalive: true }, 'keepalive: expected false or { idleMs, timeoutMs }, got true'],
+  [{ keepalive: null }, 'keepalive: expected false or { idleMs, timeoutMs }, got null'],
+  [{ limits: 5 }, 'limits: expected an object, got 5'],
+  [{ limits: null }, 'limits: expected an object, got null'],
+  [{ limits: [] }, 'limits: expected an object, got an array'],
+];
+
+describe('new Peer', () => {
+  it.each(OF_PEERS)('refuses %p', (options, message) => {
+    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, undefined);
+    expect(() => new Peer(socket, { isDialer: true, ...options })).toThrow(new TypeError(message));
+  });
+});
+
+describe('connect', () => {
+  it.each([
+    ...OF_PEERS,
+    [{ socket: {} }, 'socket: expected a function, got an object'],
+    [{ socket: null }, 'socket: expected a function, got null'],
+    [{ hello: { payload: 1 } }, 'hello: expected a function, got an object'],
+    [{ lazy: 'no' }, "lazy: expected a boolean, got 'no'"],
+    [{ reconnect: 'yes' }, "reconnect: expected a boolean or an object, got 'yes'"],
+    [{ reconnect: 5 }, 'reconnect: expected a boolean or an object, got 5'],
+    [{ reconnect: null }, 'reconnect: expected a boolean or an object, got null'],
+    [{ reconnect: { shouldRetry: true } }, 'reconnect.shouldRetry: expected a function, got true'],
+    [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
+  ])('refuses %p, and dials nowhere', (options, message) => {
+    const socket = jest.fn<() => SocketLike>();
+    expect(() => connect('ws://test', { socket, ...options })).toThrow(new TypeError(message));
+    expect(socket).not.toHaveBeenCalled();
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('a hook', () => {
+  const given = undefined as unknown as () => undefined;
+
+  it.each<[name: string, hang: (peer: Peer) => unknown]>([
+    ['interceptOpen', (peer) => peer.interceptOpen(given)],
+    ['interceptReplyHeaders', (peer) => peer.interceptReplyHeaders(given)],
+    ['interceptIncomingHeaders', (peer) => peer.interceptIncomingHeaders(given)],
+    ['onFrame', (peer) => peer.onFrame(given)],
+    ['onClose', (peer) => peer.onClose(given)],
+    ['onStream', (peer) => peer.onStream(given)],
+  ])('of %s that is no function is refused, and harms nothing', async (name, hang) => {
+    const { dialer, acceptor } = createPair();
+    expect(() => hang(acceptor)).toThrow(new TypeError(`${name}: expected a function, got undefined`));
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('p');
+    expect(logs.warnings).toEqual([]);
   });
 });

@@ -28,10 +28,14 @@ describe('new Peer(socket)', () => {
     return { line, socket, peer, remote };
   }
 
-  it.each([undefined, null, 'dialer'])('wants to know which end it is: isDialer %p is a TypeError', (isDialer) => {
+  it.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    ['dialer', "'dialer'"],
+  ])('wants to know which end it is: isDialer %p is a TypeError', (isDialer, got) => {
     const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     const options = { isDialer } as unknown as { readonly isDialer: boolean };
-    expect(() => new Peer(socket, options)).toThrow(new TypeError(`isDialer: expected a boolean, got ${String(isDialer)}`));
+    expect(() => new Peer(socket, options)).toThrow(new TypeError(`isDialer: expected a boolean, got ${got}`));
   });
 
   it('reads nothing before serve(), and keeps what comes until then', async () => {

@@ -14,8 +14,9 @@ import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
 import { CloseCode } from '../wire/close-reason.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkFunctions, checkNumber } from '../wire/limits.js';
 import { subprotocol } from '../wire/subprotocol.js';
+import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
 import { upgrade } from './upgrade.js';
 import type { Gate, Verdict } from './upgrade.js';
@@ -112,9 +113,12 @@ export function gateOf({ codec, limits }: ResolvedOptions, { verify, origins }: 
   return { upgrader: new WsUpgrader(subprotocol(codec), limits.maxMessageBytes), verify, origins, draining$: new BehaviorSubject(false) };
 }
 
-/** The options of one accepted peer, checked. */
-export function resolveAccept(options: AcceptOptions): ResolvedOptions {
-  checkNumber('helloTimeoutMs', options.helloTimeoutMs ?? 0);
+/** The options of one accepted peer, and of its upgrade where there is one, checked. */
+export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
+  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs = 0 } = options;
+  checkFunctions({ handler, onHello, onPeer, verify });
+  checkOrigins(origins);
+  checkNumber('helloTimeoutMs', helloTimeoutMs);
   return resolveOptions(options, false);
 }
 

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { types } from 'node:util';
+import { refusal } from '../wire/limits.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
 export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
@@ -22,6 +24,14 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
   // Parsed too, a `Host` that names the default port is the same as one that does not.
   const server = parse(`${page.protocol}//${host ?? ''}`);
   return page.host === server?.host || (LOOPBACK_HOST.test(page.hostname) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
+}
+
+/** @throws TypeError for what cannot say which origins may connect */
+export function checkOrigins(origins: unknown): void {
+  if (origins === undefined || typeof origins === 'function') return;
+  if (!Array.isArray(origins)) throw refusal('origins', 'an array or a function', origins);
+  for (const [index, origin] of origins.entries())
+    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw refusal(`origins[${index}]`, 'a text or a RegExp', origin);
 }
 
 function parse(origin: string): URL | null {

@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
 import { fullJitter, JITTER } from '../operators/full-jitter.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkFunctions, checkNumber, checkObject } from '../wire/limits.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -65,8 +65,11 @@ export class Backoff {
   #failures = 0;
   #connected = false;
 
-  /** @throws TypeError for an option that is no number, or negative */
-  constructor({ minDelayMs = JITTER.minDelayMs, maxDelayMs = JITTER.maxDelayMs, maxAttempts, stableMs = 10_000, shouldRetry }: Reconnect) {
+  /** @throws TypeError naming the option */
+  constructor(options: Reconnect) {
+    checkObject('reconnect', options, 'a boolean or an object');
+    const { minDelayMs = JITTER.minDelayMs, maxDelayMs = JITTER.maxDelayMs, maxAttempts, stableMs = 10_000, shouldRetry } = options;
+    checkFunctions({ 'reconnect.shouldRetry': shouldRetry });
     checkNumber('reconnect.minDelayMs', minDelayMs);
     checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
     checkNumber('reconnect.stableMs', stableMs);

@@ -61,8 +61,9 @@ export class Calls {
    * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
    *   not fit a message, QueueOverflowError when too much waits for a connection
    */
-  open(value: unknown, intent: Intent, options: OpenOptions, timeoutMs = options.timeoutMs ?? 0): StreamCore {
+  open(value: unknown, intent: Intent, options: OpenOptions, defaultMs = 0): StreamCore {
     const { core } = this;
+    const { timeoutMs = defaultMs } = options;
     const signal = signalOf(options);
     checkNumber('timeoutMs', timeoutMs);
     if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
@@ -153,7 +154,7 @@ export class Calls {
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
-    return this.open(value, 'ask', options, options.timeoutMs ?? this.core.options.requestTimeoutMs);
+    return this.open(value, 'ask', options, this.core.options.requestTimeoutMs);
   }
 
   #headers(value: unknown, { headers }: OpenOptions): Readonly<Metadata> | null {

@@ -2,7 +2,7 @@ import { browserSurroundings } from '../transport/surroundings.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkBoolean, checkFunctions, checkNumber } from '../wire/limits.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { Dialer } from './dialer.js';
@@ -46,7 +46,7 @@ export interface ConnectOptions extends PeerOptions {
  * ```
  */
 export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
-  const socket = options.socket ?? platformSocket;
+  const { socket = platformSocket } = options;
   return dial(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
 }
 
@@ -56,8 +56,10 @@ function platformSocket(address: string, protocol: string): SocketLike {
 }
 
 /** {@link connect} over any transport. */
-export function dial(url: ConnectUrl, options: Omit<ConnectOptions, 'socket'>, open: (url: string, protocol: string) => Transport): Peer {
-  const { connectTimeoutMs = 10_000, helloTimeoutMs = 10_000, reconnect = false } = options;
+export function dial(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
+  const { connectTimeoutMs = 10_000, helloTimeoutMs = 10_000, hello, lazy = false, reconnect = false, socket } = options;
+  checkFunctions({ hello, socket });
+  checkBoolean('lazy', lazy);
   checkNumber('connectTimeoutMs', connectTimeoutMs);
   checkNumber('helloTimeoutMs', helloTimeoutMs);
   const core = new PeerCore(resolveOptions(options, true));
@@ -65,10 +67,10 @@ export function dial(url: ConnectUrl, options: Omit<ConnectOptions, 'socket'>, o
     url,
     open,
     backoff: reconnect === false ? null : new Backoff(reconnect === true ? {} : reconnect),
-    hello: options.hello,
+    hello,
     connectTimeoutMs,
     helloTimeoutMs,
-    lazy: options.lazy ?? false,
+    lazy,
     surroundings: browserSurroundings(),
   });
   const peer = new Peer(core, dialer);

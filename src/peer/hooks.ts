@@ -1,6 +1,7 @@
 import { log } from '../logger.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
+import { checkFunction } from '../wire/limits.js';
 import { disown, guard, isThenable } from './guard.js';
 import type { Stream } from './stream.js';
 
@@ -42,11 +43,15 @@ const NONE: readonly never[] = [];
 export class HookList<F> {
   #entries: readonly { readonly hook: F }[] = NONE;
 
+  /** @param name what a user calls them, of hooks that are a user's; they have to be functions */
+  constructor(private readonly name?: string) {}
+
   get empty(): boolean {
     return this.#entries.length === 0;
   }
 
   add(hook: F): Remove {
+    if (this.name !== undefined) checkFunction(this.name, hook);
     const entry = { hook };
     this.#entries = [...this.#entries, entry];
     return () => {
@@ -62,11 +67,11 @@ export class HookList<F> {
 
 /** Everything that a peer's user has hung into it. */
 export class Hooks {
-  readonly open = new HookList<OpenInterceptor>();
-  readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
-  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
-  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>();
-  readonly closes = new HookList<CloseHandler>();
+  readonly open = new HookList<OpenInterceptor>('interceptOpen');
+  readonly replyHeaders = new HookList<ReplyHeadersInterceptor>('interceptReplyHeaders');
+  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>('interceptIncomingHeaders');
+  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>('onFrame');
+  readonly closes = new HookList<CloseHandler>('onClose');
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
   opening(headers: Metadata, payload: unknown): void {

@@ -1,5 +1,5 @@
 import type { Codec } from '../wire/codec.js';
-import { checkNumber, resolveLimits } from '../wire/limits.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_KEEPALIVE } from '../session/keepalive.js';
@@ -57,17 +57,18 @@ export interface ResolvedOptions {
  * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
-  const { requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
-  if (typeof isDialer !== 'boolean') throw new TypeError(`isDialer: expected a boolean, got ${String(isDialer)}`);
+  const { onStream, errorSerializer = defaultErrorSerializer, requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
+  checkBoolean('isDialer', isDialer);
+  checkFunctions({ onStream, errorSerializer });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
     throw new TypeError(`maxFrameBytes: expected an integer from 2 to ${MAX_FRAME_BYTES}, got ${String(maxFrameBytes)}`);
   return {
     isDialer,
     codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
-    errorSerializer: options.errorSerializer ?? defaultErrorSerializer,
+    errorSerializer,
     requestTimeoutMs,
-    keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive ?? {}),
+    keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive),
     limits: resolveLimits(options.limits),
     context: options.context ?? null,
     maxFrameBytes,
@@ -85,7 +86,9 @@ function checkedCodec(codec: Codec): Codec {
 
 const CODEC_CALLS: readonly (keyof Codec)[] = ['encode', 'decode', 'encodePayload', 'decodePayload'];
 
-function resolveKeepalive({ idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs }: Keepalive): KeepaliveTimes {
+function resolveKeepalive(given: Keepalive = {}): KeepaliveTimes {
+  checkObject('keepalive', given, 'false or { idleMs, timeoutMs }');
+  const { idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs } = given;
   checkNumber('keepalive.idleMs', idleMs, 1);
   checkNumber('keepalive.timeoutMs', timeoutMs, 1);
   return { idleMs, timeoutMs };

@@ -3,6 +3,7 @@ import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { LiveStream } from '../session/live-stream.js';
 import type { CompleteFrame } from '../wire/frame.js';
+import { checkFunction } from '../wire/limits.js';
 import { handle } from './answer.js';
 import { guard } from './guard.js';
 import { HookList } from './hooks.js';
@@ -28,6 +29,7 @@ export class Reception {
 
   /** Sets the one handler. A second replaces the first, with a warning. */
   handle(handler: StreamHandler): Remove {
+    checkFunction('onStream', handler);
     if (this.#handler !== null) log('warn', 'rxmux: a second onStream handler replaces the first; there is one per peer');
     this.#handler = handler;
     return () => {

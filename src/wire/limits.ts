@@ -100,6 +100,7 @@ const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_53
  *   non-negative number (`Infinity` switches a limit off)
  */
 export function resolveLimits(given: Partial<Limits> = {}): Limits {
+  checkObject('limits', given);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
       throw new TypeError(`limits: expected one of ${Object.keys(DEFAULT_LIMITS).join(', ')}, got '${name}'`);
@@ -127,8 +128,18 @@ export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw refusal(name, 'a function', value);
 }
 
-/** @throws TypeError unless `value` is an object that options are read from, which `expected` describes */
-export function checkObject(name: string, value: unknown, expected: string): void {
+/** @throws TypeError unless each of these options is a function, where it is given */
+export function checkFunctions(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunction(name, value);
+}
+
+/** @throws TypeError unless `value` is a boolean */
+export function checkBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw refusal(name, 'a boolean', value);
+}
+
+/** @throws TypeError unless `value` is an object that options are read from; `expected` says what may be given */
+export function checkObject(name: string, value: unknown, expected = 'an object'): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refusal(name, expected, value);
 }
 

@@ -1,0 +1,49 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
+import { MemorySocket } from '../../src/transport/memory-socket.js';
+import { MemoryLink } from '../../src/transport/memory.js';
+
+type Row = readonly [options: object, message: string];
+
+const OF_ACCEPTED: readonly Row[] = [
+  [{ handler: 5 }, 'handler: expected a function, got 5'],
+  [{ onStream: 5 }, 'onStream: expected a function, got 5'],
+  [{ onHello: {} }, 'onHello: expected a function, got an object'],
+  [{ onPeer: 'log' }, "onPeer: expected a function, got 'log'"],
+  [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
+  [{ limits: 5 }, 'limits: expected an object, got 5'],
+];
+
+const OF_UPGRADES: readonly Row[] = [
+  ...OF_ACCEPTED,
+  [{ verify: true }, 'verify: expected a function, got true'],
+  [{ origins: '*' }, "origins: expected an array or a function, got '*'"],
+  [{ origins: /a/ }, 'origins: expected an array or a function, got an object'],
+  [{ origins: ['https://a', 5] }, 'origins[1]: expected a text or a RegExp, got 5'],
+];
+
+it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {
+  const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, undefined);
+  expect(() => accept(socket, options)).toThrow(new TypeError(message));
+});
+
+it.each(OF_UPGRADES)('handleUpgrade refuses %p, and answers nothing', (options, message) => {
+  const socket = new PassThrough();
+  expect(() => handleUpgrade(new IncomingMessage(new Socket()), socket, Buffer.alloc(0), options)).toThrow(new TypeError(message));
+  expect([socket.readableLength, socket.destroyed]).toEqual([0, false]);
+});
+
+it.each(OF_UPGRADES)('serve refuses %p', (options, message) => {
+  expect(() => serve({ port: 0, ...options })).toThrow(new TypeError(message));
+});
+
+it.each<Row>([
+  [{ socket: {} }, 'socket: expected a function, got an object'],
+  [{ hello: { payload: 1 } }, 'hello: expected a function, got an object'],
+  [{ limits: 5 }, 'limits: expected an object, got 5'],
+])('connect of Node refuses %p', (options, message) => {
+  expect(() => connect('ws://test', options)).toThrow(new TypeError(message));
+});
