@@ -98,7 +98,7 @@ const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
 
 describe('new Peer', () => {
   it.each(OF_PEERS)('refuses %p', (options, message) => {
-    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, undefined);
+    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     expect(() => new Peer(socket, { isDialer: true, ...options })).toThrow(new TypeError(message));
   });
 });

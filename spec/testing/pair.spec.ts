@@ -193,6 +193,10 @@ describe.each(CLOCKS)('the link of a pair in $kind time', ({ start }) => {
       { code: 4000, reason: 'pulled', wasClean: true },
       { code: 4000, reason: 'pulled', wasClean: true, willRetry: false },
     ],
+    [
+      { code: undefined, reason: 'pulled', wasClean: undefined },
+      { code: CloseCode.ABNORMAL, reason: 'pulled', wasClean: false, willRetry: false },
+    ],
   ])('is cut with %j', async (given, reason) => {
     const { dialer, acceptor, link } = createPair();
     link.cut(given);

@@ -1,10 +1,21 @@
 import type { AddressInfo } from 'node:net';
-import type { Codec, ConnectOptions, DecodeLimits, Frame, Message, Peer, PeerContext, PeerStatus, SocketLike } from '../../src/index.js';
-import type { connect } from '../../src/index.js';
+import type {
+  Codec,
+  ConnectOptions,
+  DecodeLimits,
+  Frame,
+  Message,
+  Peer,
+  PeerContext,
+  PeerStatus,
+  Rate,
+  SocketLike,
+} from '../../src/index.js';
+import type { assemble, connect } from '../../src/index.js';
 import type { MsgpackCodec } from '../../src/msgpack.js';
 import type { MuxServer, ServeOptions, Verdict } from '../../src/node.js';
 import type { connect as connectNode } from '../../src/node.js';
-import type { Pair, TestServer } from '../../src/testing.js';
+import type { Link, Pair, PairOptions, TestServer } from '../../src/testing.js';
 import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 
 declare module '../../src/index.js' {
@@ -30,6 +41,21 @@ export type Serving = [
   Expect<Accepts<Verdict, 401>>,
   Refuse<Accepts<Verdict, 404>>,
   Expect<Equal<PeerContext['user'], string | undefined>>,
+];
+
+interface MaybeLimits {
+  readonly maxStreams: number | undefined;
+  readonly junk: Rate | undefined;
+}
+
+export type LimitsMayBeUndefined = [
+  Expect<Accepts<ConnectOptions['limits'], MaybeLimits>>,
+  Expect<Accepts<ServeOptions['limits'], MaybeLimits>>,
+  Expect<Accepts<PairOptions['limits'], MaybeLimits>>,
+  Expect<Accepts<Parameters<typeof assemble>[1], MaybeLimits>>,
+  Refuse<Accepts<ConnectOptions['limits'], { readonly maxStreams: string }>>,
+  Refuse<Accepts<ConnectOptions['limits'], { readonly junk: { readonly burst: number } }>>,
+  Expect<Accepts<Parameters<Link['cut']>[0], { readonly code: number | undefined; readonly reason: undefined }>>,
 ];
 
 export type Others = [

@@ -32,7 +32,7 @@ describe('Limits', () => {
 
   it('takes what is given, and the default for the rest and for undefined', () => {
     const given = { maxStreams: 0, maxFragments: undefined, maxHeldBytes: Number.POSITIVE_INFINITY, pings: { burst: 5, perSecond: 0 } };
-    expect(resolveLimits(given as object)).toEqual({
+    expect(resolveLimits(given)).toEqual({
       ...DEFAULT_LIMITS,
       maxStreams: 0,
       maxHeldBytes: Number.POSITIVE_INFINITY,

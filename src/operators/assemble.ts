@@ -4,6 +4,7 @@ import type { Codec } from '../wire/codec.js';
 import type { StreamFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { Given } from '../wire/given.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
@@ -29,7 +30,7 @@ import { mapPresent } from './map-present.js';
  */
 export function assemble(
   codec: Codec,
-  limits: Partial<Limits> = {},
+  limits: Given<Limits> = {},
   reassembly?: Reassembly,
 ): OperatorFunction<Frame, CompleteFrame | StreamFault> {
   if (reassembly !== undefined) return into(reassembly);

@@ -1,4 +1,5 @@
 import type { Codec } from '../wire/codec.js';
+import type { Given } from '../wire/given.js';
 import { checkBoolean, checkFunctions, checkNumber, checkObject, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
@@ -28,7 +29,7 @@ export interface PeerOptions {
   /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
   readonly keepalive?: false | Keepalive | undefined;
   /** What this side puts up with. Defaults: `DEFAULT_LIMITS`. */
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Given<Limits> | undefined;
   /**
    * Becomes `peer.context`, the same object for all peers of a server: what differs by peer comes from `verify`. Default an empty
    * object of the peer's own.

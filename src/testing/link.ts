@@ -4,6 +4,7 @@ import type { Fault, MemoryLink, Side } from '../transport/memory.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
+import type { Given } from '../wire/given.js';
 
 /** One message of a link, decoded. */
 export interface LinkMessage {
@@ -23,7 +24,7 @@ export interface Link {
   /** Every message as it is sent. */
   readonly messages$: Observable<LinkMessage>;
   /** Ends the socket on both sides without a handshake; 1006 unless the reason says otherwise. */
-  cut(reason?: Partial<CloseReason>): void;
+  cut(reason?: Given<CloseReason>): void;
   /** One side stops reading, as a process that hangs does. */
   stall(side: Side): void;
   resume(side: Side): void;

@@ -2,6 +2,7 @@ import { asapScheduler, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
+import type { Given } from '../wire/given.js';
 import { MemoryTransport } from './memory-transport.js';
 import type { SocketClose } from './transport.js';
 
@@ -48,8 +49,8 @@ export class MemoryLink {
   }
 
   /** Ends both ends without a handshake. */
-  cut(close: Partial<SocketClose> = {}): void {
-    const lost: SocketClose = { code: CloseCode.ABNORMAL, reason: '', wasClean: false, ...close };
+  cut({ code = CloseCode.ABNORMAL, reason = '', wasClean = false }: Given<SocketClose> = {}): void {
+    const lost: SocketClose = { code, reason, wasClean };
     this.ends.dialer.end(lost);
     this.ends.acceptor.end(lost);
   }

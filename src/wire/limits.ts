@@ -1,3 +1,5 @@
+import type { Given } from './given.js';
+
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
 export interface Rate {
   readonly burst: number;
@@ -99,7 +101,7 @@ const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_53
  * @throws TypeError naming the limit, what it accepts and what it got: an unknown name, or a value that is not a
  *   non-negative number (`Infinity` switches a limit off)
  */
-export function resolveLimits(given: Partial<Limits> = {}): Limits {
+export function resolveLimits(given: Given<Limits> = {}): Limits {
   checkObject('limits', given);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
