@@ -1,7 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
-import { connect, Peer, retryWhenSafe } from '../../src/index.js';
+import { connect, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
 import type { OpenOptions, Retry, SocketLike } from '../../src/index.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import { MemoryLink } from '../../src/transport/memory.js';
@@ -142,4 +143,45 @@ describe('a hook', () => {
     expect(await answer).toBe('p');
     expect(logs.warnings).toEqual([]);
   });
+});
+
+describe.each([new JsonCodec(), new MsgpackCodec()])('metadata that the codec $name cannot represent', (codec) => {
+  const metadata = { trace: [(): number => 1] };
+  const at = (place: string): Error =>
+    new TypeError(`codec '${codec.name}': expected a value it can carry at ${place}.trace[0], got a function`);
+
+  it('says which headers they are, and where in them', () => {
+    const { dialer } = createPair({ codec });
+    expect(() => dialer.open('p', { headers: metadata })).toThrow(at('headers'));
+    expect(() => dialer.open('p').end({ trailers: metadata })).toThrow(at('trailers'));
+  });
+
+  it('says so of those of an answer too', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    acceptor.onStream((_, stream) => {
+      expect(() => stream.send(1, { headers: metadata })).toThrow(at('headers'));
+      expect(() => stream.reply(1, { trailers: metadata })).toThrow(at('trailers'));
+      return stream.reply('told');
+    });
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('told');
+  });
+});
+
+it('passes on what a codec throws for headers that it takes in a frame', () => {
+  const json = new JsonCodec();
+  const encodePayload = (payload: unknown): string => {
+    if (payload === 'p') return json.encodePayload(payload);
+    throw new TypeError('no headers');
+  };
+  const codec = {
+    name: 'json',
+    binary: false,
+    encode: json.encode.bind(json),
+    decode: json.decode.bind(json),
+    encodePayload,
+    decodePayload: json.decodePayload.bind(json),
+  };
+  expect(() => createPair({ codec }).dialer.open('p', { headers: { a: 1 } })).toThrow(new TypeError('no headers'));
 });

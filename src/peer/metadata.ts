@@ -1,4 +1,4 @@
-import type { Codec } from '../wire/codec.js';
+import type { Codec, Message } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { disown, isThenable } from './guard.js';
 
@@ -14,14 +14,26 @@ export function copyMetadata(metadata: MetadataInput | undefined | null): Metada
   return { ...metadata };
 }
 
+type MetadataField = 'headers' | 'trailers';
+
 /**
  * Metadata as it goes on the wire: encoded once now, so that a value that cannot be sent fails its call and later changes
  * to it are not sent. Empty metadata is none.
  *
  * @throws what the codec throws for a value it cannot represent
  */
-export function freezeMetadata(metadata: Metadata, codec: Codec): Readonly<Metadata> | null {
+export function freezeMetadata(metadata: Metadata, codec: Codec, field: MetadataField = 'headers'): Readonly<Metadata> | null {
   if (Object.keys(metadata).length === 0) return null;
-  const frozen = codec.decodePayload(codec.encodePayload(metadata)) as Metadata;
+  const frozen = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
   return Object.keys(frozen).length === 0 ? null : Object.freeze(frozen);
+}
+
+function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Message {
+  try {
+    return codec.encodePayload(metadata);
+  } catch (error) {
+    // That message speaks of a payload; one of a frame names the field.
+    codec.encode({ type: 'data', [field]: metadata });
+    throw error;
+  }
 }

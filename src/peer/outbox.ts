@@ -141,6 +141,6 @@ export class Outbox {
   #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {
     if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
-    return freezeMetadata(copyMetadata(trailers), this.stream.core.codec);
+    return freezeMetadata(copyMetadata(trailers), this.stream.core.codec, 'trailers');
   }
 }
