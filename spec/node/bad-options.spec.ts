@@ -3,12 +3,14 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
+import type { SocketLike } from '../../src/transport/socket-like.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 
 type Row = readonly [options: object, message: string];
 
 const OF_ACCEPTED: readonly Row[] = [
+  [null as unknown as object, 'options: expected an object, got null'],
   [{ handler: 5 }, 'handler: expected a function, got 5'],
   [{ onStream: 5 }, 'onStream: expected a function, got 5'],
   [{ onHello: {} }, 'onHello: expected a function, got an object'],
@@ -30,17 +32,26 @@ it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {
   expect(() => accept(socket, options)).toThrow(new TypeError(message));
 });
 
+it.each<[socket: unknown, got: string]>([
+  [undefined, 'undefined'],
+  [{}, 'an object'],
+  ['ws://a', "'ws://a'"],
+])('accept refuses %p for a socket', (socket, got) => {
+  expect(() => accept(socket as SocketLike)).toThrow(new TypeError(`socket: expected a WebSocket, got ${got}`));
+});
+
 it.each(OF_UPGRADES)('handleUpgrade refuses %p, and answers nothing', (options, message) => {
   const socket = new PassThrough();
   expect(() => handleUpgrade(new IncomingMessage(new Socket()), socket, Buffer.alloc(0), options)).toThrow(new TypeError(message));
   expect([socket.readableLength, socket.destroyed]).toEqual([0, false]);
 });
 
-it.each(OF_UPGRADES)('serve refuses %p', (options, message) => {
+it.each(OF_UPGRADES.slice(1))('serve refuses %p', (options, message) => {
   expect(() => serve({ port: 0, ...options })).toThrow(new TypeError(message));
 });
 
 it.each<Row>([
+  [null as unknown as object, 'options: expected an object, got null'],
   [{ socket: {} }, 'socket: expected a function, got an object'],
   [{ hello: { payload: 1 } }, 'hello: expected a function, got an object'],
   [{ limits: 5 }, 'limits: expected an object, got 5'],

@@ -240,8 +240,12 @@ describe('a server', () => {
 describe('serve', () => {
   it.each([
     ['neither a port nor a server', {}, 'port: expected an integer from 0 to 65535, or a server, got undefined'],
-    ['a port that is none', { port: 'abc' }, 'port: expected an integer from 0 to 65535, or a server, got abc'],
+    ['a port that is none', { port: 'abc' }, "port: expected an integer from 0 to 65535, or a server, got 'abc'"],
     ['a port out of range', { port: 65_536 }, 'port: expected an integer from 0 to 65535, or a server, got 65536'],
+    ['a path that is no text', { port: 0, path: 5 }, "path: expected one that begins with '/', got 5"],
+    ['a server that is none', { server: {} }, 'server: expected one of node:http or node:https, got an object'],
+    ['no options', undefined, 'options: expected an object, got undefined'],
+    ['null for options', null, 'options: expected an object, got null'],
     ['a path without its slash', { port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],
   ])('throws TypeError for %s', (_what, options, message) => {
     expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
-import { connect, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
-import type { OpenOptions, Retry, SocketLike } from '../../src/index.js';
+import { assemble, connect, decode, encode, fragment, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
+import type { Codec, NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
@@ -30,6 +30,14 @@ describe.each(CALLS)('%s', (_call, call) => {
     expect(sent).toEqual([]);
     return outcome;
   };
+
+  it.each<[options: unknown, got: string]>([
+    [null, 'null'],
+    ['safe', "'safe'"],
+    [() => 5, 'a function'],
+  ])('refuses %p for options', async (options, got) => {
+    expect(await failure(options as object)).toEqual({ error: new TypeError(`options: expected an object, got ${got}`) });
+  });
 
   it.each<[option: string, value: unknown, message: string]>([
     ['onOpen', {}, 'onOpen: expected a function, got an object'],
@@ -102,6 +110,45 @@ describe('new Peer', () => {
     const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     expect(() => new Peer(socket, { isDialer: true, ...options })).toThrow(new TypeError(message));
   });
+});
+
+it.each<[socket: unknown, options: unknown, message: string]>([
+  [{}, undefined, 'options: expected an object, got undefined'],
+  [{}, null, 'options: expected an object, got null'],
+  [{}, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [{ addEventListener: 1, send: 1 }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [null, { isDialer: true }, 'socket: expected a WebSocket, got null'],
+])('new Peer(%p, %p) is refused', (socket, options, message) => {
+  expect(() => new Peer(socket as SocketLike, options as NewPeerOptions)).toThrow(new TypeError(message));
+});
+
+it.each([null, 5, 'ws'])('connect refuses %p for options', (options) => {
+  expect(() => connect('ws://test', options as unknown as object)).toThrow(/^options: expected an object, got /);
+});
+
+it('notify refuses null for options', () => {
+  expect(() => createPair().dialer.notify('p', null as unknown as undefined)).toThrow(
+    new TypeError('options: expected an object, got null'),
+  );
+});
+
+it.each<[overflow: unknown, got: string]>([
+  [null, 'null'],
+  ['newest', "'newest'"],
+  [() => 5, 'a function'],
+])('the overflow %p is refused', (overflow, got) => {
+  const message = `overflow: expected 'buffer', 'latest', 'error' or { dropOldest }, got ${got}`;
+  expect(() => createPair().dialer.open$('p', { overflow: overflow as Overflow })).toThrow(new TypeError(message));
+});
+
+it.each<[what: string, make: (codec: Codec) => unknown]>([
+  ['decode', decode],
+  ['encode', encode],
+  ['assemble', assemble],
+  ['fragment', fragment],
+])('%s refuses what is no codec', (_what, make) => {
+  expect(() => make('json' as unknown as Codec)).toThrow(new TypeError("codec: expected a codec, such as new JsonCodec(), got 'json'"));
+  expect(() => make(null as unknown as Codec)).toThrow(new TypeError('codec: expected a codec, such as new JsonCodec(), got null'));
 });
 
 describe('connect', () => {

@@ -28,10 +28,14 @@ describe('the codec of connect', () => {
 
   it.each<[string, unknown, string]>([
     ['a name', 'msgpack', "'msgpack'"],
-    ['an object without its calls', { name: 'json' }, 'object'],
-    ['a class', JsonCodec, 'function'],
+    ['an object without its calls', { name: 'json' }, 'an object'],
+    ['a class', JsonCodec, 'a function'],
     ['one without a name', { ...CALLS, binary: false }, 'one without a name'],
-    ['one whose calls are no functions', { name: 'n', binary: false, encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 }, 'object'],
+    [
+      'one whose calls are no functions',
+      { name: 'n', binary: false, encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 },
+      'an object',
+    ],
     ['one that does not say whether it is binary', { ...CALLS, name: 'n' }, 'one without binary'],
   ])('throws a TypeError for %s, before a socket is opened', (_, given, got) => {
     const network = new Network();

@@ -14,7 +14,7 @@ import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
 import { CloseCode } from '../wire/close-reason.js';
-import { checkFunctions, checkNumber } from '../wire/limits.js';
+import { checkFunctions, checkNumber, checkObject } from '../wire/limits.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
@@ -115,6 +115,7 @@ export function gateOf({ codec, limits }: ResolvedOptions, { verify, origins }: 
 
 /** The options of one accepted peer, and of its upgrade where there is one, checked. */
 export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
+  checkObject('options', options);
   const { handler, onHello, onPeer, verify, origins, helloTimeoutMs = 0 } = options;
   checkFunctions({ handler, onHello, onPeer, verify });
   checkOrigins(origins);

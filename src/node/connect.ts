@@ -5,7 +5,7 @@ import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws.js';
-import { resolveLimits } from '../wire/limits.js';
+import { checkObject, resolveLimits } from '../wire/limits.js';
 
 /** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
 export interface NodeConnectOptions extends ConnectOptions {
@@ -30,6 +30,7 @@ export interface NodeConnectOptions extends ConnectOptions {
  * ```
  */
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
+  checkObject('options', options);
   const { headers, agent, tls, socket } = options;
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;
   return dial(url, options, (address, protocol) =>

@@ -11,6 +11,7 @@ import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
+import { refusal } from '../wire/limits.js';
 import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
@@ -66,8 +67,8 @@ class Acceptor implements MuxServer {
 
   constructor(options: ServeOptions) {
     this.#options = options;
-    checkPlace(options);
     const resolved = (this.#resolved = resolveAccept(options));
+    checkPlace(options);
     this.#gate = gateOf(resolved, options);
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
@@ -184,8 +185,10 @@ class Acceptor implements MuxServer {
 
 function checkPlace({ path, port, server }: ServeOptions): void {
   if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
-    throw new TypeError(`port: expected an integer from 0 to 65535, or a server, got ${String(port)}`);
-  if (path !== undefined && !path.startsWith('/')) throw new TypeError(`path: expected one that begins with '/', got '${path}'`);
+    throw refusal('port', 'an integer from 0 to 65535, or a server', port);
+  if (server !== undefined && typeof (server as Partial<HttpServer>).on !== 'function')
+    throw refusal('server', 'one of node:http or node:https', server);
+  if (path !== undefined && !(typeof path === 'string' && path.startsWith('/'))) throw refusal('path', "one that begins with '/'", path);
 }
 
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {

@@ -1,5 +1,6 @@
 import { defer } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import type { StreamFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
@@ -33,6 +34,7 @@ export function assemble(
   limits: Given<Limits> = {},
   reassembly?: Reassembly,
 ): OperatorFunction<Frame, CompleteFrame | StreamFault> {
+  checkedCodec(codec);
   if (reassembly !== undefined) return into(reassembly);
   const resolved = resolveLimits(limits);
   return (source) => defer(() => source.pipe(into(new Reassembly(codec, resolved))));

@@ -1,5 +1,6 @@
 import type { OperatorFunction } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
@@ -24,6 +25,7 @@ import { mapPresent } from './map-present.js';
  * ```
  */
 export function decode(codec: Codec, limits?: DecodeLimits): OperatorFunction<Message, CompleteFrame> {
+  checkedCodec(codec);
   const expected = codec.binary ? 'a binary' : 'a text';
   return mapPresent((message) => {
     if ((typeof message !== 'string') !== codec.binary) {

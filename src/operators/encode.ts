@@ -1,4 +1,5 @@
 import type { OperatorFunction } from 'rxjs';
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { encodeFrame } from '../wire/outgoing.js';
@@ -16,5 +17,6 @@ import { mapPresent } from './map-present.js';
  * ```
  */
 export function encode(codec: Codec): OperatorFunction<Frame, Message> {
+  checkedCodec(codec);
   return mapPresent((frame) => encodeFrame(frame, codec));
 }

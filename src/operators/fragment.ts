@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction, Subscriber } from 'rxjs';
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { MAX_FRAME_BYTES, slicesToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
@@ -35,6 +36,7 @@ export interface SliceQueue<F extends Frame = Frame> {
 export function fragment(codec: Codec, cap?: number): MonoTypeOperatorFunction<Frame>;
 export function fragment<F extends Frame>(codec: Codec, cap: number, queue: SliceQueue<F>): OperatorFunction<F, Frame>;
 export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_BYTES, queue?: SliceQueue<F>): OperatorFunction<F, Frame> {
+  checkedCodec(codec);
   return (source) =>
     new Observable((subscriber) => {
       const slices = queue ?? atOnce();

@@ -88,6 +88,7 @@ export class Calls {
   /** Resolves with the first payload; an end without one is `null`. */
   request(value: unknown, options: OpenOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      checkObject('options', options);
       if (options.retry === undefined || options.retry === false) readOne(this.#request(value, options), resolve, reject);
       else this.request$(value, options).subscribe({ next: resolve, error: reject });
     });
@@ -95,6 +96,7 @@ export class Calls {
 
   /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
+    checkObject('options', options);
     const answer$ = new Observable((subscriber) => {
       const stream = this.#request(value, options);
       let settled = false;
@@ -119,6 +121,7 @@ export class Calls {
 
   /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+    checkObject('options', options);
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
     if (input !== undefined && (options.retry ?? false) !== false && isOneShot(input))

@@ -2,7 +2,7 @@ import { browserSurroundings } from '../transport/surroundings.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkBoolean, checkFunctions, checkNumber } from '../wire/limits.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject } from '../wire/limits.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { Dialer } from './dialer.js';
@@ -46,6 +46,7 @@ export interface ConnectOptions extends PeerOptions {
  * ```
  */
 export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
+  checkObject('options', options);
   const { socket = platformSocket } = options;
   return dial(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
 }

@@ -1,6 +1,7 @@
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import type { Given } from '../wire/given.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, resolveLimits } from '../wire/limits.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, refusal, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_KEEPALIVE } from '../session/keepalive.js';
@@ -58,12 +59,13 @@ export interface ResolvedOptions {
  * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
+  checkObject('options', options);
   const { onStream, errorSerializer = defaultErrorSerializer, requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
   checkBoolean('isDialer', isDialer);
   checkFunctions({ onStream, errorSerializer });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
-    throw new TypeError(`maxFrameBytes: expected an integer from 2 to ${MAX_FRAME_BYTES}, got ${String(maxFrameBytes)}`);
+    throw refusal('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
   return {
     isDialer,
     codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
@@ -75,17 +77,6 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
     maxFrameBytes,
   };
 }
-
-function checkedCodec(codec: Codec): Codec {
-  const given: unknown = codec;
-  const isCodec = typeof given === 'object' && given !== null && CODEC_CALLS.every((call) => typeof codec[call] === 'function');
-  const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
-  if (isCodec && lacks === null) return codec;
-  const got = typeof given === 'string' ? `'${given}'` : isCodec ? `one without ${String(lacks)}` : typeof given;
-  throw new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`);
-}
-
-const CODEC_CALLS: readonly (keyof Codec)[] = ['encode', 'decode', 'encodePayload', 'decodePayload'];
 
 function resolveKeepalive(given: Keepalive = {}): KeepaliveTimes {
   checkObject('keepalive', given, 'false or { idleMs, timeoutMs }');

@@ -1,5 +1,5 @@
 import { Fifo } from '../wire/fifo.js';
-import { checkNumber } from '../wire/limits.js';
+import { checkNumber, refusal } from '../wire/limits.js';
 
 /**
  * What becomes of a value that an Observable pushes while the queue of its stream is full (256 KiB of the stream, or
@@ -47,9 +47,9 @@ export interface Outlet {
 
 /** @throws TypeError for what is no policy */
 export function checkOverflow(overflow: Overflow): void {
-  if (typeof overflow === 'object') checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
+  if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
   else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')
-    throw new TypeError(`overflow: expected 'buffer', 'latest', 'error' or { dropOldest }, got ${String(overflow)}`);
+    throw refusal('overflow', "'buffer', 'latest', 'error' or { dropOldest }", overflow);
 }
 
 /** Stands between what pushes and an outlet, and applies a policy to what finds no room. */

@@ -5,6 +5,7 @@ import { W3cTransport } from '../transport/w3c.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
+import { checkObject } from '../wire/limits.js';
 import { Calls } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
@@ -81,6 +82,7 @@ export class Peer {
       this.#core.belongTo(this, given as SocketSource);
     } else {
       const options = given as NewPeerOptions;
+      checkObject('options', options);
       this.#core = new PeerCore(resolveOptions(options, options.isDialer));
       this.#core.belongTo(this, new GivenSocket(this.#core, of(new W3cTransport(socket))));
       if (options.onStream !== undefined) this.onStream(options.onStream);
@@ -239,6 +241,7 @@ export class Peer {
     payload?: unknown,
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
+    checkObject('options', options);
     return this.#calls.open(payload, options.end === true ? 'ask' : 'talk', options as OpenOptions).stream as Stream<In, Out>;
   }
 
@@ -272,6 +275,7 @@ export class Peer {
    * ```
    */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
+    checkObject('options', options);
     this.#calls.open(payload, 'forget', options);
   }
 

@@ -3,6 +3,7 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
+import { refusal } from '../wire/limits.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
@@ -34,6 +35,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   readonly #unlisten: () => void;
 
   constructor(protected readonly socket: Socket) {
+    if (!isSocket(socket)) throw refusal('socket', 'a WebSocket', socket);
     socket.binaryType = 'arraybuffer';
     this.#unlisten = this.listen();
     socket.addEventListener('error', this.#onError);
@@ -192,4 +194,9 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     const reason = event.reason === undefined || event.reason === '' ? this.#failure : event.reason;
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
+}
+
+function isSocket(socket: unknown): boolean {
+  const { addEventListener, send } = (socket ?? {}) as Partial<SocketLike>;
+  return typeof addEventListener === 'function' && typeof send === 'function';
 }

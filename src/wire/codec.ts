@@ -1,4 +1,5 @@
 import type { Frame } from './frame.js';
+import { refusal } from './limits.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
@@ -35,4 +36,17 @@ export interface Codec {
    * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
+}
+
+const CALLS: readonly (keyof Codec)[] = ['encode', 'decode', 'encodePayload', 'decodePayload'];
+
+/** @throws TypeError for what is no codec, such as the name of one */
+export function checkedCodec(codec: Codec): Codec {
+  const given: unknown = codec;
+  const expected = 'a codec, such as new JsonCodec()';
+  if (typeof given !== 'object' || given === null || !CALLS.every((call) => typeof codec[call] === 'function'))
+    throw refusal('codec', expected, given);
+  const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
+  if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
+  return codec;
 }

@@ -159,7 +159,8 @@ function shown(value: unknown): string {
 }
 
 function checkRate(name: string, value: unknown): void {
-  const rate: Partial<Rate> = typeof value === 'object' && value !== null ? value : {};
+  checkObject(name, value, '{ burst, perSecond }');
+  const rate = value as Partial<Rate>;
   checkNumber(`${name}.burst`, rate.burst);
   checkNumber(`${name}.perSecond`, rate.perSecond);
 }
