@@ -1,6 +1,15 @@
 import { readEnvCodec } from './env.js';
 
-/** The configuration of the process; use the one instance {@link settings}. */
+/**
+ * The configuration of the process; use the one instance {@link settings}.
+ *
+ * @example
+ * ```ts
+ * settings.codec = 'msgpack';
+ * settings.reload();
+ * settings.codec;   // 'json', where VITE_MUX_CODEC is not set
+ * ```
+ */
 export class Settings {
   /**
    * The name of the codec for connections that are given none, looked up each time one is made. Any string may be assigned.

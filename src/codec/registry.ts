@@ -34,12 +34,27 @@ export function getCodec(name: string): Codec {
   return codec;
 }
 
-/** The registered names, sorted; a new array at each call. */
+/**
+ * The registered names, sorted; a new array at each call.
+ *
+ * @example
+ * ```ts
+ * registeredCodecs();   // ['json']
+ * ```
+ */
 export function registeredCodecs(): string[] {
   return [...codecs.keys()].sort();
 }
 
-/** Forgets every registration, `json` included, so that nothing can be looked up until something is registered. For tests. */
+/**
+ * Forgets every registration, `json` included, so that nothing can be looked up until something is registered. For tests.
+ *
+ * @example
+ * ```ts
+ * clearCodecs();
+ * registeredCodecs();   // []
+ * ```
+ */
 export function clearCodecs(): void {
   codecs.clear();
 }

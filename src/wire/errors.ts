@@ -50,7 +50,14 @@ export class CodecError extends MuxError {
   readonly code: 'CODEC' | 'CODEC_NOT_REGISTERED' | 'CODEC_MISMATCH' = 'CODEC';
 }
 
-/** No codec is registered under the configured name. There is no fallback. */
+/**
+ * No codec is registered under the configured name. There is no fallback.
+ *
+ * @example
+ * ```ts
+ * getCodec('cbor');   // CodecNotRegistered { configured: 'cbor', available: ['json'] }
+ * ```
+ */
 export class CodecNotRegistered extends CodecError {
   override readonly name = 'CodecNotRegistered';
   override readonly code = 'CODEC_NOT_REGISTERED';
@@ -132,7 +139,15 @@ export class ResetError extends StreamError {
   }
 }
 
-/** The remote's handler failed (APPLICATION_ERROR). The message is the reason text. */
+/**
+ * The remote's handler failed (APPLICATION_ERROR). The message is the reason text.
+ *
+ * @example
+ * ```ts
+ * peer.onStream(() => { throw new Error('no such seat'); });
+ * // at the caller: RemoteError { reason: 'no such seat', payload: { name: 'Error', message: 'no such seat' } }
+ * ```
+ */
 export class RemoteError extends StreamError {
   override readonly name = 'RemoteError';
   readonly code = 'REMOTE';
@@ -150,7 +165,14 @@ export class RemoteError extends StreamError {
   }
 }
 
-/** The stream was definitely not processed; always `retriable`. `resetCode` is `null` when a goaway or this side refused it. */
+/**
+ * The stream was definitely not processed; always `retriable`. `resetCode` is `null` when a goaway or this side refused it.
+ *
+ * @example
+ * ```ts
+ * await peer.request('p');   // of a remote without a handler: RefusedError { reason: 'nobody answers streams here', resetCode: 7 }
+ * ```
+ */
 export class RefusedError extends StreamError {
   override readonly name = 'RefusedError';
   readonly code = 'REFUSED';
@@ -165,7 +187,14 @@ export class RefusedError extends StreamError {
   }
 }
 
-/** The time-out of a call of this side, or of its hello, ended the stream. */
+/**
+ * The time-out of a call of this side, or of its hello, ended the stream.
+ *
+ * @example
+ * ```ts
+ * await peer.request('p', { timeoutMs: 10 });   // DeadlineExceededError { timeoutMs: 10 }, where nothing comes back
+ * ```
+ */
 export class DeadlineExceededError extends StreamError {
   override readonly name = 'DeadlineExceededError';
   readonly code = 'DEADLINE_EXCEEDED';
@@ -182,13 +211,26 @@ export class DeadlineExceededError extends StreamError {
 /**
  * This side cancelled the stream: by `reset()` with CANCEL, its default code, by unsubscribing, by an AbortSignal (its reason is
  * the `cause`), or by closing the peer. A CANCEL of the remote is a {@link ResetError}.
+ *
+ * @example
+ * ```ts
+ * await peer.request('p', { signal: AbortSignal.abort('left') });   // CancelledError { cause: 'left' }
+ * ```
  */
 export class CancelledError extends StreamError {
   override readonly name = 'CancelledError';
   readonly code = 'CANCELLED';
 }
 
-/** The socket ended under the stream. `retriable` only when the stream's open had never been sent. */
+/**
+ * The socket ended under the stream. `retriable` only when the stream's open had never been sent.
+ *
+ * @example
+ * ```ts
+ * await peer.request('p');
+ * // where the network goes away: ConnectionLostError { reason: { code: 1006, reason: '', wasClean: false, willRetry: false } }
+ * ```
+ */
 export class ConnectionLostError extends StreamError {
   override readonly name = 'ConnectionLostError';
   readonly code = 'CONNECTION_LOST';

@@ -2,7 +2,15 @@ import { CloseCode } from './close-reason.js';
 import { ProtocolError } from './errors.js';
 import { ResetCode } from './reset-code.js';
 
-/** Ends one stream: what the receiver found wrong with it, and the reset that answers. The connection lives. */
+/**
+ * Ends one stream: what the receiver found wrong with it, and the reset that answers. The connection lives.
+ *
+ * @example
+ * ```ts
+ * of({ type: 'data', stream: 1, payload: 'x', more: true }).pipe(assemble(new JsonCodec())).subscribe(console.log);
+ * // StreamFault { stream: 1, code: 1, reason: "expected a fragment beside 'more', got a payload" }
+ * ```
+ */
 export class StreamFault {
   constructor(
     readonly stream: number,

@@ -19,6 +19,15 @@ interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
 /**
  * Puts the fragments of one connection together, one {@link Assembler} per stream that is in the middle of a payload.
  * A payload is refused before the fragment that would take it over a limit is kept.
+ *
+ * @example
+ * ```ts
+ * const reassembly = new Reassembly(new JsonCodec(), DEFAULT_LIMITS);
+ * of({ type: 'data', stream: 1, fragment: '"he', more: true }).pipe(assemble(new JsonCodec(), {}, reassembly)).subscribe();
+ * reassembly.unfinished;   // [1]
+ * reassembly.release(1);
+ * reassembly.unfinished;   // []
+ * ```
  */
 export class Reassembly {
   readonly #partials = new LazyMap<number, Unfinished>();

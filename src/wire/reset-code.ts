@@ -38,7 +38,16 @@ export type ResetCode = number;
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(ResetCode).map(([name, code]) => [code, name]));
 
-/** The name of a reset code for messages and logs: `'CANCEL'`, or the number itself as text, or `'no code'`. */
+/**
+ * The name of a reset code for messages and logs, the number itself as text where it has none, or `'no code'`.
+ *
+ * @example
+ * ```ts
+ * resetCodeName(8);      // 'CANCEL'
+ * resetCodeName(300);    // '300'
+ * resetCodeName(null);   // 'no code'
+ * ```
+ */
 export function resetCodeName(code: ResetCode | null): string {
   return code === null ? 'no code' : (NAMES.get(code) ?? String(code));
 }
