@@ -114,7 +114,9 @@ describe('an envelope with nothing but a payload', () => {
     const message = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload });
     const items = others + 1 + payload.length;
     expect(codec.decode(message, { maxPayloadItems: items }).payload).toEqual(payload);
-    expect(() => codec.decode(message, { maxPayloadItems: items - 1 })).toThrow(`expected at most ${items - 1} items (maxPayloadItems), got more`);
+    expect(() => codec.decode(message, { maxPayloadItems: items - 1 })).toThrow(
+      `expected at most ${items - 1} items (maxPayloadItems), got more`,
+    );
     const scalar = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload: null });
     expect(() => codec.decode(scalar, { maxPayloadItems: others })).toThrow(`expected at most ${others} items (maxPayloadItems), got more`);
     expect(codec.decode(scalar, { maxPayloadItems: others + 1 }).payload).toBeNull();

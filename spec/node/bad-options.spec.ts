@@ -28,7 +28,7 @@ const OF_UPGRADES: readonly Row[] = [
 ];
 
 it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {
-  const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, undefined);
+  const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
   expect(() => accept(socket, options)).toThrow(new TypeError(message));
 });
 

@@ -1,4 +1,4 @@
-import { asapScheduler, catchError, concatMap, defer, Observable, subscribeOn, takeWhile, throwError, timeout, TimeoutError } from 'rxjs';
+import { asyncScheduler, catchError, concatMap, defer, Observable, subscribeOn, takeWhile, throwError, timeout, TimeoutError } from 'rxjs';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
@@ -46,7 +46,7 @@ export function dialed({ url, protocol, timeoutMs, open }: Dial, attempt: Attemp
 
 /** Fails a turn later: whoever is given the peer meanwhile can still say who is to be told. */
 function failLater(error: unknown): Observable<never> {
-  return throwError(() => error).pipe(subscribeOn(asapScheduler));
+  return throwError(() => error).pipe(subscribeOn(asyncScheduler));
 }
 
 /** What the function gives; nothing, where it has closed the peer. */
