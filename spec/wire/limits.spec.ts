@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkNumber, DEFAULT_LIMITS, resolveLimits } from '../../src/wire/limits.js';
+import { checkNumber } from '../../src/wire/given.js';
+import { DEFAULT_LIMITS, resolveLimits } from '../../src/wire/limits.js';
 
 const MIB = 1024 * 1024;
 

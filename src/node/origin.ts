@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { types } from 'node:util';
-import { refusal } from '../wire/limits.js';
+import { refusal } from '../wire/given.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
 export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);

@@ -11,7 +11,7 @@ import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { refusal } from '../wire/limits.js';
+import { refusal } from '../wire/given.js';
 import { acceptTransport, gateOf, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';

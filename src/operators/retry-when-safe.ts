@@ -2,7 +2,7 @@ import { endWith, from, map, merge, NEVER, retry, take, throwError, timer } from
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { checkNumber, checkObject, refusal } from '../wire/limits.js';
+import { checkNumber, checkObject, refusal } from '../wire/given.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { fullJitter } from './full-jitter.js';
 

@@ -1,4 +1,4 @@
-import { checkNumber, refusal } from '../wire/limits.js';
+import { checkNumber, refusal } from '../wire/given.js';
 import { ResetCode } from '../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */

@@ -1,7 +1,8 @@
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, refusal } from '../wire/given.js';
 import type { Given } from '../wire/given.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, refusal, resolveLimits } from '../wire/limits.js';
+import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_KEEPALIVE } from '../session/keepalive.js';

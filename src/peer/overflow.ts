@@ -1,5 +1,5 @@
 import { Fifo } from '../wire/fifo.js';
-import { checkNumber, refusal } from '../wire/limits.js';
+import { checkNumber, refusal } from '../wire/given.js';
 
 /**
  * What becomes of a value that an Observable pushes while the queue of its stream is full (256 KiB of the stream, or

@@ -5,7 +5,7 @@ import { W3cTransport } from '../transport/w3c.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
-import { checkObject } from '../wire/limits.js';
+import { checkObject } from '../wire/given.js';
 import { Calls } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
@@ -90,9 +90,9 @@ export class Peer {
     this.#calls = new Calls(this.#core);
   }
 
-  /** @internal */
-  static core(peer: Peer): PeerCore {
-    return peer.#core;
+  /** @internal `null` for a peer of another copy of the package. */
+  static core(peer: Peer): PeerCore | null {
+    return #core in peer ? peer.#core : null;
   }
 
   /**

@@ -9,7 +9,7 @@ import { CancelledError, DeadlineExceededError, ResetError } from '../wire/error
 import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../wire/frame.js';
-import { refusal } from '../wire/limits.js';
+import { refusal } from '../wire/given.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';

@@ -67,7 +67,8 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** @internal */
   static core(stream: Stream): StreamCore {
-    return stream.#core;
+    if (#core in stream) return stream.#core;
+    throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
   }
 
   /** The peer that the stream belongs to. */

@@ -3,7 +3,7 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
-import { refusal } from '../wire/limits.js';
+import { refusal } from '../wire/given.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';

@@ -1,5 +1,5 @@
 import type { Frame } from './frame.js';
-import { refusal } from './limits.js';
+import { refusal } from './given.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */

@@ -1,3 +1,4 @@
+import { checkNumber, checkObject } from './given.js';
 import type { Given } from './given.js';
 
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
@@ -114,48 +115,6 @@ export function resolveLimits(given: Given<Limits> = {}): Limits {
   if (Object.keys(given).length === 0) return DEFAULT_LIMITS;
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...DEFAULT_LIMITS, ...set };
-}
-
-/**
- * Checks an option that is a count, a size in bytes or a time in ms.
- *
- * @throws TypeError unless `value` is a number of at least `smallest` (default 0); `Infinity` passes
- */
-export function checkNumber(name: string, value: unknown, smallest = 0): void {
-  if (typeof value !== 'number' || !(value >= smallest)) throw refusal(name, `a number of at least ${smallest}`, value);
-}
-
-/** @throws TypeError unless `value` is a function */
-export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw refusal(name, 'a function', value);
-}
-
-/** @throws TypeError unless each of these options is a function, where it is given */
-export function checkFunctions(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunction(name, value);
-}
-
-/** @throws TypeError unless `value` is a boolean */
-export function checkBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw refusal(name, 'a boolean', value);
-}
-
-/** @throws TypeError unless `value` is an object that options are read from; `expected` says what may be given */
-export function checkObject(name: string, value: unknown, expected = 'an object'): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refusal(name, expected, value);
-}
-
-/** What is thrown for an option that is not what it should be. */
-export function refusal(name: string, expected: string, value: unknown): TypeError {
-  return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
-}
-
-/** A value as a message names it; of an object and of a function only what it is. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Array.isArray(value) ? 'an array' : 'an object';
 }
 
 function checkRate(name: string, value: unknown): void {

@@ -1,7 +1,6 @@
 import {
   concat,
   defer,
-  distinctUntilChanged,
   filter,
   from,
   map,
@@ -82,11 +81,7 @@ export function reopenOnReconnect<T>(
     let position = initial;
     /** Whether a stream has ended with its socket, and another is to be opened on the next. */
     let isLost = false;
-    const sockets$ = peer.status$.pipe(
-      filter((status) => status.state === 'open'),
-      map(({ reconnects }) => reconnects),
-      distinctUntilChanged(),
-    );
+    const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
     // Like any call it is made at once, also while there is no socket: it waits, and is what a lazy peer dials for.
     const openings$ =
       peer.status.state === 'open'
@@ -127,7 +122,7 @@ function stay(_value: unknown, cursor: unknown): unknown {
  */
 function endsWithSocket(error: unknown, peer: Peer): boolean {
   // The status still says `open` while the streams of a lost socket are told.
-  if (!isMuxError(error) || Peer.core(peer).current !== null) return false;
+  if (!isMuxError(error) || (Peer.core(peer)?.current ?? null) !== null) return false;
   const { status } = peer;
   if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
   return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
