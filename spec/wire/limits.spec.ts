@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkNumber } from '../../src/wire/given.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../src/wire/limits.js';
 
 const MIB = 1024 * 1024;
@@ -60,23 +59,5 @@ describe('Limits', () => {
   ])('refuses %p', (given, message) => {
     expect(() => resolveLimits(given)).toThrow(TypeError);
     expect(() => resolveLimits(given)).toThrow(message);
-  });
-});
-
-describe('checkNumber', () => {
-  it.each([
-    [0, 0],
-    [5, 5],
-    [Number.POSITIVE_INFINITY, 1],
-  ])('accepts %p where at least %p is expected', (value, smallest) => {
-    expect(() => {
-      checkNumber('timeoutMs', value, smallest);
-    }).not.toThrow();
-  });
-
-  it('names the option', () => {
-    expect(() => {
-      checkNumber('timeoutMs', 4, 5);
-    }).toThrow(new TypeError('timeoutMs: expected a number of at least 5, got 4'));
   });
 });

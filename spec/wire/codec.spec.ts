@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkedCodec } from '../../src/wire/codec.js';
+import type { Codec } from '../../src/wire/codec.js';
+
+const CODEC: Codec = {
+  name: 'none',
+  binary: false,
+  encode: () => '',
+  decode: () => ({ type: '' }),
+  encodePayload: () => '',
+  decodePayload: () => null,
+};
+const given = (codec: unknown): Codec => codec as Codec;
+
+describe('checkedCodec', () => {
+  it('gives back a codec', () => {
+    expect(checkedCodec(CODEC)).toBe(CODEC);
+  });
+
+  it.each<[unknown, string]>([
+    ['json', "'json'"],
+    [null, 'null'],
+    [{ ...CODEC, decodePayload: undefined }, 'an object'],
+    [{ ...CODEC, name: undefined }, 'one without a name'],
+    [{ ...CODEC, binary: undefined }, 'one without binary'],
+  ])('refuses %p', (codec, got) => {
+    expect(() => checkedCodec(given(codec))).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
+  });
+});

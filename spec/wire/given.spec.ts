@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject } from '../../src/wire/given.js';
+
+describe('checkNumber', () => {
+  it.each([
+    [0, 0],
+    [5, 5],
+    [Number.POSITIVE_INFINITY, 1],
+  ])('accepts %p where at least %p is expected', (value, smallest) => {
+    expect(() => {
+      checkNumber('timeoutMs', value, smallest);
+    }).not.toThrow();
+  });
+
+  it('names the option', () => {
+    expect(() => {
+      checkNumber('timeoutMs', 4, 5);
+    }).toThrow(new TypeError('timeoutMs: expected a number of at least 5, got 4'));
+  });
+});
+
+/** Values that are all of another kind, and how a message names each. */
+const KINDS: readonly (readonly [value: unknown, shown: string])[] = [
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [true, 'true'],
+  [5, '5'],
+  ['5', "'5'"],
+  [[], 'an array'],
+  [{}, 'an object'],
+  [(): void => undefined, 'a function'],
+];
+
+describe.each([
+  ['checkFunction', checkFunction, 'a function', ['a function']],
+  ['checkBoolean', checkBoolean, 'a boolean', ['true']],
+  ['checkObject', checkObject, 'an object', ['an object']],
+  ['checkNumber', checkNumber, 'a number of at least 0', ['5']],
+] as const)('%s', (_name, check: (name: string, value: unknown) => void, expected, accepted) => {
+  it.each(KINDS)('of %p accepts it, or says what was expected', (value, shown) => {
+    const error = accepted.some((one) => one === shown) ? null : new TypeError(`retry: expected ${expected}, got ${shown}`);
+    const checked = (): null => (check('retry', value), null);
+    if (error === null) expect(checked()).toBeNull();
+    else expect(checked).toThrow(error);
+  });
+});
+
+describe('checkFunctions', () => {
+  it('accepts those that are not given', () => {
+    expect(() => {
+      checkFunctions({ onStream: undefined, verify: () => true });
+    }).not.toThrow();
+  });
+
+  it('names the one that is none', () => {
+    expect(() => {
+      checkFunctions({ onStream: () => true, verify: null });
+    }).toThrow(new TypeError('verify: expected a function, got null'));
+  });
+});
+
+describe('checkObject', () => {
+  it('says what may be given', () => {
+    expect(() => {
+      checkObject('keepalive', true, 'false or { idleMs, timeoutMs }');
+    }).toThrow(new TypeError('keepalive: expected false or { idleMs, timeoutMs }, got true'));
+  });
+});
