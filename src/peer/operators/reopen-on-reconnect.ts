@@ -1,16 +1,4 @@
-import {
-  concat,
-  defer,
-  filter,
-  from,
-  map,
-  materialize,
-  dematerialize,
-  startWith,
-  switchMap,
-  takeWhile,
-  tap,
-} from 'rxjs';
+import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, takeWhile, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
