@@ -169,6 +169,13 @@ describe('a goaway of the remote', () => {
 });
 
 describe('GoAway', () => {
+  it('tells the code of the remote’s, once there is one', () => {
+    const goaway = new GoAway();
+    expect(goaway.receivedCode).toBeNull();
+    goaway.receive(0, INTERNAL_ERROR);
+    expect(goaway.receivedCode).toBe(INTERNAL_ERROR);
+  });
+
   it('announces the same again, whatever is dispatched meanwhile', () => {
     const goaway = new GoAway();
     goaway.dispatched(5);

@@ -2,14 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { checkedCodec } from '../../src/wire/codec.js';
 import type { Codec } from '../../src/wire/codec.js';
 
-const CODEC: Codec = {
-  name: 'none',
-  binary: false,
-  encode: () => '',
-  decode: () => ({ type: '' }),
-  encodePayload: () => '',
-  decodePayload: () => null,
-};
+const CALLS = { encode: () => '', decode: () => ({ type: '' }), encodePayload: () => '', decodePayload: () => null };
+const CODEC: Codec = { name: 'none', binary: false, ...CALLS };
 const given = (codec: unknown): Codec => codec as Codec;
 
 describe('checkedCodec', () => {
@@ -20,6 +14,7 @@ describe('checkedCodec', () => {
   it.each<[unknown, string]>([
     ['json', "'json'"],
     [null, 'null'],
+    [Object.assign((): null => null, { binary: false, ...CALLS }), 'a function'],
     [{ ...CODEC, decodePayload: undefined }, 'an object'],
     [{ ...CODEC, name: undefined }, 'one without a name'],
     [{ ...CODEC, binary: undefined }, 'one without binary'],

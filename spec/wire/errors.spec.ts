@@ -133,6 +133,7 @@ describe('isMuxError', () => {
     ['a plain error', new Error('x'), false],
     ['an error of Node', foreign({ code: 'ECONNRESET' }), false],
     ['an error with a numeric code', foreign({ code: 1, retriable: true }), false],
+    ['an error with a list of codes', foreign({ code: ['RESET'], retriable: true }), false],
     ['an error that does not say whether it is retriable', foreign({ code: 'RESET' }), false],
     ['an error with another kind of retriable', foreign({ code: 'RESET', retriable: 1 }), false],
     ['an error of a client that dials too', foreign({ code: 'ECONNREFUSED', retriable: true }), false],

@@ -46,6 +46,7 @@ describe('Limits', () => {
     [{ maxStreams: -1 }, /^limits.maxStreams: expected a number of at least 0, got -1$/],
     [{ maxStreams: Number.NaN }, /^limits.maxStreams: expected a number of at least 0, got NaN$/],
     [{ maxStreams: '10' }, /^limits.maxStreams: expected a number of at least 0, got '10'$/],
+    [[], /^limits: expected an object, got an array$/],
     [{ maxStreams: null }, /^limits.maxStreams: expected a number of at least 0, got null$/],
     [{ maxMessageBytes: 65_535 }, /^limits.maxMessageBytes: expected a number of at least 65536, got 65535$/],
     [{ maxPayloadItems: 0 }, /^limits.maxPayloadItems: expected a number of at least 1, got 0$/],
