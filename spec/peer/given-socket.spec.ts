@@ -118,12 +118,18 @@ describe('new Peer(socket)', () => {
     expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
   });
 
-  it('over a socket of another subprotocol whose remote does not close it ends when nothing has moved for 2 s', async () => {
+  /** A peer over a socket of another subprotocol, a second after it has closed its side. */
+  async function turnedAway() {
     const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
     const socket = new MemorySocket(line.ends.dialer, null);
     const peer = new Peer(socket, { isDialer: true });
     void peer.serve();
     await time.advance(1_000);
+    return { line, socket, peer };
+  }
+
+  it('over a socket of another subprotocol whose remote does not close it ends when nothing has moved for 2 s', async () => {
+    const { line, socket, peer } = await turnedAway();
     line.ends.acceptor.send('still here');
     await time.advance(1_999);
     expect([peer.status.state, socket.readyState]).toEqual(['connecting', 2]);
@@ -134,11 +140,7 @@ describe('new Peer(socket)', () => {
   });
 
   it('closed while a socket of another subprotocol closes ends that at once', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
-    const socket = new MemorySocket(line.ends.dialer, null);
-    const peer = new Peer(socket, { isDialer: true });
-    void peer.serve();
-    await time.advance(1_000);
+    const { socket, peer } = await turnedAway();
     void peer.close();
     expect([peer.status, socket.readyState]).toEqual([expect.objectContaining({ state: 'closed', error: null }), 3]);
     await time.advance();
