@@ -2,7 +2,7 @@ import { endWith, from, map, merge, NEVER, retry, take, throwError, timer } from
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { checkNumber, checkObject, refusal } from '../wire/given.js';
+import { checkNumber, checkObject, wrongOption } from '../wire/given.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { fullJitter } from './full-jitter.js';
 
@@ -53,7 +53,7 @@ export function retrySafely<T>(
 ): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
-    throw refusal('retry.delay', 'a number of at least 0 or a function', delay);
+    throw wrongOption('retry.delay', 'a number of at least 0 or a function', delay);
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {

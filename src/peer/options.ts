@@ -1,6 +1,6 @@
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, refusal } from '../wire/given.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, wrongOption } from '../wire/given.js';
 import type { Given } from '../wire/given.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
@@ -66,7 +66,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
   checkFunctions({ onStream, errorSerializer });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
-    throw refusal('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
+    throw wrongOption('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
   return {
     isDialer,
     codec: checkedCodec(options.codec ?? getCodec(settings.codec)),

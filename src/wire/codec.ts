@@ -1,5 +1,5 @@
 import type { Frame } from './frame.js';
-import { refusal } from './given.js';
+import { wrongOption } from './given.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
@@ -45,7 +45,7 @@ export function checkedCodec(codec: Codec): Codec {
   const given: unknown = codec;
   const expected = 'a codec, such as new JsonCodec()';
   if (typeof given !== 'object' || given === null || !CALLS.every((call) => typeof codec[call] === 'function'))
-    throw refusal('codec', expected, given);
+    throw wrongOption('codec', expected, given);
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
   return codec;
