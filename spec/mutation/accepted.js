@@ -185,8 +185,7 @@ export const ACCEPTED = [
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
   ...of('src/session/bucket.ts', [
-    { code: 'this.#tokens >= this.rate.burst', why: FASTER },
-    { code: '{ this.#filledAt = asyncScheduler.now(); return; }', why: FASTER },
+    { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
   ...of('src/session/outbox.ts', [

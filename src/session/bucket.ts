@@ -4,11 +4,10 @@ import type { Rate } from '../wire/limits.js';
 /** A token bucket on the rxjs clock, so that a TestScheduler's time fills it too. */
 export class Bucket {
   #tokens: number;
-  #filledAt: number;
+  #filledAt = 0;
 
   constructor(private readonly rate: Rate) {
     this.#tokens = rate.burst;
-    this.#filledAt = asyncScheduler.now();
   }
 
   /** Takes one token; `false` when there is none. */
@@ -31,13 +30,9 @@ export class Bucket {
   }
 
   #fill(): void {
-    if (this.#tokens >= this.rate.burst) {
-      this.#filledAt = asyncScheduler.now();
-      return;
-    }
     const now = asyncScheduler.now();
     // The clock of the wall may be set back; a bucket never loses tokens by it.
-    this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
+    if (this.#tokens < this.rate.burst) this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
     this.#filledAt = now;
   }
 }
