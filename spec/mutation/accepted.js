@@ -197,6 +197,7 @@ export const ACCEPTED = [
   ...of('src/session/reason.ts', [{ code: 'cap >= CAP_WITHOUT_DOUBT', why: FASTER }]),
   ...of('src/session/vigil.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
+    { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
   ]),
   ...of('src/session/keepalive.ts', [{ code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' }]),
   ...of('src/session/river.ts', [{ code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' }]),
@@ -215,10 +216,7 @@ export const ACCEPTED = [
       why: QUEUED,
     },
   ]),
-  ...of('src/session/session.ts', [
-    { code: '{ cause: error }', mutant: '{}', why: 'it has been logged, and nothing asks for it again' },
-    { code: 'this.#reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
-  ]),
+  ...of('src/session/session.ts', [{ code: '{ cause: error }', mutant: '{}', why: 'it has been logged, and nothing asks for it again' }]),
   ...of('src/session/session.ts', [
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= this.limits.maxPayloadBytes', why: FASTER },
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },

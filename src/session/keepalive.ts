@@ -19,8 +19,10 @@ export interface KeepaliveTimes {
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10_000 };
 
-/** What the keepalive sees and does of its connection. Its clock stands still while this side does not read. */
-export interface Line extends Clock {
+/** What the keepalive sees and does of its connection. */
+export interface Line {
+  /** Stands still while this side does not read. */
+  readonly clock: Clock;
   /** When the last sign of life came: a frame received, or bytes of ours that the socket has taken. */
   lifeAt(): number;
   /** Sends a ping. */
@@ -61,7 +63,7 @@ export class KeepaliveTimer {
 
   #rest(): void {
     this.#asked = null;
-    const silence = this.line.now() - this.line.lifeAt();
+    const silence = this.line.clock.now() - this.line.lifeAt();
     if (silence >= this.times.idleMs) this.#probe();
     else
       this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
@@ -70,7 +72,7 @@ export class KeepaliveTimer {
   }
 
   #probe(): void {
-    const asked = (this.#asked = this.line.now());
+    const asked = (this.#asked = this.line.clock.now());
     this.line.probe();
     this.#await(asked, this.times.timeoutMs);
   }
@@ -79,7 +81,7 @@ export class KeepaliveTimer {
     const { idleMs, timeoutMs } = this.times;
     // An answer counts from when it came, so it is not looked for only when the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
-      const rest = asked + timeoutMs - this.line.now();
+      const rest = asked + timeoutMs - this.line.clock.now();
       if (this.line.lifeAt() >= asked) this.#rest();
       else if (!onTime) this.#probe();
       else if (rest > 0) this.#await(asked, rest);
@@ -90,6 +92,6 @@ export class KeepaliveTimer {
   #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
     // A probe may have found the connection gone.
-    if (this.#watching) this.#timer = restTimer(this.line, rest, period, next);
+    if (this.#watching) this.#timer = restTimer(this.line.clock, rest, period, next);
   }
 }

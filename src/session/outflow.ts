@@ -8,16 +8,17 @@ export class Outflow {
   #heldBytes = 0;
   /** Bytes that say nothing when they are taken. */
   #mute = 0;
-  #sentAt = asyncScheduler.now();
+  #sentAt: number;
   #sentAtHeard: number;
-  #tookAt = asyncScheduler.now();
+  #tookAt: number;
   #tookAtHeard: number;
 
   constructor(
     private readonly transport: Transport,
     private readonly reading: Reading,
   ) {
-    this.#sentAtHeard = this.#tookAtHeard = reading.now();
+    this.#sentAt = this.#tookAt = asyncScheduler.now();
+    this.#sentAtHeard = this.#tookAtHeard = reading.at(this.#sentAt);
   }
 
   /** A message was given to the socket. */

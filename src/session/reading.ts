@@ -44,7 +44,7 @@ export class Reading implements Clock {
 
   /** What this clock shows when the steady one shows `now`, in ms. */
   at(now: number): number {
-    return (this.paused ? this.#pausedAt : now) - this.#pausedMs;
+    return (this.#pause === null ? now : this.#pausedAt) - this.#pausedMs;
   }
 
   /** A stream holds too much that nobody has read. */

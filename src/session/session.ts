@@ -207,22 +207,8 @@ export class Session {
     const admitted = this.#admission.admit(frame);
     if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.#admission.fits(admitted, this.#messageBytes))
       return null;
-    if (admitted?.more === true) this.#awaitFragments();
+    if (admitted?.more === true) this.vigil.awaitFragments(this.#reassembly);
     return admitted;
-  }
-
-  /** Fragments are outstanding; they have a time to be completed in. */
-  #awaitFragments(): void {
-    const { reassemblyTimeoutMs } = this.limits;
-    this.vigil.awaitFragments(
-      () => this.#reassembly.unfinished.length > 0,
-      () => {
-        for (const id of this.#reassembly.unfinished)
-          this.streams
-            .get(id)
-            ?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${reassemblyTimeoutMs} ms (reassemblyTimeoutMs)`);
-      },
-    );
   }
 
   #end(): void {

@@ -1,4 +1,7 @@
-import { Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { LazyMap } from '../wire/lazy.js';
+import type { Reassembly } from '../wire/reassembly.js';
+import { ResetCode } from '../wire/reset-code.js';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, Line } from './keepalive.js';
 import { Outflow } from './outflow.js';
@@ -17,12 +20,11 @@ const CHAT_MS = 8_000;
 interface Watch {
   readonly ms: number;
   readonly clock: Clock;
-  movedAt(): number;
+  readonly movedAt: () => number;
   /** Whether there is anything to see still. */
-  going(): boolean;
+  readonly going: () => boolean;
   /** There has been no movement; `true` to look on. */
-  still(): boolean;
-  over(): void;
+  readonly still: () => boolean;
 }
 
 /**
@@ -30,20 +32,21 @@ interface Watch {
  * a slow upload nor a quiet peer is condemned. Every watch has one timer at most, and none while there is nothing to see.
  */
 export class Vigil implements Line {
+  readonly clock: Clock;
   readonly #keepalive: KeepaliveTimer | null;
   readonly #outflow: Outflow;
-  readonly #timers = new Subscription();
+  /** Of the watches that are on. */
+  readonly #timers = new LazyMap<'closing' | 'fragments' | 'outflow', Subscription>();
   readonly #stallFrom: number;
   #receivedAt: number;
-  #stalling = false;
-  #awaiting = false;
-  #closing = false;
+  #stopped = false;
 
   constructor(
     private readonly session: Session,
     keepalive: KeepaliveTimes | null,
   ) {
     const { transport, limits, reading } = session;
+    this.clock = reading;
     this.#outflow = new Outflow(transport, reading);
     this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
@@ -57,21 +60,13 @@ export class Vigil implements Line {
 
   /** A message has come in. */
   received(): void {
-    this.#receivedAt = this.now();
+    this.#receivedAt = this.clock.now();
   }
 
   /** A message of so many bytes was given to the socket. */
   sent(bytes: number): void {
     this.#outflow.sent(bytes);
-    if (!this.#stalling && this.session.transport.bufferedAmount >= this.#stallFrom) this.#awaitOutflow();
-  }
-
-  now(): number {
-    return this.session.reading.now();
-  }
-
-  get paused(): boolean {
-    return this.session.reading.paused;
+    if (this.session.transport.bufferedAmount >= this.#stallFrom) this.#awaitOutflow();
   }
 
   lifeAt(): number {
@@ -94,43 +89,40 @@ export class Vigil implements Line {
 
   /** The closing handshake is due: the socket is given 2 s without movement. */
   closing(): void {
-    if (this.#closing) return;
-    this.#closing = true;
-    this.#watch({
+    this.#watch('closing', () => ({
       ms: CLOSING_MS,
-      clock: this.session.reading,
+      clock: this.clock,
       movedAt: () => this.#closingMovedAt(),
       going: () => true,
       still: () => {
         this.session.transport.terminate('closing made no progress');
         return false;
       },
-      over: () => undefined,
-    });
+    }));
   }
 
   /** Fragments are outstanding: the remote is given `reassemblyTimeoutMs` in which nothing at all arrives. */
-  awaitFragments(outstanding: () => boolean, expired: () => void): void {
-    if (this.#awaiting) return;
-    this.#awaiting = true;
-    this.#watch({
-      ms: this.session.limits.reassemblyTimeoutMs,
-      clock: this.session.reading,
-      movedAt: () => this.#receivedAt,
-      going: outstanding,
-      still: () => {
-        expired();
-        return false;
-      },
-      over: () => {
-        this.#awaiting = false;
-      },
+  awaitFragments(reassembly: Pick<Reassembly, 'unfinished'>): void {
+    this.#watch('fragments', () => {
+      const ms = this.session.limits.reassemblyTimeoutMs;
+      return {
+        ms,
+        clock: this.clock,
+        movedAt: () => this.#receivedAt,
+        going: () => reassembly.unfinished.length > 0,
+        still: () => {
+          for (const id of reassembly.unfinished)
+            this.session.streams.get(id)?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${ms} ms (reassemblyTimeoutMs)`);
+          return false;
+        },
+      };
     });
   }
 
   stop(): void {
+    this.#stopped = true;
     this.#keepalive?.stop();
-    this.#timers.unsubscribe();
+    for (const timer of this.#timers.values()) timer.unsubscribe();
   }
 
   #closingMovedAt(): number {
@@ -141,41 +133,38 @@ export class Vigil implements Line {
 
   /** The socket is full: it is given `stallMs` to take a byte. */
   #awaitOutflow(): void {
-    const { transport, limits } = this.session;
-    this.#stalling = true;
-    this.#watch({
-      ms: limits.stallMs,
-      clock: STEADY_CLOCK,
-      movedAt: () => this.#outflow.tookAt(),
-      going: () => transport.bufferedAmount > 0,
-      still: () => {
-        if (transport.bufferedAmount + this.session.scheduler.backlog.bytes < limits.stallBytes) return true;
-        transport.terminate('slow consumer');
-        return false;
-      },
-      over: () => {
-        this.#stalling = false;
-      },
+    this.#watch('outflow', () => {
+      const { transport, limits, scheduler } = this.session;
+      return {
+        ms: limits.stallMs,
+        clock: STEADY_CLOCK,
+        movedAt: () => this.#outflow.tookAt(),
+        going: () => transport.bufferedAmount > 0,
+        still: () => {
+          if (transport.bufferedAmount + scheduler.backlog.bytes < limits.stallBytes) return true;
+          transport.terminate('slow consumer');
+          return false;
+        },
+      };
     });
   }
 
-  #watch(watch: Watch): void {
-    const { ms, clock } = watch;
+  #watch(what: 'closing' | 'fragments' | 'outflow', begin: () => Watch): void {
+    if (this.#stopped || this.#timers.has(what)) return;
+    const { ms, clock, movedAt, going, still } = begin();
     let since = clock.now();
     const look = (): void => {
-      const rest = Math.max(since, watch.movedAt()) + ms - clock.now();
+      const rest = Math.max(since, movedAt()) + ms - clock.now();
       const timer = restTimer(clock, rest, ms, (onTime) => {
-        this.#timers.remove(timer);
         // A timer that came late has seen nothing: the whole time starts anew.
         if (!onTime) since = clock.now();
-        if (!watch.going()) watch.over();
-        else if (Math.max(since, watch.movedAt()) + ms > clock.now()) look();
-        else if (watch.still()) {
-          since = clock.now();
+        const hasMoved = Math.max(since, movedAt()) + ms > clock.now();
+        if (going() && (hasMoved || still())) {
+          if (!hasMoved) since = clock.now();
           look();
-        } else watch.over();
+        } else this.#timers.delete(what);
       });
-      this.#timers.add(timer);
+      this.#timers.set(what, timer);
     };
     look();
   }
