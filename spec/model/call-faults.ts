@@ -24,7 +24,7 @@ export const CALL_FAULTS: readonly Fault[] = [
       plant(LiveStream.prototype, 'reset', (live, reset: LiveStream['reset'], ...how: Parameters<LiveStream['reset']>) => {
         reset(...how);
         const session = Reflect.get(live, 'session') as Session;
-        for (const other of session.streams.all()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
+        for (const other of session.streams.values()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
       });
     },
   },

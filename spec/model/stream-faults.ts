@@ -35,7 +35,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a stream stays in its table behind the end',
     shows: 'nothing held',
     sow: () => {
-      plant(StreamTable.prototype, 'remove', () => undefined);
+      plant(StreamTable.prototype, 'delete', () => undefined);
     },
   },
   {

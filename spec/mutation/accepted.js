@@ -181,7 +181,7 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/stream-map.ts', [
     { code: '[]', why: 'replaced by the constructor' },
-    { code: 'id === FREE', mutant: 'false', why: 'only faster: a free slot that is moved frees a slot that is free' },
+    { code: 'value !== undefined', mutant: 'true', why: 'only faster: a free slot that is moved frees a slot that is free' },
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
   ...of('src/session/bucket.ts', [

@@ -4,7 +4,7 @@ import { StreamTable } from '../../src/session/stream-table.js';
 
 type Step = 'run' | 'settle' | 'close' | 'awaitReset' | 'resetWritten';
 
-const table = () => new StreamTable({ next: () => undefined }, true, 1);
+const table = () => new StreamTable(true, 1);
 
 /** What is taken of the table behind each step: 1 while the place is kept. */
 const occupancy = (steps: readonly Step[]): number[] => {
@@ -54,6 +54,6 @@ describe('the place of a remote-opened stream, one of maxStreams', () => {
   it('is no stream of the table', () => {
     const streams = table();
     streams.place();
-    expect([streams.occupied, streams.size, streams.all()]).toEqual([1, 0, []]);
+    expect([streams.occupied, streams.size, streams.values()]).toEqual([1, 0, []]);
   });
 });

@@ -3,7 +3,6 @@ import { StreamTable } from '../../src/session/stream-table.js';
 import { StreamIdsExhaustedError } from '../../src/wire/errors.js';
 import { Rig } from '../support/session-rig.js';
 
-const CONNECTION = { next: () => undefined };
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 describe('ids of streams', () => {
@@ -43,7 +42,7 @@ describe('ids of streams', () => {
   });
 
   it('may begin anywhere', () => {
-    const table = new StreamTable(CONNECTION, true, 41);
+    const table = new StreamTable(true, 41);
     expect([table.nextId, table.exhausted, table.size, table.occupied]).toEqual([41, false, 0, 0]);
   });
 });
@@ -51,12 +50,12 @@ describe('ids of streams', () => {
 describe('the live streams of a connection', () => {
   it('are those of both sides; the connection itself is stream 0 and none of them', () => {
     const rig = new Rig();
-    const { streams } = rig.session;
+    const { streams, admission } = rig.session;
     const [theirs, ours] = [rig.remote(1).live, rig.open().live];
     expect([streams.size, streams.get(1), streams.get(2)]).toEqual([2, theirs, ours]);
-    expect(streams.all()).toEqual([theirs, ours]);
-    expect([streams.sinks.get(1), streams.sinks.get(2)]).toEqual([theirs, ours]);
-    expect(streams.sinks.get(0)).toBe(rig.session.connection);
+    expect(streams.values()).toEqual([theirs, ours]);
+    expect([admission.get(1), admission.get(2)]).toEqual([theirs, ours]);
+    expect(rig.session.admission.get(0)).toBe(rig.session.connection);
     expect([streams.get(0), streams.get(3)]).toEqual([undefined, undefined]);
   });
 
@@ -64,9 +63,9 @@ describe('the live streams of a connection', () => {
     const rig = new Rig();
     const { streams } = rig.session;
     for (const id of [1, 3, 5]) rig.remote(id);
-    for (const stream of streams.all()) streams.remove(stream);
-    expect([streams.size, streams.all()]).toEqual([0, []]);
-    expect(streams.sinks.get(0)).toBe(rig.session.connection);
+    for (const stream of streams.values()) streams.delete(stream.id);
+    expect([streams.size, streams.values()]).toEqual([0, []]);
+    expect(rig.session.admission.get(0)).toBe(rig.session.connection);
   });
 
   it('are known to the remote once their open has left, and are so for ever', () => {
@@ -76,7 +75,7 @@ describe('the live streams of a connection', () => {
     expect(streams.hasOpened(2)).toBe(false);
     streams.opened(2);
     expect([streams.hasOpened(2), streams.hasOpened(4)]).toEqual([true, false]);
-    streams.remove(live);
+    streams.delete(live.id);
     streams.opened(6);
     streams.opened(4);
     expect([2, 4, 6, 8].map((id) => streams.hasOpened(id))).toEqual([true, true, true, false]);
@@ -85,7 +84,7 @@ describe('the live streams of a connection', () => {
 
 describe('a place that waits for a reset to be written', () => {
   it('is found by its stream, and told once', () => {
-    const table = new StreamTable(CONNECTION, true, 1);
+    const table = new StreamTable(true, 1);
     const [two, four] = [table.place(), table.place()];
     table.awaitReset(2, two);
     table.awaitReset(4, four);

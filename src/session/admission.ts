@@ -1,5 +1,7 @@
 import { log } from '../logger.js';
+import type { Sink, Sinks } from '../operators/demultiplex.js';
 import { ConnectionFault } from '../wire/fault.js';
+import type { StreamFault } from '../wire/fault.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
@@ -11,11 +13,17 @@ import type { Session } from './session.js';
  * Decides frame by frame, before anything is assembled, what the remote may do with stream ids: which frames reach their
  * stream, which are late or junk and dropped, and which end the connection (PROTOCOL.md, "Frames that do not fit").
  */
-export class Admission {
+export class Admission implements Sinks<CompleteFrame | StreamFault> {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
 
   constructor(private readonly session: Session) {}
+
+  /** Who takes what is let in, by id. The connection itself is stream 0, where its own frames go. */
+  get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
+    const { connection, streams } = this.session;
+    return id === 0 ? connection : streams.get(id);
+  }
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
   admit(frame: CompleteFrame): CompleteFrame | null {

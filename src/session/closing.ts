@@ -75,7 +75,7 @@ export class Closing {
   /** Streams that nobody works on yet, above what the goaway says: the remote may open them elsewhere. */
   #refuseUndispatched(): void {
     const { streams, connection } = this.session;
-    for (const stream of streams.all())
+    for (const stream of streams.values())
       if (!stream.local && connection.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
 
@@ -93,11 +93,11 @@ export class Closing {
     const { session } = this;
     this.#phase = 'final';
     this.#timer.unsubscribe();
-    for (const stream of session.streams.all()) stream.seal();
+    for (const stream of session.streams.values()) stream.seal();
     session.reading.finish();
     session.vigil.closing();
     session.scheduler.whenFlushed(() => {
-      for (const stream of session.streams.all()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
+      for (const stream of session.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
       session.scheduler.whenFlushed(() => {
         session.transport.close(CloseCode.CLEAN, this.#reason);
       });

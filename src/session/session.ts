@@ -50,8 +50,8 @@ export class Session {
   readonly connection: Connection;
   readonly streams: StreamTable;
   readonly closing: Closing;
+  readonly admission: Admission;
   readonly #owner: SessionOwner;
-  readonly #admission: Admission;
   readonly #reassembly: Reassembly;
   readonly #root = new Subscription();
   #messageBytes = 0;
@@ -70,9 +70,9 @@ export class Session {
     this.flood = new Flood(limits);
     this.answers = new Answers(this);
     this.connection = new Connection(this);
-    this.streams = new StreamTable(this.connection, isDialer, options.firstId ?? (isDialer ? 1 : 2));
+    this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
-    this.#admission = new Admission(this);
+    this.admission = new Admission(this);
     this.#reassembly = new Reassembly(codec, limits, this.intake.held);
     this.outbox = new Outbox(this);
     this.scheduler = this.outbox.scheduler;
@@ -113,7 +113,7 @@ export class Session {
 
   /** A stream is closed: what is held for it goes, before anybody is told. */
   left(stream: LiveStream): void {
-    this.streams.remove(stream);
+    this.streams.delete(stream.id);
     this.#reassembly.release(stream.id);
     this.reading.clear(stream);
   }
@@ -126,7 +126,7 @@ export class Session {
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
   goneAway(last: number, code: ResetCode, reason: string): void {
-    for (const stream of this.streams.all()) {
+    for (const stream of this.streams.values()) {
       if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
     }
     this.scheduler.dropUnopened();
@@ -159,7 +159,7 @@ export class Session {
       decode(this.codec, this.limits),
       mapPresent((frame) => this.#arrived(frame)),
       assemble(this.codec, this.limits, this.#reassembly),
-      demultiplex(this.streams.sinks),
+      demultiplex(this.admission),
     );
   }
 
@@ -204,8 +204,8 @@ export class Session {
     this.#owner.observed(this, 'rx', frame);
     // An observer may have ended it all.
     if (this.closing.isOver) return null;
-    const admitted = this.#admission.admit(frame);
-    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.#admission.fits(admitted, this.#messageBytes))
+    const admitted = this.admission.admit(frame);
+    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
       return null;
     if (admitted?.more === true) this.vigil.awaitFragments(this.#reassembly);
     return admitted;
@@ -218,7 +218,7 @@ export class Session {
     this.reading.finish();
     this.scheduler.stop(null);
     const loss = this.#owner.ending(this, close);
-    for (const stream of this.streams.all()) stream.lose(loss.reason);
+    for (const stream of this.streams.values()) stream.lose(loss.reason);
     this.connection.lose(loss.reason);
     this.#root.unsubscribe();
     this.scheduler.clear();

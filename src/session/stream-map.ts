@@ -63,13 +63,10 @@ export class StreamMap<T> {
   /** Where an id is, or the free slot where it belongs. */
   #slotOf(id: number): number {
     const ids = this.#ids;
-    let slot = this.#homeOf(id);
-    while (ids[slot] !== id && ids[slot] !== FREE) slot = (slot + 1) & (ids.length - 1);
+    const last = ids.length - 1;
+    let slot = hashOf(id, this.seed) & last;
+    while (ids[slot] !== id && ids[slot] !== FREE) slot = (slot + 1) & last;
     return slot;
-  }
-
-  #homeOf(id: number): number {
-    return hashOf(id, this.seed) & (this.#ids.length - 1);
   }
 
   /** Frees a slot, and moves up those behind it that were only there because it was taken. */
@@ -78,7 +75,7 @@ export class StreamMap<T> {
     let hole = slot;
     for (let next = (hole + 1) & last; this.#ids[next] !== FREE; next = (next + 1) & last) {
       const id = Number(this.#ids[next]);
-      if (((next - this.#homeOf(id)) & last) < ((next - hole) & last)) continue;
+      if (((next - hashOf(id, this.seed)) & last) < ((next - hole) & last)) continue;
       this.#ids[hole] = id;
       this.#values[hole] = this.#values[next];
       hole = next;
@@ -91,15 +88,11 @@ export class StreamMap<T> {
     const ids = this.#ids;
     const values = this.#values;
     this.#clear(slots);
-    for (const [from, id] of ids.entries()) {
-      if (id === FREE) continue;
-      const slot = this.#slotOf(id);
-      this.#ids[slot] = id;
-      this.#values[slot] = values[from];
-    }
+    for (const [slot, value] of values.entries()) if (value !== undefined) this.set(Number(ids[slot]), value);
   }
 
   #clear(slots: number): void {
+    this.#size = 0;
     this.#ids = new Array<number>(slots).fill(FREE);
     this.#values = new Array<T | undefined>(slots).fill(undefined);
   }

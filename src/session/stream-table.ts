@@ -1,18 +1,10 @@
-import type { Sink, Sinks } from '../operators/demultiplex.js';
-import type { StreamFault } from '../wire/fault.js';
-import type { CompleteFrame } from '../wire/frame.js';
 import { LazyMap } from '../wire/lazy.js';
-import { LiveStream } from './live-stream.js';
+import type { LiveStream } from './live-stream.js';
 import { Place } from './place.js';
 import { StreamMap } from './stream-map.js';
 
-type FrameSink = Sink<CompleteFrame | StreamFault>;
-
-/** Ids, parity and the live streams of one connection. The connection itself is stream 0, where its own frames go. */
-export class StreamTable {
-  readonly #sinks = new StreamMap<FrameSink>();
-  /** Everything a frame can be for, by id. */
-  readonly sinks: Sinks<CompleteFrame | StreamFault> = this.#sinks;
+/** The live streams of one connection, by id, and what is known of other ids. */
+export class StreamTable extends StreamMap<LiveStream> {
   #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
   readonly #resets = new LazyMap<number, Place>();
@@ -20,17 +12,11 @@ export class StreamTable {
   #highestSent = 0;
 
   constructor(
-    connection: FrameSink,
     private readonly isDialer: boolean,
     firstId: number,
   ) {
-    this.#sinks.set(0, connection);
+    super();
     this.#nextId = firstId;
-  }
-
-  /** Live streams, of both sides. */
-  get size(): number {
-    return this.#sinks.size - 1;
   }
 
   /** Places taken by remote-opened streams. */
@@ -47,16 +33,6 @@ export class StreamTable {
     return !Number.isSafeInteger(this.#nextId);
   }
 
-  get(id: number): LiveStream | undefined {
-    const sink = this.#sinks.get(id);
-    return sink instanceof LiveStream ? sink : undefined;
-  }
-
-  /** Every live stream, in the order of their ids. */
-  all(): LiveStream[] {
-    return this.#sinks.values().filter((sink) => sink instanceof LiveStream);
-  }
-
   /** Whether an id is one of this side's: odd ids are the dialer's. */
   owns(id: number): boolean {
     return (id % 2 === 1) === this.isDialer;
@@ -68,17 +44,13 @@ export class StreamTable {
   }
 
   add(stream: LiveStream): void {
-    this.#sinks.set(stream.id, stream);
+    this.set(stream.id, stream);
     if (stream.local) this.#nextId += 2;
   }
 
   /** The open of this side's stream `id` has left, or its first slice. */
   opened(id: number): void {
     this.#highestSent = Math.max(this.#highestSent, id);
-  }
-
-  remove(stream: LiveStream): void {
-    this.#sinks.delete(stream.id);
   }
 
   /** A place for a stream of the remote's. */
