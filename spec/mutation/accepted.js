@@ -168,7 +168,6 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
-    { code: 'tasks.length > 0', why: 'only asked of a stream that waits, or by one who does not look' },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: '!lane.empty && this.#lanes.size === 1', mutant: 'false', why: 'only faster: the only lane comes behind itself' },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
@@ -178,6 +177,9 @@ export const ACCEPTED = [
     { code: 'wasTooMuch && this.#bytes < this.#highWater', mutant: 'wasTooMuch || this.#bytes < this.#highWater', why: NO_LOOK },
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'true', why: NO_LOOK },
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'this.#bytes <= this.#highWater', why: NO_LOOK },
+  ]),
+  ...of('src/session/waiters.ts', [
+    { code: 'false', mutant: 'true', within: 'return false;', why: 'only asked of a stream that waits, or by one who does not look' },
   ]),
   ...of('src/session/stream-map.ts', [
     { code: '[]', why: 'replaced by the constructor' },

@@ -3,7 +3,7 @@ import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Lane } from './lane.js';
-import { runAll, Waiters } from './waiters.js';
+import { Waiters } from './waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
 export const LANE_ROOM_BYTES = 256 * 1024;
@@ -92,7 +92,7 @@ export class Backlog {
 
   /** A stream's end has been told: those who wait on it go on, and so do those who waited for what it had queued. */
   release(stream: number): void {
-    runAll(this.#waiters.take(stream));
+    this.#waiters.run(stream);
     this.pull(stream);
     this.relieve();
   }
@@ -126,7 +126,7 @@ export class Backlog {
 
   /** Whether any stream waits for the socket to take more. */
   get pulled(): boolean {
-    return !this.#pullers.empty;
+    return this.#pullers.size > 0;
   }
 
   /** Lets the stream go on that has waited longest to be asked, of those with nothing queued; `false` where there is none. */
@@ -137,21 +137,19 @@ export class Backlog {
 
   /** Lets a stream go on that waits to be asked; `false` where it does not. */
   pull(stream: number): boolean {
-    const tasks = this.#pullers.take(stream);
-    runAll(tasks);
-    return tasks.length > 0;
+    return this.#pullers.run(stream);
   }
 
   /** Lets those go on who wait on a stream, if it has room, … */
   wake(stream: number): void {
-    if (!this.#waiters.empty && this.hasRoom(stream)) runAll(this.#waiters.take(stream));
+    if (this.#waiters.size > 0 && this.hasRoom(stream)) this.#waiters.run(stream);
   }
 
   /** … and those who waited for all queues together, if these have become short enough. */
   relieve(): void {
     if (!this.#relieved) return;
     this.#relieved = false;
-    for (const stream of this.#waiters.streams) this.wake(stream);
+    for (const stream of [...this.#waiters.keys()]) this.wake(stream);
   }
 
   clear(): void {

@@ -10,7 +10,8 @@ export type Cut = (frame: Frame) => Slicer | null;
 
 interface Waiting {
   readonly frame: OutgoingFrame;
-  readonly bytes: number;
+  /** Those that have not left. */
+  bytes: number;
 }
 
 /** One stream's frames that have not left yet; the one at the front may be in the middle of being cut. */
@@ -18,8 +19,6 @@ export class Lane {
   readonly #behind = new Fifo<Waiting>();
   #front: Waiting;
   #slices: Slicer | null;
-  /** Bytes of the front that have not left. */
-  #frontBytes: number;
   #bytes: number;
   #empty = false;
 
@@ -27,7 +26,7 @@ export class Lane {
   constructor(first: OutgoingFrame, slices: Slicer | null) {
     this.#front = weighed(first);
     this.#slices = slices;
-    this.#bytes = this.#frontBytes = this.#front.bytes;
+    this.#bytes = this.#front.bytes;
   }
 
   /** Bytes of payload that have not left. */
@@ -72,7 +71,7 @@ export class Lane {
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
     if (this.#slices === null || this.#slices.done) this.#advance();
-    else this.#charge(Math.min(this.#frontBytes, chargeOfPart(encodedPartOf(slice))));
+    else this.#charge(Math.min(this.#front.bytes, chargeOfPart(encodedPartOf(slice))));
     return slice;
   }
 
@@ -84,17 +83,15 @@ export class Lane {
   }
 
   #advance(): void {
-    this.#charge(this.#frontBytes);
+    this.#charge(this.#front.bytes);
     this.#slices = null;
     const next = this.#behind.shift();
     this.#empty = next === undefined;
-    if (next === undefined) return;
-    this.#front = next;
-    this.#frontBytes = next.bytes;
+    if (next !== undefined) this.#front = next;
   }
 
   #charge(bytes: number): void {
-    this.#frontBytes -= bytes;
+    this.#front.bytes -= bytes;
     this.#bytes -= bytes;
   }
 }

@@ -39,23 +39,20 @@ export class Pace {
 
   /** Waits for what is missing to write more, in a turn of its own where nothing is. */
   wait(): void {
-    if (!this.#takesMore) this.#until((task) => this.transport.whenBelow(SOCKET_ROOM_BYTES, task));
+    this.#waiting = true;
+    const task = (): void => {
+      this.#waiting = false;
+      this.goOn();
+    };
+    if (!this.#takesMore) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {
       this.#turnBytes = 0;
-      this.#until((task) => this.transport.turn(task));
+      this.transport.turn(task);
     }
   }
 
   // What a closing socket does not take stays here, for the next one.
   get #takesMore(): boolean {
     return this.transport.writable && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
-  }
-
-  #until(wait: (task: () => void) => void): void {
-    this.#waiting = true;
-    wait(() => {
-      this.#waiting = false;
-      this.goOn();
-    });
   }
 }

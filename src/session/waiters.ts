@@ -1,39 +1,31 @@
 import { LazyMap } from '../wire/lazy.js';
 
 /** Tasks that wait, by the stream they wait for, in the order in which the streams came. */
-export class Waiters {
-  readonly #tasks = new LazyMap<number, (() => void)[]>();
-
-  get empty(): boolean {
-    return this.#tasks.size === 0;
-  }
-
+export class Waiters extends LazyMap<number, (() => void)[]> {
   /** The stream that has waited longest of those that `accept` takes. */
   first(accept: (stream: number) => boolean): number | undefined {
-    for (const stream of this.#tasks.keys()) if (accept(stream)) return stream;
+    for (const stream of this.keys()) if (accept(stream)) return stream;
     return undefined;
   }
 
-  get streams(): readonly number[] {
-    return [...this.#tasks.keys()];
-  }
-
   add(stream: number, task: () => void): void {
-    const tasks = this.#tasks.get(stream);
-    if (tasks === undefined) this.#tasks.set(stream, [task]);
+    const tasks = this.get(stream);
+    if (tasks === undefined) this.set(stream, [task]);
     else tasks.push(task);
   }
 
   /** Takes those of one stream. */
   take(stream: number): readonly (() => void)[] {
-    const tasks = this.#tasks.get(stream);
-    if (tasks === undefined) return NONE;
-    this.#tasks.delete(stream);
+    const tasks = this.get(stream) ?? NONE;
+    this.delete(stream);
     return tasks;
   }
 
-  clear(): void {
-    this.#tasks.clear();
+  /** Runs those of one stream; `false` where there are none. */
+  run(stream: number): boolean {
+    if (this.get(stream) === undefined) return false;
+    runAll(this.take(stream));
+    return true;
   }
 }
 
