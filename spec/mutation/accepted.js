@@ -226,8 +226,7 @@ export const ACCEPTED = [
   ...of('src/session/live-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },
     { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
-    { code: "this.phase === 'idle'", mutant: 'true', why: 'every other phase takes no notice of it' },
-    { code: 'slice.more === true', mutant: 'false', why: 'the end is on the last slice only' },
+    { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
     { code: 'this.#place?.run', why: 'only streams of the remote have a handler, and each of them has a place' },
     { code: 'this.#place?.settle', why: 'only streams of the remote have a handler, and each of them has a place' },
   ]),

@@ -5,7 +5,7 @@ export class GoAway {
   #dispatched = 0;
   #announced: number | null = null;
   #received: number | null = null;
-  #code: ResetCode = ResetCode.NO_ERROR;
+  #code: ResetCode | null = null;
 
   /** A handler of the remote's stream `id` begins. */
   dispatched(id: number): void {
@@ -24,7 +24,7 @@ export class GoAway {
 
   /** The code of the remote's goaway, `null` before there is one. */
   get receivedCode(): ResetCode | null {
-    return this.#received === null ? null : this.#code;
+    return this.#code;
   }
 
   /** The `last_stream` to announce: the highest stream of the remote whose handler was invoked. */

@@ -47,7 +47,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   get sealed(): boolean {
-    return this.#sealed || this.closed;
+    return this.#sealed;
   }
 
   get unsent(): boolean {
@@ -85,7 +85,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   send(frame: OutgoingFrame): void {
-    if (this.sealed) return;
+    if (this.#sealed) return;
     if (frame.end) this.#sealed = true;
     frame.stream = this.id;
     this.session.outbox.send(frame);
@@ -132,8 +132,9 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** A frame or slice of this stream has left. */
   sent(slice: Frame): void {
-    if (this.phase === 'idle') this.advance('sendOpen');
-    if (slice.end !== true || slice.more === true) return;
+    // Only the first one is taken notice of.
+    this.advance('sendOpen');
+    if (slice.end !== true) return;
     if (this.forgotten) this.#close('lose', ENDED);
     else if (this.closesWith('sendEnd')) this.#close('sendEnd', ENDED);
     else this.advance('sendEnd');
@@ -202,7 +203,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
     if (stays && !this.#attaches()) return;
     try {
-      this.session.complete(this, frame);
+      this.session.owner.accept(this, frame);
     } catch (error) {
       this.#broken(error);
     }
@@ -273,7 +274,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Streams leave the connection before anybody is told. */
   #leave(input: StreamInput, cause: CloseCause): void {
     this.close(input, cause);
+    this.seal();
     this.#place?.close();
+    // Its reader holds nobody up any more.
+    if (this.#unread !== null) this.session.reading.clear(this);
     this.session.left(this);
   }
 

@@ -51,7 +51,7 @@ export class Session {
   readonly streams: StreamTable;
   readonly closing: Closing;
   readonly admission: Admission;
-  readonly #owner: SessionOwner;
+  readonly owner: SessionOwner;
   readonly #reassembly: Reassembly;
   readonly #root = new Subscription();
   #messageBytes = 0;
@@ -64,7 +64,7 @@ export class Session {
     this.isDialer = isDialer;
     this.number = options.number;
     this.maxFrameBytes = options.maxFrameBytes;
-    this.#owner = options.owner;
+    this.owner = options.owner;
     this.reading = new Reading(transport, limits.pauseMs);
     this.intake = new Intake(limits, this.reading);
     this.flood = new Flood(limits);
@@ -106,16 +106,10 @@ export class Session {
     return this.connection.goaway.receivedCode;
   }
 
-  /** A stream that the remote opened is whole: its owner takes it from here. */
-  complete(stream: LiveStream, open: CompleteFrame): void {
-    this.#owner.accept(stream, open);
-  }
-
   /** A stream is closed: what is held for it goes, before anybody is told. */
   left(stream: LiveStream): void {
     this.streams.delete(stream.id);
     this.#reassembly.release(stream.id);
-    this.reading.clear(stream);
   }
 
   /** A closed stream's owner has been told: what waited for its end goes on. */
@@ -131,7 +125,7 @@ export class Session {
     }
     this.scheduler.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.hurry();
-    this.#owner.goneAway(this, code);
+    this.owner.goneAway(this, code);
   }
 
   /** Bytes of the payload that is being delivered right now. */
@@ -175,7 +169,7 @@ export class Session {
   /** A frame whose turn it is to be written, or `null` for one that does not concern the remote. */
   #leaves(frame: Frame): Frame | null {
     if (!this.outbox.leaving(frame)) return null;
-    this.#owner.observed(this, 'tx', frame);
+    this.owner.observed(this, 'tx', frame);
     return frame;
   }
 
@@ -201,7 +195,7 @@ export class Session {
 
   /** The frame for its stream, or `null` when it is dropped. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
-    this.#owner.observed(this, 'rx', frame);
+    this.owner.observed(this, 'rx', frame);
     // An observer may have ended it all.
     if (this.closing.isOver) return null;
     const admitted = this.admission.admit(frame);
@@ -217,12 +211,12 @@ export class Session {
     this.vigil.stop();
     this.reading.finish();
     this.scheduler.stop(null);
-    const loss = this.#owner.ending(this, close);
+    const loss = this.owner.ending(this, close);
     for (const stream of this.streams.values()) stream.lose(loss.reason);
     this.connection.lose(loss.reason);
     this.#root.unsubscribe();
     this.scheduler.clear();
     this.streams.clearResets();
-    this.#owner.ended(loss);
+    this.owner.ended(loss);
   }
 }

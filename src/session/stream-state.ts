@@ -23,7 +23,8 @@ export type StreamPhase = 'idle' | 'open' | 'halfClosedLocal' | 'halfClosedRemot
 /** What can happen to a stream. `end` is an input of its own: a frame that carries it is two inputs. */
 export type StreamInput = 'sendOpen' | 'recvOpen' | 'sendData' | 'recvData' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'lose';
 
-const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamInput, StreamPhase>>>>> = {
+/** Where an input leads from a phase. A missing cell is the violation: the input breaks the protocol. */
+export const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamInput, StreamPhase>>>>> = {
   idle: { sendOpen: 'open', recvOpen: 'open', sendReset: 'closed', recvReset: 'closed', lose: 'closed' },
   open: {
     sendData: 'open',
@@ -38,11 +39,6 @@ const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamIn
   halfClosedRemote: { sendData: 'halfClosedRemote', sendEnd: 'closed', sendReset: 'closed', recvReset: 'closed', lose: 'closed' },
   closed: {},
 };
-
-/** The phase after `input`, or `null` where the input breaks the protocol: a missing cell is the violation. */
-export function advance(phase: StreamPhase, input: StreamInput): StreamPhase | null {
-  return TRANSITIONS[phase][input] ?? null;
-}
 
 /** Where one stream is, and once it is closed what ended it. */
 export class StreamState {
@@ -64,14 +60,14 @@ export class StreamState {
 
   /** Takes an input; `false`, and nothing changes, where it breaks the protocol. */
   advance(input: StreamInput): boolean {
-    const next = advance(this.#phase, input);
-    if (next !== null) this.#phase = next;
-    return next !== null;
+    const next = TRANSITIONS[this.#phase][input];
+    if (next !== undefined) this.#phase = next;
+    return next !== undefined;
   }
 
   /** Whether an input would close the stream. */
   closesWith(input: StreamInput): boolean {
-    return advance(this.#phase, input) === 'closed';
+    return TRANSITIONS[this.#phase][input] === 'closed';
   }
 
   /** Closes the stream; on a closed one only the cause changes. */
