@@ -1,4 +1,3 @@
-import { Subscription } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
@@ -32,7 +31,7 @@ import type { SessionOptions, SessionOwner } from './session-options.js';
 import { StreamTable } from './stream-table.js';
 import { Vigil } from './vigil.js';
 
-/** One socket's life: the two rivers, frames in to their streams and frames out in their turn, and the one subscription that holds them. */
+/** One socket's life: the two rivers, frames in to their streams and frames out in their turn. */
 export class Session {
   readonly transport: Transport;
   readonly codec: Codec;
@@ -53,7 +52,12 @@ export class Session {
   readonly admission: Admission;
   readonly owner: SessionOwner;
   readonly #reassembly: Reassembly;
-  readonly #root = new Subscription();
+  readonly #out = new River(
+    () => this.#outbound(),
+    (error) => {
+      this.outbox.unwritten(error);
+    },
+  );
   #messageBytes = 0;
 
   constructor(options: SessionOptions) {
@@ -77,13 +81,13 @@ export class Session {
     this.outbox = new Outbox(this);
     this.scheduler = this.outbox.scheduler;
     this.vigil = new Vigil(this, options.keepalive);
-    this.#flow(new River(() => this.#outbound(), this.outbox.unwritten.bind(this.outbox)));
+    this.#out.start();
   }
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    this.#flow(new River(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)));
-    if (!this.#root.closed) this.vigil.start();
+    new River(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)).start();
+    this.vigil.start();
   }
 
   /** Opens a stream of this side; its open has to be sent before another stream is opened. */
@@ -140,11 +144,6 @@ export class Session {
       log('error', 'rxmux: internal error, the connection is closed', error);
       this.closing.fail(new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error }));
     }
-  }
-
-  #flow(river: River): void {
-    this.#root.add(river);
-    river.start();
   }
 
   #inbound(): Observable<unknown> {
@@ -214,7 +213,7 @@ export class Session {
     const loss = this.owner.ending(this, close);
     for (const stream of this.streams.values()) stream.lose(loss.reason);
     this.connection.lose(loss.reason);
-    this.#root.unsubscribe();
+    this.#out.unsubscribe();
     this.scheduler.clear();
     this.streams.clearResets();
     this.owner.ended(loss);

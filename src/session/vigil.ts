@@ -53,9 +53,9 @@ export class Vigil implements Line {
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
   }
 
-  /** The connection is read from here on. */
+  /** The connection is read from here on, unless it has ended by then. */
   start(): void {
-    this.#keepalive?.start();
+    if (!this.#stopped) this.#keepalive?.start();
   }
 
   /** A message has come in. */
