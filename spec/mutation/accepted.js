@@ -192,7 +192,6 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/outbox.ts', [
     { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
-    { code: '{ this.#river = null; }', why: 'a river that has ended takes nothing either' },
     { code: "frame.type === 'open'", mutant: 'true', within: 'leaving()', why: 'nothing else of a stream leaves before its open' },
   ]),
   ...of('src/session/outflow.ts', [{ code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what is mute' }]),

@@ -568,12 +568,12 @@ describe('Scheduler', () => {
   });
 
   it('has no output before it is started', () => {
-    const scheduler = new Scheduler(
-      new ScriptedTransport(),
-      resolveLimits(),
-      { sent: nothing, unsendable: nothing, broken: nothing },
-      () => nothing,
-    );
+    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), {
+      sent: nothing,
+      unsendable: nothing,
+      ping: () => nothing,
+      broken: nothing,
+    });
     expect(() => {
       scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     }).toThrow(new Error('the scheduler has no output yet'));
@@ -630,9 +630,10 @@ function bare(check: (frame: Frame) => void = nothing) {
   const departures: Departures = {
     sent: (slice) => departed.push(titleOf(slice)),
     unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
+    ping: () => nothing,
     broken: nothing,
   };
-  const scheduler = new Scheduler(transport, resolveLimits(), departures, () => nothing);
+  const scheduler = new Scheduler(transport, resolveLimits(), departures);
   scheduler.start(
     (frame) => {
       check(frame);

@@ -21,13 +21,10 @@ export class Outbox implements Departures {
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
-    this.scheduler = new Scheduler(session.transport, session.limits, this, (answered) => session.connection.ping(answered));
+    this.scheduler = new Scheduler(session.transport, session.limits, this);
     // No Subject: there is one subscriber, and every frame comes this way.
     this.accepted$ = new Observable((river) => {
       this.#river = river;
-      return () => {
-        this.#river = null;
-      };
     });
   }
 
@@ -90,6 +87,10 @@ export class Outbox implements Departures {
       if (slice.type === 'open') streams.opened(stream);
       streams.get(stream)?.sent(slice);
     }
+  }
+
+  ping(answered: (ms: number) => void): () => void {
+    return this.session.connection.ping(answered);
   }
 
   broken(error: unknown): void {

@@ -15,8 +15,8 @@ export class Pace {
 
   constructor(
     private readonly transport: Transport,
-    /** Called when what was waited for is there. */
-    private readonly goOn: () => void,
+    /** Goes on when what was waited for is there. */
+    private readonly writer: { goOn(): void },
   ) {}
 
   get waiting(): boolean {
@@ -42,7 +42,7 @@ export class Pace {
     this.#waiting = true;
     const task = (): void => {
       this.#waiting = false;
-      this.goOn();
+      this.writer.goOn();
     };
     if (!this.#takesMore) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {

@@ -8,7 +8,6 @@ import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
 import { BulkWindow } from './bulk-window.js';
-import type { SendPing } from './bulk-window.js';
 import { roughBytesOf } from './lane.js';
 import type { Cut, Lane } from './lane.js';
 import { Pace } from './pace.js';
@@ -23,6 +22,8 @@ export interface Departures {
   broken(error: unknown): void;
   /** A frame cannot be cut; it does not leave. */
   unsendable(frame: Frame, error: unknown): void;
+  /** A ping is wanted, to tell how much has arrived. */
+  ping(answered: (ms: number) => void): () => void;
 }
 
 /**
@@ -40,7 +41,8 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #granted = false;
   #whenFlushed: (() => void)[] = [];
   readonly #pace: Pace;
-  readonly #window: BulkWindow;
+  /** Made when the first slice has left. */
+  #window: BulkWindow | null = null;
   /** The stream whose slice left last. */
   #sliced = 0;
   #cut: Cut = unstarted;
@@ -50,11 +52,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     transport: Transport,
     limits: Limits,
     private readonly departures: Departures,
-    ping: SendPing,
   ) {
     this.backlog = new Backlog(limits);
-    this.#pace = new Pace(transport, this.#pump);
-    this.#window = new BulkWindow(ping, this.#pump);
+    this.#pace = new Pace(transport, this);
   }
 
   start(cut: Cut, emit: (slice: Frame) => void): void {
@@ -68,7 +68,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     else if (this.#direct) this.#sendDirectly(frame);
     else {
       this.#control.push(frame);
-      this.#pump();
+      this.goOn();
     }
   }
 
@@ -80,7 +80,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** Runs `task` once that is so; streams that wait take turns. */
   whenIdle(stream: number, task: () => void): void {
     this.backlog.whenIdle(stream, task);
-    this.#pump();
+    this.goOn();
   }
 
   /** A stream has left and its end has been told: what waited for that goes on. */
@@ -107,7 +107,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    this.#window.stop();
+    this.#window?.stop();
     this.#whenFlushed = [];
     if (last !== null) this.#send(last);
   }
@@ -146,7 +146,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       }
     }
     this.backlog.add(frame.stream ?? 0, frame, slices);
-    this.#pump();
+    this.goOn();
   }
 
   #sendDirectly(frame: OutgoingFrame): void {
@@ -158,10 +158,11 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
     this.#pace.wrote(roughBytesOf(frame));
     // What the hooks of that frame have sent meanwhile was queued behind it.
-    this.#pump();
+    this.goOn();
   }
 
-  readonly #pump = (): void => {
+  /** Writes what may be written, and asks for more. */
+  goOn(): void {
     if (this.#pumping || this.#pace.waiting) return;
     this.#pumping = true;
     try {
@@ -175,7 +176,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     this.backlog.relieve();
     this.#pull();
     this.#checkFlushed();
-  };
+  }
 
   #pull(): void {
     if (this.#pulling || !this.backlog.pulled) return;
@@ -214,15 +215,15 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#pace.wrote(LEAST_CHARGE);
       return true;
     }
-    const { open } = this.#window;
+    const isOpen = this.#window?.open ?? true;
     for (const [stream, lane] of this.backlog.lanes) {
-      if (!open && lane.cutting) continue;
+      if (!isOpen && lane.cutting) continue;
       this.#pace.wrote(this.#stepLane(stream, lane));
       this.#askBehind(stream);
       return true;
     }
     if (this.#granting(() => this.backlog.pullNext())) return true;
-    this.#window.await();
+    this.#window?.await();
     return false;
   }
 
@@ -244,11 +245,21 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     this.#send(slice);
     if (wasCutting || lane.cutting) {
       this.#sliced = stream;
+      this.#window ??= this.#newWindow();
       this.#window.sent(bytes);
-    } else if (backlog.lanes.get(this.#sliced)?.cutting === true) this.#window.contend();
+    } else if (backlog.lanes.get(this.#sliced)?.cutting === true) this.#window?.contend();
     backlog.wake(stream);
     backlog.relieve();
     return bytes;
+  }
+
+  #newWindow(): BulkWindow {
+    return new BulkWindow(
+      (answered) => this.departures.ping(answered),
+      () => {
+        this.goOn();
+      },
+    );
   }
 
   #send(slice: Frame): void {
