@@ -28,8 +28,8 @@ export class Connection implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
-  /** Nonce of the keepalive's last ping; one of them is under way at most. */
-  #probe = '';
+  /** Waits no longer for the keepalive's last ping; one of them is under way at most. */
+  #giveUpProbe = ignore;
   #lost: CloseReason | null = null;
   #goaways = 0;
 
@@ -51,7 +51,9 @@ export class Connection implements Sink<CompleteFrame> {
       lost(this.#lost);
       return ignore;
     }
-    const nonce = this.#ping(answered, lost);
+    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
+    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
+    this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
@@ -59,8 +61,8 @@ export class Connection implements Sink<CompleteFrame> {
 
   /** Sends a ping of the keepalive, for which any sign of life is an answer. */
   probe(): void {
-    this.#pings.delete(this.#probe);
-    this.#probe = this.#ping(ignore, ignore);
+    this.#giveUpProbe();
+    this.#giveUpProbe = this.ping(ignore);
   }
 
   /** The socket is gone. */
@@ -74,13 +76,6 @@ export class Connection implements Sink<CompleteFrame> {
   farewell(code: ResetCode, reason: string): OutgoingFrame {
     const frame = { type: 'goaway', code, last_stream: this.goaway.announce() };
     return new OutgoingFrame({ ...frame, reason: this.session.outbox.fittingReason(reason, frame, null) }, null);
-  }
-
-  #ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void): string {
-    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
-    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
-    this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
-    return nonce;
   }
 
   #answer({ nonce }: CompleteFrame): void {

@@ -161,7 +161,10 @@ export class Session {
       fragment(this.codec, this.maxFrameBytes, this.scheduler),
       mapPresent((frame) => this.#leaves(frame)),
       encode(this.codec),
-      mapPresent((message) => this.#write(message)),
+      mapPresent((message) => {
+        this.vigil.sent(this.transport.send(message));
+        return null;
+      }),
     );
   }
 
@@ -170,11 +173,6 @@ export class Session {
     if (!this.outbox.leaving(frame)) return null;
     this.owner.observed(this, 'tx', frame);
     return frame;
-  }
-
-  #write(message: Message): null {
-    this.vigil.sent(this.transport.send(message));
-    return null;
   }
 
   /** A message that is read; none is once the connection has failed. */

@@ -23,20 +23,15 @@ export type StreamPhase = 'idle' | 'open' | 'halfClosedLocal' | 'halfClosedRemot
 /** What can happen to a stream. `end` is an input of its own: a frame that carries it is two inputs. */
 export type StreamInput = 'sendOpen' | 'recvOpen' | 'sendData' | 'recvData' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'lose';
 
+/** What ends a stream from every phase. */
+const ENDS = { sendReset: 'closed', recvReset: 'closed', lose: 'closed' } as const;
+
 /** Where an input leads from a phase. A missing cell is the violation: the input breaks the protocol. */
 export const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamInput, StreamPhase>>>>> = {
-  idle: { sendOpen: 'open', recvOpen: 'open', sendReset: 'closed', recvReset: 'closed', lose: 'closed' },
-  open: {
-    sendData: 'open',
-    recvData: 'open',
-    sendEnd: 'halfClosedLocal',
-    recvEnd: 'halfClosedRemote',
-    sendReset: 'closed',
-    recvReset: 'closed',
-    lose: 'closed',
-  },
-  halfClosedLocal: { recvData: 'halfClosedLocal', recvEnd: 'closed', sendReset: 'closed', recvReset: 'closed', lose: 'closed' },
-  halfClosedRemote: { sendData: 'halfClosedRemote', sendEnd: 'closed', sendReset: 'closed', recvReset: 'closed', lose: 'closed' },
+  idle: { sendOpen: 'open', recvOpen: 'open', ...ENDS },
+  open: { sendData: 'open', recvData: 'open', sendEnd: 'halfClosedLocal', recvEnd: 'halfClosedRemote', ...ENDS },
+  halfClosedLocal: { recvData: 'halfClosedLocal', recvEnd: 'closed', ...ENDS },
+  halfClosedRemote: { sendData: 'halfClosedRemote', sendEnd: 'closed', ...ENDS },
   closed: {},
 };
 
