@@ -10,7 +10,6 @@ import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { of } from 'rxjs';
 import { breakable } from '../support/model-codec.js';
 import type { Config } from './commands.js';
 import { orderOf } from './orders.js';
@@ -75,7 +74,7 @@ export class Side implements Home {
       ),
     );
     this.limits = core.options.limits;
-    this.peer = new Peer(core, new GivenSocket(core, of(socket)));
+    this.peer = new Peer(core, new GivenSocket(core, socket));
     this.peer.onFrame((direction, frame) => {
       this.#observe(direction, frame);
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { Peer } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
@@ -96,7 +96,7 @@ describe('the surroundings of a peer over a given socket', () => {
     const wakes$ = new Subject<Wake>();
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
-    const peer = new Peer(core, new GivenSocket(core, of(line.ends.dialer), { offline: false, wakes$ }));
+    const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, wakes$ }));
     const sent = framesOf(peer);
     void peer.serve();
     wakes$.next('page');

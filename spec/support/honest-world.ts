@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import { of } from 'rxjs';
 import '../../src/index.js';
 import type { ConnectOptions, Peer, PeerOptions } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
@@ -110,7 +109,7 @@ export class HonestWorld {
     const far = new RoutedTransport(ends.acceptor, server.options.machine ?? new Machine(), way.down);
     this.#ends.push(near, far);
     const accepted = new ShownCore(resolveOptions(server.options, false));
-    const peer = this.#watch('acceptor', accepted, new PeerOf(accepted, new GivenSocket(accepted, of(far))));
+    const peer = this.#watch('acceptor', accepted, new PeerOf(accepted, new GivenSocket(accepted, far)));
     if (server.options.onStream !== undefined) peer.onStream(server.options.onStream);
     server.peers.push(peer);
     void far.machine.run(() => peer.serve());

@@ -1,5 +1,5 @@
 import { encode } from '@msgpack/msgpack';
-import { asyncScheduler, of } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import { Peer } from '../../src/index.js';
 import type { Codec, PeerOptions, Stream, StreamHandler } from '../../src/index.js';
 import { GivenSocket } from '../../src/peer/given-socket.js';
@@ -91,7 +91,7 @@ export class HostilePeer {
   ) {
     this.socket.protocol = subprotocol(codec);
     this.#core = new PeerCore(resolveOptions({ keepalive: false, ...options, codec }, role === 'dialer'));
-    this.peer = new Peer(this.#core, new GivenSocket(this.#core, of(new PlainTransport(this.socket))));
+    this.peer = new Peer(this.#core, new GivenSocket(this.#core, new PlainTransport(this.socket)));
     this.peer.onStream((payload, stream) => this.#serve(payload, stream, reads, onStream));
     void this.peer.serve();
     const [session] = this.#core.sessions;

@@ -1,10 +1,9 @@
-import { of } from 'rxjs';
+import { GivenSocket } from '../../src/peer/given-socket.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
-import { peerOver } from '../../src/peer/peer-over.js';
-import type { Peer } from '../../src/peer/peer.js';
+import { Peer } from '../../src/peer/peer.js';
 import { linkOf } from '../../src/testing/link.js';
 import type { Link } from '../../src/testing/link.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
@@ -51,7 +50,7 @@ export class Network {
     const selected = typeof answer === 'object' && 'protocol' in answer ? answer.protocol : protocol;
     const line = new MemoryLink({ protocol: selected });
     const core = new PeerCore(resolveOptions({ keepalive: false, ...options }, false));
-    const peer = peerOver(core, of(line.ends.acceptor), options.onStream);
+    const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
     if (onHello !== undefined) core.reception.greetWith(onHello, helloTimeoutMs);
     this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
     if (answer === 'silence') return this.#silent();

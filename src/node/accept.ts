@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AsyncSubject, BehaviorSubject, of } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { BehaviorSubject } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
+import { GivenSocket } from '../peer/given-socket.js';
 import { guard } from '../peer/guard.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
-import { peerOver } from '../peer/peer-over.js';
-import type { Peer } from '../peer/peer.js';
+import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
@@ -62,7 +61,10 @@ export interface UpgradeOptions extends AcceptOptions {
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
-  return acceptTransport(transportOf(socket), resolved, options, null);
+  const transport = transportOf(socket);
+  const peer = peerOver(transport, resolved, options);
+  present(peer, transport, options, null);
+  return peer;
 }
 
 /**
@@ -83,21 +85,19 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   const resolved = resolveAccept(options);
   const core = new PeerCore(resolved);
-  const transport$ = new AsyncSubject<Transport>();
-  const peer = configured(core, transport$, options);
+  const source = new GivenSocket(core);
+  const peer = configured(core, source, options);
   const gate = gateOf(resolved, options);
   void peer.closed.then(() => {
     gate.draining$.next(true);
   });
   const fail = (status: number | null, reason: string): void => {
-    transport$.error(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false }, status));
-    void peer.serve();
+    source.fail(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false }, status));
   };
   upgrade(request, socket, head, gate, {
     accepted: (transport, context) => {
       if (context !== undefined) core.context = context;
-      transport$.next(transport);
-      transport$.complete();
+      source.give(transport);
       present(peer, transport, options, request);
     },
     refused: fail,
@@ -123,29 +123,20 @@ export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
   return resolveOptions(options, false);
 }
 
-/** Makes a peer of an open socket; it begins to read in a later turn, when handlers are in place. */
-export function acceptTransport(
-  transport: Transport,
-  resolved: ResolvedOptions,
-  options: AcceptOptions,
-  request: IncomingMessage | null,
-  context?: PeerContext,
-  made?: (peer: Peer) => void,
-): Peer {
+/** Makes a peer of an open socket. */
+export function peerOver(transport: Transport, resolved: ResolvedOptions, options: AcceptOptions, context?: PeerContext): Peer {
   const core = new PeerCore(resolved);
   if (context !== undefined) core.context = context;
-  const peer = configured(core, of(transport), options);
-  made?.(peer);
-  present(peer, transport, options, request);
-  return peer;
+  return configured(core, new GivenSocket(core, transport), options);
 }
 
-function present(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
+/** Shows a peer to `onPeer`; it begins to read in a later turn, when handlers are in place. */
+export function present(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
   guard('onPeer', () => options.onPeer?.(peer, request));
   transport.turn(() => void peer.serve());
 }
 
-function configured(core: PeerCore, transport$: Observable<Transport>, options: AcceptOptions): Peer {
+function configured(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
   if (options.onHello !== undefined) core.reception.greetWith(options.onHello, options.helloTimeoutMs ?? 10_000);
-  return peerOver(core, transport$, options.handler ?? options.onStream);
+  return new Peer(core, source, options.handler ?? options.onStream);
 }

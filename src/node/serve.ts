@@ -12,7 +12,7 @@ import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { wrongOption } from '../wire/given.js';
-import { acceptTransport, gateOf, resolveAccept } from './accept.js';
+import { gateOf, peerOver, present, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
 import { answerHttp, ignoreErrors, upgrade } from './upgrade.js';
@@ -138,9 +138,9 @@ class Acceptor implements MuxServer {
     }
     upgrade(request, socket, head, this.#gate, {
       accepted: (transport, context) => {
-        acceptTransport(transport, this.#resolved, this.#options, request, context, (peer) => {
-          this.#add(peer);
-        });
+        const peer = peerOver(transport, this.#resolved, this.#options, context);
+        this.#add(peer);
+        present(peer, transport, this.#options, request);
       },
       refused,
       unanswered: () => undefined,

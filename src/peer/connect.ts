@@ -74,8 +74,7 @@ export function dial(url: ConnectUrl, options: ConnectOptions, open: (url: strin
     lazy,
     surroundings: browserSurroundings(),
   });
-  const peer = new Peer(core, dialer);
-  if (options.onStream !== undefined) peer.onStream(options.onStream);
+  const peer = new Peer(core, dialer, options.onStream);
   dialer.start();
   return peer;
 }

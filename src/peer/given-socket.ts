@@ -1,56 +1,57 @@
 import { Subscription } from 'rxjs';
-import type { Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
 import { browserSurroundings, STEADY } from '../transport/surroundings.js';
 import type { Surroundings } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import { CodecMismatch, isMuxError } from '../wire/errors.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import { CodecMismatch } from '../wire/errors.js';
+import type { AnyMuxError, ConnectError } from '../wire/errors.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { connectError } from './connect-error.js';
-import { messageOf } from './error-serializer.js';
 import { turnedAway } from './mismatch.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
 
-/** The one socket that a peer was made with, or will be given. When it ends, so does the peer. */
+/** The one socket that a peer was made with, or is {@link give given}. When it ends, so does the peer. */
 export class GivenSocket implements SocketSource {
-  #opening: Subscription | null = null;
-  #transport: Transport | null = null;
+  #started = false;
   #adopted = false;
+  #transport: Transport | null;
   #wakes = Subscription.EMPTY;
 
   /**
-   * @param transport$ emits the socket; errors with the ConnectError of a socket that will never come
+   * @param transport `null` for one that is still to come
    * @param surroundings those of the socket's program
    */
   constructor(
     private readonly core: PeerCore,
-    private readonly transport$: Observable<Transport>,
+    transport: Transport | null = null,
     private readonly surroundings: Surroundings = browserSurroundings(),
-  ) {}
+  ) {
+    this.#transport = transport;
+  }
 
   get hopeful(): boolean {
     return !this.#adopted && !this.core.isClosed;
   }
 
   start(): void {
-    if (this.#opening !== null) return;
-    const opening = (this.#opening = new Subscription());
-    opening.add(
-      this.transport$.subscribe({
-        next: (transport) => {
-          opening.add(this.#open(transport));
-        },
-        error: (error: unknown) => {
-          const close = { code: CloseCode.ABNORMAL, reason: messageOf(error), wasClean: false };
-          this.#failed(close, isMuxError(error) ? error : connectError(close));
-        },
-      }),
-    );
+    if (this.#started) return;
+    this.#started = true;
+    if (this.#transport !== null) this.#open(this.#transport);
+  }
+
+  /** The socket has come. */
+  give(transport: Transport): void {
+    this.#transport = transport;
+    if (this.#started) this.#open(transport);
+  }
+
+  /** The socket will never come. */
+  fail(error: ConnectError): void {
+    this.#failed({ code: CloseCode.ABNORMAL, reason: error.message, wasClean: false }, error);
   }
 
   wake(): void {
@@ -70,14 +71,7 @@ export class GivenSocket implements SocketSource {
   }
 
   lost(_session: Session, close: SocketClose): Loss {
-    const reason = { ...close, willRetry: false };
-    return {
-      reason,
-      follow: () => {
-        this.#wakes.unsubscribe();
-        this.core.finish(reason, null);
-      },
-    };
+    return this.#loss(close, null);
   }
 
   stop(): void {
@@ -85,48 +79,38 @@ export class GivenSocket implements SocketSource {
     // A socket that is open already is closed in good order.
     this.start();
     if (this.#adopted) return;
-    if (this.#transport !== null) {
-      this.#opening?.unsubscribe();
-      this.#transport.terminate(NEVER_OPEN.reason);
-    }
+    // In this order: the end of the socket tells nothing more.
     this.core.finish(NEVER_OPEN, null);
+    this.#transport?.terminate(NEVER_OPEN.reason);
   }
 
-  #open(transport: Transport): Subscription {
-    this.#transport = transport;
-    if (this.core.isClosed) {
-      transport.terminate(NEVER_OPEN.reason);
-      return Subscription.EMPTY;
-    }
-    return transport.opened$.subscribe({
-      complete: () => {
-        this.#agree(transport);
-      },
-    });
+  #open(transport: Transport): void {
+    if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
+    else
+      transport.opened$.subscribe({
+        complete: () => {
+          this.#opened(transport);
+        },
+      });
   }
 
   /** One that speaks another subprotocol is closed, and nothing is read from it. A handshake without any leaves it to the codec. */
-  #agree(transport: Transport): void {
+  #opened(transport: Transport): void {
     const expected = subprotocol(this.core.codec);
     const { protocol, closed } = transport;
-    if (closed !== null || protocol === '' || protocol === expected) {
-      this.#opened(transport);
-      return;
+    if (closed !== null) this.#failed(closed, connectError(closed));
+    else if (protocol === '' || protocol === expected) this.#adopt(transport);
+    else {
+      const mismatch = new CodecMismatch(expected, protocol);
+      turnedAway(transport, mismatch).subscribe({
+        complete: () => {
+          this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
+        },
+      });
     }
-    const mismatch = new CodecMismatch(expected, protocol);
-    const end = turnedAway(transport, mismatch).subscribe({
-      complete: () => {
-        this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
-      },
-    });
-    this.#opening?.add(end);
   }
 
-  #opened(transport: Transport): void {
-    if (transport.closed !== null) {
-      this.#failed(transport.closed, connectError(transport.closed));
-      return;
-    }
+  #adopt(transport: Transport): void {
     this.#adopted = true;
     const session = this.core.adopt(transport);
     if (this.surroundings !== STEADY)
@@ -138,13 +122,17 @@ export class GivenSocket implements SocketSource {
   }
 
   #failed(close: SocketClose, error: AnyMuxError): void {
-    if (this.core.isClosed) return;
+    if (!this.core.isClosed) this.core.ended(this.#loss(close, error));
+  }
+
+  #loss(close: SocketClose, error: AnyMuxError | null): Loss {
     const reason = { ...close, willRetry: false };
-    this.core.ended({
+    return {
       reason,
       follow: () => {
+        this.#wakes.unsubscribe();
         this.core.finish(reason, error);
       },
-    });
+    };
   }
 }

@@ -1,4 +1,3 @@
-import { of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
@@ -75,8 +74,9 @@ export class Peer {
    */
   constructor(socket: SocketLike, options: NewPeerOptions);
   /** @internal */
-  constructor(core: PeerCore, source: SocketSource);
-  constructor(socket: SocketLike | PeerCore, given: NewPeerOptions | SocketSource) {
+  constructor(core: PeerCore, source: SocketSource, onStream?: StreamHandler);
+  constructor(socket: SocketLike | PeerCore, given: NewPeerOptions | SocketSource, onStream?: StreamHandler) {
+    let handler = onStream;
     if (socket instanceof PeerCore) {
       this.#core = socket;
       this.#core.belongTo(this, given as SocketSource);
@@ -84,9 +84,10 @@ export class Peer {
       const options = given as NewPeerOptions;
       checkObject('options', options);
       this.#core = new PeerCore(resolveOptions(options, options.isDialer));
-      this.#core.belongTo(this, new GivenSocket(this.#core, of(new W3cTransport(socket))));
-      if (options.onStream !== undefined) this.onStream(options.onStream);
+      this.#core.belongTo(this, new GivenSocket(this.#core, new W3cTransport(socket)));
+      handler = options.onStream;
     }
+    if (handler !== undefined) this.onStream(handler);
     this.#calls = new Calls(this.#core);
   }
 

@@ -1,9 +1,8 @@
-import { of } from 'rxjs';
+import { GivenSocket } from '../peer/given-socket.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
-import { peerOver } from '../peer/peer-over.js';
-import type { Peer } from '../peer/peer.js';
+import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory.js';
 import type { Transport } from '../transport/transport.js';
 import { subprotocol } from '../wire/subprotocol.js';
@@ -58,7 +57,7 @@ export function createPair(options: PairOptions = {}): Pair {
 }
 
 function begin(core: PeerCore, transport: Transport, options: PeerOptions | undefined): Peer {
-  const peer = peerOver(core, of(transport), options?.onStream);
+  const peer = new Peer(core, new GivenSocket(core, transport), options?.onStream);
   void peer.serve();
   return peer;
 }

@@ -1,11 +1,11 @@
-import { of, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ConnectOptions } from '../peer/connect.js';
+import { GivenSocket } from '../peer/given-socket.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
-import { peerOver } from '../peer/peer-over.js';
-import type { Peer } from '../peer/peer.js';
+import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory.js';
 import { MemorySocket } from '../transport/memory-socket.js';
 import { fateOf, linkOf } from './link.js';
@@ -61,7 +61,7 @@ export function createServer({ latencyMs, faults, ...options }: TestServerOption
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
       if (refusal === null) {
         link = linkOf(line, core.codec);
-        const peer = peerOver(core, of(line.ends.acceptor), given.onStream);
+        const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), given.onStream);
         peers$.next(peer);
         void peer.serve();
       }
