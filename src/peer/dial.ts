@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, concatMap, defer, Observable, subscribeOn, takeWhile, throwError, timeout, TimeoutError } from 'rxjs';
+import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from 'rxjs';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
@@ -6,7 +6,7 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
-import type { ConnectUrl } from './dial-plan.js';
+import type { DialPlan } from './dial-plan.js';
 import { settled } from './guard.js';
 import { turnedAway } from './mismatch.js';
 import type { DialContext } from './hello.js';
@@ -20,14 +20,6 @@ export interface DialFailed {
   readonly error: AnyMuxError;
 }
 
-/** What one dial needs to know. */
-export interface Dial {
-  readonly url: ConnectUrl;
-  readonly protocol: string;
-  readonly timeoutMs: number;
-  readonly open: (url: string, protocol: string) => Transport;
-}
-
 /** A failed dial on its way through an Observable. */
 class DialError extends Error {
   constructor(readonly failure: DialFailed) {
@@ -37,21 +29,16 @@ class DialError extends Error {
 
 const HTTP_BAD_REQUEST = 400;
 
-/** Emits the transport once it is open and has selected the protocol; errors within `timeoutMs`. Unsubscribing gives it up. */
-export function dialed({ url, protocol, timeoutMs, open }: Dial, attempt: Attempt): Observable<Transport> {
-  const openingAt = (address: string | URL): Observable<Transport> => opening(open(String(address), protocol), protocol);
-  const transport$ = typeof url === 'function' ? addressed(url, attempt).pipe(concatMap(openingAt)) : defer(() => openingAt(url));
-  return limited(transport$, timeoutMs).pipe(catchError(failLater));
+/** Emits the transport once it is open and has selected the protocol; errors within `connectTimeoutMs`. Unsubscribing gives it up. */
+export function dialed({ url, open, connectTimeoutMs }: DialPlan, protocol: string, attempt: Attempt): Observable<Transport> {
+  const openingAt = (address: string | URL): Observable<Transport> => opening(() => open(String(address), protocol), protocol);
+  const transport$ = typeof url === 'function' ? made(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
+  return limited(transport$, connectTimeoutMs);
 }
 
-/** Fails a turn later: whoever is given the peer meanwhile can still say who is to be told. */
-function failLater(error: unknown): Observable<never> {
-  return throwError(() => error).pipe(subscribeOn(asyncScheduler));
-}
-
-/** What the function gives; nothing, where it has closed the peer. */
-function addressed(url: (context: DialContext) => string | URL | Promise<string | URL>, attempt: Attempt): Observable<string | URL> {
-  return defer(() => settled(url(attempt))).pipe(takeWhile(() => !attempt.givenUp));
+/** What a function of the user's gives for a dial; nothing, where it has closed the peer. */
+export function made<T>(make: (context: DialContext) => T | Promise<T>, attempt: Attempt): Observable<T> {
+  return defer(() => settled(make(attempt))).pipe(takeWhile(() => !attempt.givenUp));
 }
 
 /** Errors with a TimeoutError where nothing comes within `ms`; 0 and what no timer can count are no limit. */
@@ -68,8 +55,9 @@ export function dialFailure(error: unknown, what: string, timeoutMs: number): Di
   return { close, status: null, error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }) };
 }
 
-function opening(transport: Transport, protocol: string): Observable<Transport> {
+function opening(open: () => Transport, protocol: string): Observable<Transport> {
   return new Observable((subscriber) => {
+    const transport = open();
     let decided = false;
     subscriber.add(() => {
       if (!decided) transport.terminate('the dial was given up');

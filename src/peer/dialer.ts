@@ -1,8 +1,10 @@
 import { Subscription, timer } from 'rxjs';
+import type { Observable, Observer } from 'rxjs';
 import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
+import { STEADY } from '../transport/surroundings.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -18,7 +20,6 @@ import { loggable } from './loggable.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
-import { Step } from './step.js';
 
 /**
  * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so
@@ -37,11 +38,11 @@ export class Dialer implements SocketSource {
   #helloError: AnyMuxError | null = null;
   /** What the last dial failed with, while an older socket still drains. */
   #verdict: AnyMuxError | null = null;
-  #attempt = new Attempt(1, 0, null);
+  #attempt: Attempt | null = null;
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
-  readonly #step = new Step();
-  #stability = new Subscription();
-  readonly #surroundings: Subscription;
+  #step = Subscription.EMPTY;
+  #stability = Subscription.EMPTY;
+  #wakes = Subscription.EMPTY;
   /** Losses that are still being told. */
   #untold = 0;
 
@@ -49,11 +50,13 @@ export class Dialer implements SocketSource {
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    this.#surroundings = plan.surroundings.wakes$.subscribe((wake) => {
-      core.probe();
-      // Somebody who looks does not shorten a delay, which is there for the server.
-      if (!plan.surroundings.offline && (wake === 'network' || this.#step.idle)) this.dialNow();
-    });
+    const { surroundings } = plan;
+    if (surroundings !== STEADY)
+      this.#wakes = surroundings.wakes$.subscribe((wake) => {
+        core.probe();
+        // Somebody who looks does not shorten a delay, which is there for the server.
+        if (!surroundings.offline && (wake === 'network' || this.#step.closed)) this.dialNow();
+      });
   }
 
   get hopeful(): boolean {
@@ -93,8 +96,8 @@ export class Dialer implements SocketSource {
     this.#session = null;
     this.#stability.unsubscribe();
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
-    if (!this.#ready) this.#attempt.giveUp();
-    const error = this.#ready || this.#stopped ? null : (this.#helloError ?? connectError(close));
+    if (!this.#ready) this.#attempt?.giveUp();
+    const error = this.#ready || this.#phase === 'stopped' ? null : (this.#helloError ?? connectError(close));
     return this.#failed({ close, status: null, error }, session.announced);
   }
 
@@ -106,32 +109,31 @@ export class Dialer implements SocketSource {
     else if (this.core.current === null) this.core.waiting.dismiss({ how: 'lost', reason }, null);
   }
 
-  get #stopped(): boolean {
-    return this.#phase === 'stopped';
-  }
-
   /** The number of the dial under way, or of the next. */
   get #next(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
   #dial(): void {
-    const { url, open, connectTimeoutMs } = this.plan;
     this.#phase = 'dialing';
     this.#stability.unsubscribe();
     const attempt = (this.#attempt = new Attempt(this.#next, this.#sockets, this.#last));
     this.#report();
     if (attempt.givenUp) return;
-    const dial = { url, open, protocol: subprotocol(this.core.codec), timeoutMs: connectTimeoutMs };
-    this.#step.proceed(dialed(dial, attempt), {
+    this.#proceed(dialed(this.plan, subprotocol(this.core.codec), attempt), {
       next: (transport) => {
         if (attempt.givenUp) transport.terminate('closed before it was open');
         else this.#adopt(transport, attempt);
       },
       error: (error: unknown) => {
         if (attempt.givenUp) return;
-        attempt.giveUp();
-        this.core.ended(this.#failed(dialFailure(error, 'a connection', connectTimeoutMs), null));
+        // A turn later: whoever is given the peer meanwhile can still say who is to be told.
+        this.#proceed(timer(0), {
+          next: () => {
+            attempt.giveUp();
+            this.core.ended(this.#failed(dialFailure(error, 'a connection', this.plan.connectTimeoutMs), null));
+          },
+        });
       },
     });
   }
@@ -149,7 +151,7 @@ export class Dialer implements SocketSource {
     }
     session.start();
     if (attempt.givenUp) return;
-    this.#step.proceed(greeting(this.core, session, hello, attempt, helloTimeoutMs), {
+    this.#proceed(greeting(this.core, session, hello, attempt, helloTimeoutMs), {
       complete: () => {
         this.#opened(session);
       },
@@ -183,9 +185,9 @@ export class Dialer implements SocketSource {
   #failed({ close, status, error }: Omit<DialFailed, 'error'> & { readonly error: AnyMuxError | null }, announced: ResetCode | null): Loss {
     const { backoff, surroundings } = this.plan;
     const facts = { status, error, announced, offline: surroundings.offline };
-    const isWanted = !this.#stopped && backoff?.failed(close, facts) === true;
+    const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // Whom that asks may close the peer.
-    const retried = isWanted && !this.#stopped ? backoff : null;
+    const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
     return this.#loss(reason, () => {
@@ -225,26 +227,34 @@ export class Dialer implements SocketSource {
 
   #halt(): void {
     this.#phase = 'stopped';
-    this.#surroundings.unsubscribe();
+    this.#wakes.unsubscribe();
     this.#stability.unsubscribe();
-    this.#step.stop();
-    this.#attempt.giveUp();
+    this.#step.unsubscribe();
+    this.#attempt?.giveUp();
   }
 
   #wait(delayMs: number): void {
     const { surroundings } = this.plan;
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
-    this.#step.stop();
+    this.#step.unsubscribe();
     this.#report();
     // Without a network there is nothing to dial: the wake-up does it, and no attempt is spent.
     if (this.#phase !== 'waiting' || surroundings.offline) return;
-    this.#step.proceed(timer(delayMs), {
+    this.#proceed(timer(delayMs), {
       next: () => {
         if (surroundings.offline) this.#wait(0);
         else this.#dial();
       },
     });
+  }
+
+  /** One thing after the other: what begins ends what went on before. */
+  #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
+    this.#step.unsubscribe();
+    const step = (this.#step = new Subscription());
+    // What is done synchronously may already have gone on to the next.
+    step.add(source.subscribe(observer));
   }
 
   #report(): void {

@@ -1,12 +1,12 @@
-import { asyncScheduler, concatMap, defer, Observable, takeWhile } from 'rxjs';
+import { asyncScheduler, concatMap, Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Attempt } from './attempt.js';
 import { readOne } from './calls.js';
-import { limited } from './dial.js';
-import { guard, settled } from './guard.js';
+import { limited, made } from './dial.js';
+import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { PeerCore } from './peer-core.js';
 import { openFrame } from './sendable.js';
@@ -56,12 +56,7 @@ export function greeting(
   timeoutMs: number,
 ): Observable<never> {
   const begun = asyncScheduler.now();
-  return limited(
-    defer(() => settled(hello(attempt))),
-    timeoutMs,
-  ).pipe(
-    // The function that makes the hello may close the peer.
-    takeWhile(() => !attempt.givenUp),
+  return limited(made(hello, attempt), timeoutMs).pipe(
     concatMap((said) => sayHello(core, session, said, timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now()))),
   );
 }
