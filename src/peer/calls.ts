@@ -69,8 +69,8 @@ export class Calls {
     if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
     const frame = openFrame(core, value, this.#headers(value, options), intent !== 'talk', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
-    stream.limit(timeoutMs);
     if (signal !== undefined) stream.cancelWith(signal);
+    stream.limit(timeoutMs);
     stream.line.send(frame);
     // Behind that, because the socket may be open at once, and the stream takes its id with its open.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.wake();

@@ -3,7 +3,7 @@ import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { isError } from '../wire/tags.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
-import { disown, isThenable } from './guard.js';
+import { refuseThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
 import { loggable } from './loggable.js';
 
@@ -67,9 +67,8 @@ function serialized(error: unknown, serializer: ErrorSerializer, code: ResetCode
 function asked(serializer: ErrorSerializer, error: unknown): unknown {
   try {
     const payload = serializer(error) ?? null;
-    if (!isThenable(payload)) return payload;
-    disown(payload);
-    throw new TypeError('expected the error serializer to work synchronously, got a promise');
+    refuseThenable('the error serializer', payload);
+    return payload;
   } catch (failure) {
     log('warn', 'rxmux: an error serializer failed', loggable(failure));
     throw failure;

@@ -9,6 +9,7 @@ import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { decline, pump } from './pump.js';
 import type { Input } from './pump.js';
+import { disown } from './guard.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */
@@ -51,11 +52,11 @@ export function feed(core: StreamCore, input: Input<unknown>, { end = true, over
 /** {@link feed} as a promise whose rejection need not be handled. */
 export function sendAll(core: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
   const fed$ = feed(core, input, options);
-  const sent = new Promise<void>((resolve, reject) => {
-    fed$.subscribe({ error: reject, complete: resolve });
-  });
-  sent.catch(() => undefined);
-  return sent;
+  return disown(
+    new Promise<void>((resolve, reject) => {
+      fed$.subscribe({ error: reject, complete: resolve });
+    }),
+  );
 }
 
 /** The sending side of a stream. What goes wrong on the way ends the stream, once. */

@@ -35,13 +35,19 @@ export function settled<T>(value: T | PromiseLike<T>): Observable<T> {
 }
 
 /** Lets nobody wait for a value: a promise may reject unseen, and anything else that could be waited for is left alone. */
-export function disown(value: unknown): void {
+export function disown<T>(value: T): T {
   if (value instanceof Promise) value.catch(() => undefined);
+  return value;
 }
 
 /** A promise that is rejected, and is no unhandled rejection when nobody looks at it. */
 export function rejected(error: unknown): Promise<never> {
-  const promise = Promise.reject(error);
-  disown(promise);
-  return promise;
+  return disown(Promise.reject(error));
+}
+
+/** @throws TypeError for what a callback gave that could be waited for, where nobody waits */
+export function refuseThenable(what: string, result: unknown): void {
+  if (!isThenable(result)) return;
+  disown(result);
+  throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }

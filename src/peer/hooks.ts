@@ -2,7 +2,7 @@ import { log } from '../logger.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
 import { checkFunction } from '../wire/given.js';
-import { disown, guard, isThenable } from './guard.js';
+import { guard, isThenable, refuseThenable } from './guard.js';
 import type { Stream } from './stream.js';
 
 /**
@@ -43,15 +43,11 @@ const NONE: readonly never[] = [];
 export class HookList<F> {
   #entries: readonly { readonly hook: F }[] = NONE;
 
-  /** @param name what a user calls them, of hooks that are a user's; they have to be functions */
-  constructor(private readonly name?: string) {}
-
   get empty(): boolean {
     return this.#entries.length === 0;
   }
 
   add(hook: F): Remove {
-    if (this.name !== undefined) checkFunction(this.name, hook);
     const entry = { hook };
     this.#entries = [...this.#entries, entry];
     return () => {
@@ -65,13 +61,19 @@ export class HookList<F> {
   }
 }
 
+/** @throws TypeError for a hook of the user's that is no function; `name` is what the user calls it */
+export function hang<F>(hooks: HookList<F>, name: string, hook: F): Remove {
+  checkFunction(name, hook);
+  return hooks.add(hook);
+}
+
 /** Everything that a peer's user has hung into it. */
 export class Hooks {
-  readonly open = new HookList<OpenInterceptor>('interceptOpen');
-  readonly replyHeaders = new HookList<ReplyHeadersInterceptor>('interceptReplyHeaders');
-  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>('interceptIncomingHeaders');
-  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>('onFrame');
-  readonly closes = new HookList<CloseHandler>('onClose');
+  readonly open = new HookList<OpenInterceptor>();
+  readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
+  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
+  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>();
+  readonly closes = new HookList<CloseHandler>();
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
   opening(headers: Metadata, payload: unknown): void {
@@ -103,10 +105,4 @@ export class Hooks {
   closed(reasonNow: () => CloseReason): void {
     for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }
-}
-
-function refuseThenable(what: string, result: unknown): void {
-  if (!isThenable(result)) return;
-  disown(result);
-  throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }

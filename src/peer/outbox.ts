@@ -6,7 +6,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { isError } from '../wire/tags.js';
-import { rejected } from './guard.js';
+import { disown, rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
@@ -79,9 +79,7 @@ export class Outbox {
       stream.line.whenRoom(resolve);
     });
     // A reset makes room too, and what it was is known a little later.
-    const ready = room.then(() => (stream.error === null ? undefined : rejected(stream.error)));
-    ready.catch(() => undefined);
-    return ready;
+    return disown(room.then(() => (stream.error === null ? undefined : rejected(stream.error))));
   }
 
   /** Why nothing can be sent any more, or `null`. */

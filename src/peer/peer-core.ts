@@ -14,6 +14,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
 import { logFrame } from './frame-line.js';
+import { disown } from './guard.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
@@ -38,7 +39,6 @@ export class PeerCore implements SessionOwner {
   readonly codec: Codec;
   context: PeerContext;
   readonly hooks = new Hooks();
-  readonly deadlines = new Deadlines();
   readonly waiting: WaitingRoom;
   readonly reception: Reception;
   readonly #sessions = new Set<Session>();
@@ -53,6 +53,7 @@ export class PeerCore implements SessionOwner {
   #frames$: Observable<FrameEvent> | null = null;
   #closes$: Observable<CloseReason> | null = null;
   #signals: Signals | null = null;
+  #deadlines: Deadlines | null = null;
 
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
@@ -78,6 +79,11 @@ export class PeerCore implements SessionOwner {
   /** Of the calls; made when one is given a signal. */
   get signals(): Signals {
     return (this.#signals ??= new Signals());
+  }
+
+  /** Of what must not take too long; made when something must not. */
+  get deadlines(): Deadlines {
+    return (this.#deadlines ??= new Deadlines());
   }
 
   get status(): PeerStatus {
@@ -107,9 +113,7 @@ export class PeerCore implements SessionOwner {
   }
 
   get opened(): Promise<Peer> {
-    const opened = this.#status.opened.then(() => this.peer);
-    opened.catch(() => undefined);
-    return opened;
+    return disown(this.#status.opened.then(() => this.peer));
   }
 
   get closed(): Promise<CloseReason> {
@@ -163,7 +167,7 @@ export class PeerCore implements SessionOwner {
     this.#current = null;
     this.#status.set({ state: 'closed', reason, error });
     this.waiting.dismiss({ how: 'lost', reason }, error);
-    this.deadlines.close();
+    this.#deadlines?.close();
     this.reception.complete();
     this.#status.complete();
   }

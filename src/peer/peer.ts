@@ -10,6 +10,7 @@ import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
 import type { CloseOptions } from './close-options.js';
 import { GivenSocket } from './given-socket.js';
+import { hang } from './hooks.js';
 import type {
   CloseHandler,
   FrameObserver,
@@ -347,26 +348,26 @@ export class Peer {
 
   /** Is told of every socket that ends, and of every dial that fails. */
   onClose(handler: CloseHandler): Remove {
-    return this.#core.hooks.closes.add(handler);
+    return hang(this.#core.hooks.closes, 'onClose', handler);
   }
 
   /** Sees every frame: `tx` before it is encoded, `rx` after it is decoded. */
   onFrame(observer: FrameObserver): Remove {
-    return this.#core.hooks.frames.add(observer);
+    return hang(this.#core.hooks.frames, 'onFrame', observer);
   }
 
   /** Sees, and may change, the headers of every call before an id is spent. */
   interceptOpen(interceptor: OpenInterceptor): Remove {
-    return this.#core.hooks.open.add(interceptor);
+    return hang(this.#core.hooks.open, 'interceptOpen', interceptor);
   }
 
   /** Sees, and may change, the headers of this side's first frame on every stream that the remote opened. */
   interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
-    return this.#core.hooks.replyHeaders.add(interceptor);
+    return hang(this.#core.hooks.replyHeaders, 'interceptReplyHeaders', interceptor);
   }
 
   /** Sees the headers of the remote's first frame on every stream. */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
-    return this.#core.hooks.incomingHeaders.add(interceptor);
+    return hang(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
   }
 }

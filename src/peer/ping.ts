@@ -9,10 +9,10 @@ const NOT_OPEN = { code: CloseCode.ABNORMAL, reason: 'the connection is not open
 /** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
 export function ping(core: PeerCore): Promise<number> {
   const { session, source } = core;
-  if (session !== null) return disowned(answered(session));
+  if (session !== null) return disown(answered(session));
   if (!source.hopeful) return rejected(new ConnectionLostError(NOT_OPEN));
   source.wake();
-  return disowned(core.opened.then(() => ping(core)));
+  return disown(core.opened.then(() => ping(core)));
 }
 
 function answered({ connection }: Session): Promise<number> {
@@ -21,9 +21,4 @@ function answered({ connection }: Session): Promise<number> {
       reject(new ConnectionLostError(reason));
     });
   });
-}
-
-function disowned<T>(promise: Promise<T>): Promise<T> {
-  disown(promise);
-  return promise;
 }

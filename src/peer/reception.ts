@@ -15,16 +15,18 @@ import { Welcome } from './welcome.js';
 
 /** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
 export class Reception {
-  readonly streams$: Observable<Stream>;
+  #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
   #welcome: Welcome | null = null;
 
-  constructor(private readonly core: PeerCore) {
-    this.streams$ = new Observable((subscriber) => {
+  constructor(private readonly core: PeerCore) {}
+
+  get streams$(): Observable<Stream> {
+    return (this.#streams$ ??= new Observable((subscriber) => {
       if (this.core.isClosed) subscriber.complete();
       else subscriber.add(this.#subscribers.add(subscriber));
-    });
+    }));
   }
 
   /** Sets the one handler. A second replaces the first, with a warning. */
