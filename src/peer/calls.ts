@@ -152,7 +152,7 @@ export class Calls {
     const signal = signalOf(options);
     // An attempt that is made with an aborted signal fails as it should.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
-    const over$ = defer(() => core.status$.pipe(filter(isOver)));
+    const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
     return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.current !== null || core.source.hopeful));
   }
 
@@ -177,7 +177,7 @@ export class Calls {
     }
     const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
     const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
-    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting, core.status);
+    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting, core.status.now);
     return stream;
   }
 

@@ -96,16 +96,16 @@ class StreamOutlet implements Outlet {
   send(value: unknown): void {
     this.#guarded(() => {
       checkValue(value);
-      const refusal = this.core.outbox.refusal();
-      if (refusal === null) void this.core.outbox.send(value, undefined, false);
-      else if (this.core.cause === null) this.subscriber.error(refusal);
+      const refusal = this.core.outbox.accept(value, undefined, false);
+      if (refusal === null) return;
+      if (this.core.cause === null) this.subscriber.error(refusal);
       else stopped(this.core, this.subscriber);
     });
   }
 
   complete(): void {
     this.#guarded(() => {
-      if (this.end && !this.core.line.sealed) void this.core.outbox.send(ABSENT, undefined, true);
+      if (this.end && !this.core.line.sealed) this.core.outbox.accept(ABSENT, undefined, true);
       this.subscriber.complete();
     });
   }

@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
+import type { StreamLine } from '../session/stream-line.js';
 import { chargeOf } from '../wire/held-bytes.js';
 import { finish } from './end.js';
 import type { End } from './end.js';
@@ -16,12 +17,10 @@ export interface Reader<T> {
 export interface InboxStream<T> {
   /** Gets everything, from the first payload on, without a Subject between. */
   readonly reader: Reader<T> | null;
-  /** Counts `bytes` that wait to be read; `false` when that was too much and the stream has been reset. */
-  keep(bytes: number): boolean;
-  /** `bytes` that waited have been read or dropped. */
-  read(bytes: number): void;
-  /** Bytes of the payload that is being delivered. */
-  readonly arrivedBytes: number;
+  /** Counts what waits to be read. */
+  readonly line: Pick<StreamLine, 'keep' | 'read' | 'arrivedBytes'>;
+  /** Whether somebody reads, here or as the {@link reader}. */
+  readonly hasReader: boolean;
   /** Set once nothing follows; its error is `null` where the stream simply ended. */
   readonly end: End | null;
   /** The first reader is there. */
@@ -53,14 +52,13 @@ export class Inbox<T> {
 
   constructor(private readonly stream: InboxStream<T>) {}
 
-  /** Whether somebody reads. */
-  get hasReader(): boolean {
-    return this.stream.reader !== null || this.#subscribers > 0;
+  get hasSubscriber(): boolean {
+    return this.#subscribers > 0;
   }
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
   get deliveredBytes(): number {
-    return this.#inHand ?? chargeOf(this.stream.arrivedBytes);
+    return this.#inHand ?? chargeOf(this.stream.line.arrivedBytes);
   }
 
   next(value: T): void {
@@ -103,7 +101,7 @@ export class Inbox<T> {
   /** Takes the oldest payload that waits. */
   shift(): Unread<T> | undefined {
     const unread = this.#unread?.shift();
-    if (unread !== undefined) this.stream.read(unread.bytes);
+    if (unread !== undefined) this.stream.line.read(unread.bytes);
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;
   }
@@ -116,7 +114,7 @@ export class Inbox<T> {
 
   #keep(value: T): void {
     const bytes = this.deliveredBytes;
-    if (this.stream.keep(bytes)) (this.#unread ??= new Fifo()).push({ value, bytes });
+    if (this.stream.line.keep(bytes)) (this.#unread ??= new Fifo()).push({ value, bytes });
   }
 
   #drainTo(subscriber: Subscriber<T>): void {
@@ -131,7 +129,7 @@ export class Inbox<T> {
 
   /** Somebody has stopped to read; behind the last, what waits is dropped. */
   checkLeft(): void {
-    if (this.hasReader || this.#left) return;
+    if (this.stream.hasReader || this.#left) return;
     this.drop();
     if (this.stream.end === null) this.stream.abandoned();
   }

@@ -24,23 +24,15 @@ export function checkValue(value: unknown): void {
 /** The sending side of one stream: its headers, its values, its trailers, and who waits for room. */
 export class Outbox {
   /** Whether this side's first frame has gone, which is the one that carries headers. */
-  #begun: boolean;
-  #replied = false;
+  begun: boolean;
+  /** Whether a value or the end of this side was accepted. */
+  replied = false;
   /** Whether the interceptors had no headers for a call that brought none. */
   #asked = false;
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
-    this.#begun = stream.local;
-  }
-
-  get begun(): boolean {
-    return this.#begun;
-  }
-
-  /** Whether a value or the end of this side was accepted. */
-  get replied(): boolean {
-    return this.#replied;
+    this.begun = stream.local;
   }
 
   setTrailers(trailers: TrailersInput): void {
@@ -49,29 +41,38 @@ export class Outbox {
 
   /** @throws what an interceptor or the codec throws */
   sendHeaders(headers?: MetadataInput): void {
-    if (this.#begun || this.refusal() !== null) return;
+    if (this.begun || this.#refusal() !== null) return;
     const first = this.#firstHeaders(headers);
     this.#asked = true;
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
-  /** @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw */
-  send(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Promise<void> {
-    const refusal = this.refusal();
-    if (refusal !== null) return rejected(refusal);
+  /** {@link accept} as a promise: resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
+  send(...what: Parameters<Outbox['accept']>): Promise<void> {
+    const refusal = this.accept(...what);
+    return refusal === null ? this.#ready() : rejected(refusal);
+  }
+
+  /**
+   * Queues a value, or the end; gives why not, if not.
+   *
+   * @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw
+   */
+  accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
+    const refusal = this.#refusal();
+    if (refusal !== null) return refusal;
     const { codec } = this.stream.core;
     // An end takes no room, and must not destroy the answer before it.
     const encoded = value === ABSENT ? null : codec.encodePayload(value);
     const overflow = encoded === null ? null : this.#overflow(encoded);
-    if (overflow !== null) return rejected(overflow);
+    if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
-    if (encoded !== null || end) this.#replied = true;
-    return this.#ready();
+    if (encoded !== null || end) this.replied = true;
+    return null;
   }
 
-  /** Resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
   #ready(): Promise<void> {
     const { stream } = this;
     if (stream.line.hasRoom) return READY;
@@ -83,14 +84,14 @@ export class Outbox {
   }
 
   /** Why nothing can be sent any more, or `null`. */
-  refusal(): Error | null {
+  #refusal(): Error | null {
     const { stream } = this;
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;
     const { error } = stream;
     if (isError(error)) return error;
-    const { status } = stream.core;
-    if (status.state === 'draining' && status.by === 'local') return new CancelledError('the peer is closing', { streamId });
+    const { now } = stream.core.status;
+    if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.warn()) {
       log(
         'warn',
@@ -116,18 +117,18 @@ export class Outbox {
   #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
     checkSendable(stream.core, frame, encodedPayload, stream.line.id);
-    this.#begun = true;
+    this.begun = true;
     stream.taken();
     stream.line.send(frame);
   }
 
   /** The headers of this side's first frame; `null` behind it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
-    if (this.#begun && headers === undefined) return null;
+    if (this.begun && headers === undefined) return null;
     const { core, local, stream } = this.stream;
     if (headers === undefined && (core.hooks.replyHeaders.empty || this.#asked)) return null;
     const copy = copyMetadata(headers);
-    if (!this.#begun) {
+    if (!this.begun) {
       if (!core.hooks.replyHeaders.empty) core.hooks.replying(copy, stream);
       return freezeMetadata(copy, core.codec);
     }

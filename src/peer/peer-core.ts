@@ -14,7 +14,6 @@ import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
 import { logFrame } from './frame-line.js';
-import { disown } from './guard.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
@@ -41,8 +40,8 @@ export class PeerCore implements SessionOwner {
   readonly hooks = new Hooks();
   readonly waiting: WaitingRoom;
   readonly reception: Reception;
+  readonly status = new StatusTeller();
   readonly #sessions = new Set<Session>();
-  readonly #status = new StatusTeller();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
   /** Takes new streams. */
@@ -86,16 +85,8 @@ export class PeerCore implements SessionOwner {
     return (this.#deadlines ??= new Deadlines());
   }
 
-  get status(): PeerStatus {
-    return this.#status.now;
-  }
-
-  get status$(): Observable<PeerStatus> {
-    return this.#status.status$;
-  }
-
   get isClosed(): boolean {
-    return this.#status.now.state === 'closed';
+    return this.status.now.state === 'closed';
   }
 
   /** The session that takes a new stream now, or `null`. */
@@ -110,14 +101,6 @@ export class PeerCore implements SessionOwner {
 
   get sessions(): ReadonlySet<Session> {
     return this.#sessions;
-  }
-
-  get opened(): Promise<Peer> {
-    return disown(this.#status.opened.then(() => this.peer));
-  }
-
-  get closed(): Promise<CloseReason> {
-    return this.#status.closed;
   }
 
   // The same at each read, as templates and effects compare them.
@@ -148,7 +131,7 @@ export class PeerCore implements SessionOwner {
     this.#greeted = null;
     const { announced } = session;
     if (announced === null) {
-      this.#status.set({ state: 'open', reconnects });
+      this.status.set({ state: 'open', reconnects });
       this.waiting.board(session);
     } else {
       this.goneAway(session, announced);
@@ -158,25 +141,25 @@ export class PeerCore implements SessionOwner {
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.isClosed && !this.#drains) this.#status.set(status);
+    if (!this.isClosed && !this.#drains) this.status.set(status);
   }
 
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
     this.#current = null;
-    this.#status.set({ state: 'closed', reason, error });
+    this.status.set({ state: 'closed', reason, error });
     this.waiting.dismiss({ how: 'lost', reason }, error);
     this.#deadlines?.close();
     this.reception.complete();
-    this.#status.complete();
+    this.status.complete();
   }
 
   /** Ends every session in good order, and dials no more. */
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
-    if (!isOver(this.#status.now)) this.#status.set({ state: 'draining', by: 'local' });
+    if (!isOver(this.status.now)) this.status.set({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 
@@ -202,7 +185,7 @@ export class PeerCore implements SessionOwner {
   }
 
   goneAway(session: Session, code: ResetCode): void {
-    if (this.#current === session && this.#status.now.state !== 'draining') this.#status.set({ state: 'draining', by: 'remote' });
+    if (this.#current === session && this.status.now.state !== 'draining') this.status.set({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
   }
 
@@ -212,7 +195,7 @@ export class PeerCore implements SessionOwner {
     if (this.#current === session) {
       this.#current = null;
       // A replacement is lost while the socket before it still drains.
-      if (this.#status.now.state === 'open' && this.#drains) this.#status.set({ state: 'draining', by: 'remote' });
+      if (this.status.now.state === 'open' && this.#drains) this.status.set({ state: 'draining', by: 'remote' });
     }
     return this.source.lost(session, close);
   }
@@ -237,7 +220,7 @@ export class PeerCore implements SessionOwner {
           subscriber.next(value);
         }),
       );
-      subscriber.add(this.#status.status$.pipe(ignoreElements()).subscribe(subscriber));
+      subscriber.add(this.status.status$.pipe(ignoreElements()).subscribe(subscriber));
     });
   }
 }

@@ -10,6 +10,7 @@ import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
 import type { CloseOptions } from './close-options.js';
 import { GivenSocket } from './given-socket.js';
+import { disown } from './guard.js';
 import { hang } from './hooks.js';
 import type {
   CloseHandler,
@@ -137,12 +138,12 @@ export class Peer {
    * ```
    */
   get status(): PeerStatus {
-    return this.#core.status;
+    return this.#core.status.now;
   }
 
   /** {@link status} now and at each change; completes behind `closed`. */
   get status$(): Observable<PeerStatus> {
-    return this.#core.status$;
+    return this.#core.status.status$;
   }
 
   /**
@@ -157,12 +158,12 @@ export class Peer {
    * ```
    */
   get opened(): Promise<Peer> {
-    return this.#core.opened;
+    return disown(this.#core.status.opened.then(() => this));
   }
 
   /** Resolves with the reason of the last socket once nothing comes any more; never rejects. */
   get closed(): Promise<CloseReason> {
-    return this.#core.closed;
+    return this.#core.status.closed;
   }
 
   /**

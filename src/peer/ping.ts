@@ -12,7 +12,7 @@ export function ping(core: PeerCore): Promise<number> {
   if (session !== null) return disown(answered(session));
   if (!source.hopeful) return rejected(new ConnectionLostError(NOT_OPEN));
   source.wake();
-  return disown(core.opened.then(() => ping(core)));
+  return disown(core.status.opened.then(() => ping(core)));
 }
 
 function answered({ connection }: Session): Promise<number> {

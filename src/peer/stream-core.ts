@@ -80,7 +80,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Whether somebody reads. */
   get hasReader(): boolean {
-    return this.reader !== null || this.#inbox?.hasReader === true;
+    return this.reader !== null || this.#inbox?.hasSubscriber === true;
   }
 
   get stream(): Stream {
@@ -178,18 +178,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   // From the inbox
-
-  keep(bytes: number): boolean {
-    return this.line.keep(bytes);
-  }
-
-  read(bytes: number): void {
-    this.line.read(bytes);
-  }
-
-  get arrivedBytes(): number {
-    return this.line.arrivedBytes;
-  }
 
   taken(): void {
     if (this.#taken) return;

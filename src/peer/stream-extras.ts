@@ -8,10 +8,10 @@ import type { StreamCore } from './stream-core.js';
 /** What most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Made when asked for. */
 export class StreamExtras {
   #abort: AbortController | null = null;
-  #closed: { readonly promise: Promise<CloseCause>; readonly resolve: (cause: CloseCause) => void } | null = null;
+  #closed: Promise<CloseCause> | null = null;
   #headers: AsyncSubject<Readonly<Metadata>> | null = null;
   #headers$: Observable<Readonly<Metadata>> | null = null;
-  #watchers = new HookList<() => void>();
+  readonly #watchers = new HookList<(cause: CloseCause) => void>();
   #warned = false;
 
   constructor(private readonly core: StreamCore) {}
@@ -23,9 +23,16 @@ export class StreamExtras {
   }
 
   get closed(): Promise<CloseCause> {
-    if (this.core.cause !== null) return Promise.resolve(this.core.cause);
-    this.#closed ??= deferred();
-    return this.#closed.promise;
+    return (this.#closed ??= new Promise((resolve) => {
+      if (this.core.cause !== null) {
+        resolve(this.core.cause);
+        return;
+      }
+      const remove = this.whenGone((cause) => {
+        remove();
+        resolve(cause);
+      });
+    }));
   }
 
   get replyHeaders$(): Observable<Readonly<Metadata>> {
@@ -43,14 +50,13 @@ export class StreamExtras {
   }
 
   /** Runs `task` when the stream is gone. */
-  whenGone(task: () => void): Remove {
+  whenGone(task: (cause: CloseCause) => void): Remove {
     return this.#watchers.add(task);
   }
 
   gone(cause: CloseCause): void {
-    for (const task of this.#watchers) task();
+    for (const task of this.#watchers) task(cause);
     this.#headers?.complete();
-    this.#closed?.resolve(cause);
     this.#abort?.abort(this.core.error ?? undefined);
   }
 
@@ -60,12 +66,4 @@ export class StreamExtras {
     this.#warned = true;
     return first;
   }
-}
-
-function deferred(): { readonly promise: Promise<CloseCause>; readonly resolve: (cause: CloseCause) => void } {
-  let resolve: (cause: CloseCause) => void = () => undefined;
-  const promise = new Promise<CloseCause>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

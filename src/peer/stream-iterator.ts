@@ -20,12 +20,12 @@ class Unasked<T> {
 
   push(value: T): void {
     const bytes = this.core.inbox.deliveredBytes;
-    if (this.core.keep(bytes)) this.#values.push({ value, bytes });
+    if (this.core.line.keep(bytes)) this.#values.push({ value, bytes });
   }
 
   shift(): { readonly value: T } | undefined {
     const unasked = this.#values.shift();
-    if (unasked !== undefined) this.core.read(unasked.bytes);
+    if (unasked !== undefined) this.core.line.read(unasked.bytes);
     return unasked;
   }
 
