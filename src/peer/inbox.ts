@@ -1,10 +1,10 @@
 import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
-import { Fifo } from '../wire/fifo.js';
 import type { StreamLine } from '../session/stream-line.js';
 import { chargeOf } from '../wire/held-bytes.js';
 import { finish } from './end.js';
 import type { End } from './end.js';
+import { Unread } from './unread.js';
 
 /** Takes the payloads of one stream as they come. */
 export interface Reader<T> {
@@ -31,17 +31,13 @@ export interface InboxStream<T> {
   missed(): void;
 }
 
-interface Unread<T> {
-  readonly value: T;
-  readonly bytes: number;
-}
-
 /**
  * The received payloads of one stream. Until somebody reads they wait, counted in bytes; the first reader gets them, and
  * readers that come later share what is left. The Subject is made when somebody subscribes.
  */
 export class Inbox<T> {
-  #unread: Fifo<Unread<T>> | null = null;
+  /** Made when something has to wait; `null` again when nothing does. */
+  #unread: Unread<T> | null = null;
   #subject: Subject<T> | null = null;
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
@@ -70,7 +66,7 @@ export class Inbox<T> {
     const { reader } = this.stream;
     reader?.next(value);
     if (shared) this.#subject?.next(value);
-    else if (reader === null) this.#keep(value);
+    else if (reader === null) (this.#unread ??= new Unread(this.stream)).push({ value, bytes: this.deliveredBytes });
   }
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
@@ -99,9 +95,8 @@ export class Inbox<T> {
   }
 
   /** Takes the oldest payload that waits. */
-  shift(): Unread<T> | undefined {
+  shift(): ReturnType<Unread<T>['shift']> {
     const unread = this.#unread?.shift();
-    if (unread !== undefined) this.stream.line.read(unread.bytes);
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;
   }
@@ -110,11 +105,6 @@ export class Inbox<T> {
   drop(): void {
     this.#left = true;
     while (this.shift() !== undefined) this.#dropped = true;
-  }
-
-  #keep(value: T): void {
-    const bytes = this.deliveredBytes;
-    if (this.stream.line.keep(bytes)) (this.#unread ??= new Fifo()).push({ value, bytes });
   }
 
   #drainTo(subscriber: Subscriber<T>): void {

@@ -1,6 +1,7 @@
 import { Subscription } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
 import type { StreamCore } from './stream-core.js';
+import { Unread } from './unread.js';
 
 /** Somebody who waits for the next value. */
 export interface Pull<T> {
@@ -8,49 +9,24 @@ export interface Pull<T> {
   reject(error: unknown): void;
 }
 
-/** What an iterator has not been asked for, and the stream that it counts on. */
-class Unasked<T> {
-  readonly #values = new Fifo<{ readonly value: T; readonly bytes: number }>();
-
-  constructor(private readonly core: StreamCore) {}
-
-  get empty(): boolean {
-    return this.#values.length === 0;
-  }
-
-  push(value: T): void {
-    const bytes = this.core.inbox.deliveredBytes;
-    if (this.core.line.keep(bytes)) this.#values.push({ value, bytes });
-  }
-
-  shift(): { readonly value: T } | undefined {
-    const unasked = this.#values.shift();
-    if (unasked !== undefined) this.core.line.read(unasked.bytes);
-    return unasked;
-  }
-
-  clear(): void {
-    while (this.shift() !== undefined);
-  }
-}
-
 /** Behind the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
 const dropped =
   typeof FinalizationRegistry === 'function'
-    ? new FinalizationRegistry((unasked: Unasked<unknown>) => {
+    ? new FinalizationRegistry((unasked: Unread<unknown>) => {
         unasked.clear();
       })
     : null;
 
 /** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
 export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #unasked: Unasked<T>;
+  /** What it has not been asked for. */
+  readonly #unasked: Unread<T>;
   readonly #pulls = new Fifo<Pull<T>>();
   #subscription: Subscription | null = null;
   #end: { readonly error: unknown } | null = null;
 
   constructor(private readonly core: StreamCore) {
-    this.#unasked = new Unasked(core);
+    this.#unasked = new Unread(core);
   }
 
   [Symbol.asyncIterator](): this {
@@ -111,13 +87,13 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   #deliver(value: T): void {
     const pull = this.#pulls.shift();
-    if (pull === undefined) this.#unasked.push(value);
+    if (pull === undefined) this.#unasked.push({ value, bytes: this.core.inbox.deliveredBytes });
     else pull.resolve({ done: false, value });
   }
 
   #finish(error: unknown): void {
     if (this.#end !== null) return;
-    if (!this.#unasked.empty) {
+    if (this.#unasked.length > 0) {
       this.core.line.handOver();
       dropped?.register(this, this.#unasked);
     }
