@@ -123,14 +123,14 @@ class Acceptor implements MuxServer {
   };
 
   readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    // Whoever this is left to may do nothing about it.
-    ignoreErrors(socket);
     const { path } = this.#options;
     const refused = (status: number, reason: string): void => {
       this.#refusals$.next({ status, reason, request });
     };
     const asked = pathOf(request);
     if (path !== undefined && asked !== path) {
+      // Whoever this is left to may do nothing about them.
+      ignoreErrors(socket);
       if (!this.#isUnanswered(asked)) return;
       answerHttp(socket, 404, `nothing answers at ${asked}`);
       refused(404, `nothing answers at ${asked}`);
