@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, interval, takeUntil, timer } from 'rxjs';
 import { isMuxError, retryWhenSafe } from '../../src/index.js';
 import type { CloseReason, Keepalive, Peer, Reconnect } from '../../src/index.js';
 import { connect } from '../../src/node.js';
@@ -49,6 +49,14 @@ export const CLIENT_ANSWERS = {
     calls(safe ? echoSafely : (peer, id) => echo(peer, id, 0), ms),
   uploadFor: ({ ms, bytes, pieces }: { readonly ms: number; readonly bytes: number; readonly pieces: number }): Promise<Calls> =>
     calls((peer, id) => upload(peer, id, bytes, pieces), ms),
+  /** Every second client says something every so often, for a time, whether anybody listens or not. */
+  chatter: ({ everyMs, ms }: { readonly everyMs: number; readonly ms: number }): void => {
+    interval(everyMs)
+      .pipe(takeUntil(timer(ms)))
+      .subscribe(() => {
+        for (const [client, peer] of peers.entries()) if (client % 2 === 1) peer.notify({ op: 'echo', id: randomUUID(), ms: 0 });
+      });
+  },
   /** Streams from the server that are read as they come; where the way is slow, they come slowly. */
   read: (job: object): void => {
     for (const peer of peers) peer.open$(job).subscribe({ error: () => undefined });

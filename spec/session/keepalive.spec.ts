@@ -107,7 +107,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'condemns no slow upload: any byte taken is life, however the socket counts',
+    'condemns no slow upload: any byte taken of a full socket is life, however the socket counts',
     inTime((time) => {
       const rig = watched();
       rig.transport.stuck = true;
@@ -118,7 +118,49 @@ describe('the keepalive', () => {
         rig.transport.bufferedAmount -= 10 * KIB;
       });
       expect(rig.transport.terminated).toBeNull();
-      expect(pings(rig)).toBe(0);
+      // By the first look nobody knows yet whether it is full.
+      expect(pings(rig)).toBe(1);
+    }),
+  );
+
+  it(
+    'condemns no slow upload that the socket has taken by the time of the answer',
+    inTime((time) => {
+      const rig = watched();
+      rig.transport.stuck = true;
+      rig.open({ payload: 'x'.repeat(20 * KIB) });
+      time.advance(20_000);
+      rig.transport.bufferedAmount = 0;
+      time.advance(10_000);
+      expect(rig.transport.terminated).toBeNull();
+    }),
+  );
+
+  it.each([100, 700, 5_000])(
+    'gives up a dead connection on which something is sent every %i ms: what an empty socket takes is no life',
+    inTime<[number]>((time, everyMs) => {
+      const rig = watched();
+      repeat(time, Math.floor(29_999 / everyMs), everyMs, () => {
+        rig.open({ payload: 'taken' });
+      });
+      time.advance(29_999 - time.now);
+      expect([pings(rig), rig.transport.terminated]).toEqual([1, null]);
+      time.advance(1);
+      expect(rig.transport.terminated).toBe(DEAD);
+    }),
+  );
+
+  it(
+    'takes no bytes for life that the socket held only in passing when it was looked at',
+    inTime((time) => {
+      const rig = watched();
+      rig.transport.stuck = true;
+      time.advance(19_999);
+      rig.open({ payload: 'on its way' });
+      time.advance(1);
+      rig.transport.bufferedAmount = 0;
+      time.advance(10_000);
+      expect(rig.transport.terminated).toBe(DEAD);
     }),
   );
 

@@ -193,6 +193,72 @@ describe('Outflow', () => {
       expect(both(outflow)).toEqual([215, 15]);
     }),
   );
+
+  it(
+    'knows nothing of the remote by what a socket takes that held nothing back',
+    inTime((time) => {
+      const { outflow } = setUp(time);
+      for (let n = 0; n < 3; n++) {
+        time.advance(50);
+        outflow.sent(1_000_000);
+        expect(outflow.drainedAtHeard()).toBe(10);
+      }
+    }),
+  );
+
+  it.each<[string, number, number, number]>([
+    ['in passing: a little, and only just sent', 16 * 1024, 100, 10],
+    ['back: a little, for longer than it takes to pass', 1, 101, 161],
+    ['back: more than what passes at once', 16 * 1024 + 1, 0, 60],
+  ])(
+    'takes what the socket held for held %s',
+    inTime<[string, number, number, number]>((time, _what, bytes, ms, drainedAt) => {
+      const { outflow, give, transport } = setUp(time);
+      give(bytes);
+      time.advance(ms);
+      expect(outflow.drainedAtHeard()).toBe(10);
+      time.advance(50);
+      transport.bufferedAmount -= 1;
+      give(1);
+      transport.bufferedAmount -= 1;
+      give(1);
+      expect(outflow.drainedAtHeard()).toBe(drainedAt);
+    }),
+  );
+
+  it(
+    'dates what a socket held back, and is rid of by now, from the look that found it full, on the clock that stands still',
+    inTime((time) => {
+      const { outflow, give, reading, transport } = setUp(time);
+      give(20_000);
+      time.advance(50);
+      expect(outflow.drainedAtHeard()).toBe(10);
+      reading.crowd({});
+      time.advance(50);
+      transport.bufferedAmount = 0;
+      expect([outflow.drainedAtHeard(), outflow.tookAt()]).toEqual([60, 10]);
+      give(1);
+      transport.bufferedAmount = 0;
+      expect(outflow.drainedAtHeard()).toBe(60);
+    }),
+  );
+
+  it(
+    'knows nothing of the remote by a mute message that a full socket takes',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      give(20_000);
+      time.advance(10);
+      outflow.sendMute(() => {
+        give(30);
+      });
+      transport.bufferedAmount -= 30;
+      time.advance(10);
+      expect(outflow.drainedAtHeard()).toBe(10);
+      transport.bufferedAmount -= 1;
+      expect(outflow.drainedAtHeard()).toBe(30);
+    }),
+  );
 });
 
 function both(outflow: Outflow): [number, number] {

@@ -23,7 +23,7 @@ export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10
 export interface Line {
   /** Stands still while this side does not read. */
   readonly clock: Clock;
-  /** When the last sign of life came: a frame received, or bytes of ours that the socket has taken. */
+  /** When the last sign of life came: a frame received, or bytes taken that a full socket had held back. */
   lifeAt(): number;
   /** Sends a ping. */
   probe(): void;

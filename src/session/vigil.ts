@@ -28,8 +28,9 @@ interface Watch {
 }
 
 /**
- * Watches whether a connection moves. Movement is a frame received, or bytes of ours that the socket has taken, so neither
- * a slow upload nor a quiet peer is condemned. Every watch has one timer at most, and none while there is nothing to see.
+ * Watches whether a connection moves. Movement is a frame received, or bytes of ours that the socket has taken; a sign of life, bytes
+ * that the remote has made it take. So neither a slow upload nor a quiet peer is condemned, and a dead one is, whatever is sent to it.
+ * Every watch has one timer at most, and none while there is nothing to see.
  */
 export class Vigil implements Line {
   readonly clock: Clock;
@@ -70,7 +71,7 @@ export class Vigil implements Line {
   }
 
   lifeAt(): number {
-    return Math.max(this.#receivedAt, this.#outflow.tookAtHeard());
+    return Math.max(this.#receivedAt, this.#outflow.drainedAtHeard());
   }
 
   probe(): void {
@@ -128,7 +129,9 @@ export class Vigil implements Line {
   #closingMovedAt(): number {
     const { transport, scheduler } = this.session;
     const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0;
-    return isTaken ? this.lifeAt() : Math.min(this.lifeAt(), this.#outflow.tookAtHeard() + CHAT_MS);
+    const tookAt = this.#outflow.tookAtHeard();
+    const movedAt = Math.max(this.#receivedAt, tookAt);
+    return isTaken ? movedAt : Math.min(movedAt, tookAt + CHAT_MS);
   }
 
   /** The socket is full: it is given `stallMs` to take a byte. */

@@ -26,6 +26,7 @@ export const frozen: Scenario = {
 
     const begun = Date.now();
     server.freeze();
+    await clients.ask('chatter', { everyMs: keepalive.timeoutMs / 10, ms: longFreezeMs });
     await pause(longFreezeMs);
     const losses = await clients.ask('losses');
     const first = new Map([...losses].reverse().map((loss) => [loss.client, loss]));
@@ -39,7 +40,7 @@ export const frozen: Scenario = {
       claimed(`${seconds(shortFreezeMs)} lose no socket`, earlyLosses.length === 0, `${earlyLosses.length} lost`),
       claimed('and what was asked meanwhile is answered', answered.length === frozenSockets, `${answered.length} of ${frozenSockets}`),
       claimed(
-        `of ${seconds(longFreezeMs)} every client knows after ${seconds(idleMs + timeoutMs)} of silence`,
+        `of ${seconds(longFreezeMs)} every client knows after ${seconds(idleMs + timeoutMs)} of silence, also those that go on sending`,
         noticed.length === frozenSockets && soonest >= timeoutMs && latest <= idleMs + timeoutMs + LATE_MS,
         `${noticed.length} clients, after ${seconds(soonest)} to ${seconds(latest)}`,
       ),
