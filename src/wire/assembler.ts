@@ -20,9 +20,8 @@ import { violation } from './violation.js';
  * ```
  */
 export class Assembler {
-  // Kept apart and joined once: appending to what is there would copy it again for every fragment.
-  #text: string[] = [];
-  #bytes: Uint8Array[] = [];
+  // Of one kind. Kept apart and joined once: appending to what is there would copy it again for every fragment.
+  #pieces: Message[] = [];
   #byteLength = 0;
 
   /** Whether fragments are held: true between the first fragment and the one without `more`. */
@@ -37,13 +36,12 @@ export class Assembler {
 
   /** Fragments held; 0 when idle. */
   get pieces(): number {
-    return this.#text.length + this.#bytes.length;
+    return this.#pieces.length;
   }
 
   /** Drops what is held, as when the stream is reset. */
   reset(): void {
-    this.#text = [];
-    this.#bytes = [];
+    this.#pieces = [];
     this.#byteLength = 0;
   }
 
@@ -59,32 +57,27 @@ export class Assembler {
   feed(frame: Frame, codec: Codec, textBytes?: number, limits?: DecodeLimits): unknown {
     const fragment = frame.fragment ?? null;
     if (fragment === null) throw violation(frame.stream, `expected a fragment, got a ${frameName(frame.type)} without one`);
-    this.#append(fragment, frame);
-    this.#byteLength += typeof fragment === 'string' ? (textBytes ?? encodedLength(fragment)) : fragment.byteLength;
-    if (frame.more === true) return ABSENT;
-    const whole = this.#joined();
-    this.reset();
-    return codec.decodePayload(whole, limits);
-  }
-
-  #append(fragment: Message, frame: Frame): void {
     const isText = typeof fragment === 'string';
-    if (isText ? this.#bytes.length > 0 : this.#text.length > 0) {
+    if (this.inProgress && isText !== (typeof this.#pieces[0] === 'string')) {
       this.reset();
       throw violation(frame.stream, `expected fragments of one kind, got ${isText ? 'text after bytes' : 'bytes after text'}`);
     }
-    if (isText) this.#text.push(fragment);
-    else this.#bytes.push(new Uint8Array(fragment));
+    this.#pieces.push(fragment);
+    this.#byteLength += isText ? (textBytes ?? encodedLength(fragment)) : fragment.byteLength;
+    if (frame.more === true) return ABSENT;
+    const whole = joined(this.#pieces, this.#byteLength);
+    this.reset();
+    return codec.decodePayload(whole, limits);
   }
+}
 
-  #joined(): Message {
-    if (this.#bytes.length === 0) return this.#text.join('');
-    const whole = new Uint8Array(this.#byteLength);
-    let at = 0;
-    for (const piece of this.#bytes) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole.buffer;
+function joined(pieces: readonly Message[], byteLength: number): Message {
+  if (typeof pieces[0] === 'string') return (pieces as readonly string[]).join('');
+  const whole = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces as readonly ArrayBuffer[]) {
+    whole.set(new Uint8Array(piece), at);
+    at += piece.byteLength;
   }
+  return whole.buffer;
 }

@@ -17,7 +17,7 @@ export abstract class MuxError extends Error {
   readonly retriable: boolean;
 
   constructor(message: string, options: MuxErrorOptions = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(message, options);
     this.retriable = options.retriable ?? false;
   }
 }

@@ -60,11 +60,9 @@ function bytesOf(value: object): Uint8Array | null {
   const isView = ArrayBuffer.isView(value);
   if (!isView && !isArrayBuffer(value)) return null;
   // Nothing can be made of a buffer that has been transferred, nor every view of one be asked for its length.
-  if ((isView ? value.buffer : value).byteLength === 0) return NO_BYTES;
+  if ((isView ? value.buffer : value).byteLength === 0) return new Uint8Array();
   return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);

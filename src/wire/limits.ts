@@ -104,6 +104,7 @@ const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_53
  */
 export function resolveLimits(given: Given<Limits> = {}): Limits {
   checkObject('limits', given);
+  let limits = DEFAULT_LIMITS;
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
       throw new TypeError(`limits: expected one of ${Object.keys(DEFAULT_LIMITS).join(', ')}, got '${name}'`);
@@ -111,10 +112,9 @@ export function resolveLimits(given: Given<Limits> = {}): Limits {
     const fallback = DEFAULT_LIMITS[name as keyof Limits];
     if (typeof fallback === 'number') checkNumber(`limits.${name}`, value, SMALLEST[name as keyof Limits]);
     else checkRate(`limits.${name}`, value);
+    limits = { ...limits, [name]: value };
   }
-  if (Object.keys(given).length === 0) return DEFAULT_LIMITS;
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...DEFAULT_LIMITS, ...set };
+  return limits;
 }
 
 function checkRate(name: string, value: unknown): void {
