@@ -126,9 +126,9 @@ export const ACCEPTED = [
     { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
     { code: 'true', mutant: 'false', within: 'isComplete = true', why: FASTER },
-    { code: 'true', mutant: 'false', within: 'areKeysUtf8 = true', why: FASTER },
-    { code: 'copying.dialect.utf8 && HALF_PAIR.test(key)', why: FASTER },
-    { code: 'isComplete && areKeysUtf8', mutant: 'false', why: FASTER },
+    { code: 'true', mutant: 'false', within: 'areKeysWritten = true', why: FASTER },
+    { code: 'written(key, copying.dialect) !== key', why: FASTER },
+    { code: 'isComplete && areKeysWritten', mutant: 'false', why: FASTER },
     { code: 'mayHaveIndices ??= mayBeIndex(key)', why: MEMORY },
     { code: 'mayHaveIndices === true', why: MEMORY },
     { code: 'true', within: 'mayHaveIndices === true', why: MEMORY },
@@ -138,6 +138,10 @@ export const ACCEPTED = [
     { code: 'default: return false;', mutant: 'default:', why: 'what it then gives counts as false too' },
     { code: 'prototype === null', mutant: 'false', why: FASTER },
     { code: "''", within: 'throw refusal', why: 'the key of the outermost value is never read' },
+  ]),
+  ...of('src/codec/well-formed.ts', [
+    { code: 'toWellFormed !== undefined', mutant: 'false', why: FASTER },
+    { code: 'HALF_PAIR.test(text)', mutant: 'true', why: FASTER },
   ]),
   ...of('src/codec/utf8.ts', [
     { code: 'size > BYTE_BY_BYTE', why: FASTER },

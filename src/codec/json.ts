@@ -93,7 +93,7 @@ const MAX_DEPTH = 256;
 const JSON_DIALECT: Dialect = {
   codec: 'json',
   maxDepth: MAX_DEPTH,
-  utf8: false,
+  text: null,
   nonFinite: false,
   protoKey: true,
   asksToJSON: true,

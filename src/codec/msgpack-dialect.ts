@@ -1,8 +1,9 @@
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
 import { isArrayBuffer, isDate } from '../wire/tags.js';
-import { metadataCopy, wellFormed } from './plain-copy.js';
+import { metadataCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
+import { wellFormed } from './well-formed.js';
 
 /** Levels of nesting that a payload may have: the library gives up at 100, and an envelope takes its part of them. */
 export const MAX_DEPTH = 95;
@@ -11,7 +12,7 @@ export const MAX_DEPTH = 95;
 export const MSGPACK_DIALECT: Dialect = {
   codec: 'msgpack',
   maxDepth: MAX_DEPTH,
-  utf8: true,
+  text: wellFormed,
   nonFinite: true,
   protoKey: false,
   asksToJSON: false,

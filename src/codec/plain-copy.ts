@@ -9,8 +9,8 @@ export interface Dialect {
   readonly codec: string;
   /** How many arrays and objects may stand inside each other, the outermost counted. */
   readonly maxDepth: number;
-  /** Whether text is UTF-8, which has no half of a surrogate pair: U+FFFD takes its place, as in every text that is encoded. */
-  readonly utf8: boolean;
+  /** Gives text as it is written, keys too; `null` where that is as it is. */
+  readonly text: ((text: string) => string) | null;
   /** Whether `NaN` and the infinities are values. */
   readonly nonFinite: boolean;
   /** Whether a key may be `__proto__`. */
@@ -70,24 +70,20 @@ interface Copying {
 
 function take(value: unknown, key: Key, depth: number, copying: Copying): unknown {
   if (isScalar(value, copying.dialect)) return value;
-  if (typeof value === 'string') return wellFormed(value);
+  if (typeof value === 'string') return written(value, copying.dialect);
   if (typeof value === 'object' && value !== null) return takeObject(value, key, depth, copying, !copying.dialect.asksToJSON);
   throw refusal(value, key, depth, copying);
 }
 
-const HALF_PAIR = /\p{Surrogate}/u;
-const HALF_PAIRS = /\p{Surrogate}/gu;
-
-/** Text as UTF-8 has it. */
-export function wellFormed(text: string): string {
-  return HALF_PAIR.test(text) ? text.replace(HALF_PAIRS, '\ufffd') : text;
+function written(text: string, dialect: Dialect): string {
+  return dialect.text === null ? text : dialect.text(text);
 }
 
 // Small and not recursive, so that the loops below have it inlined: most values end here.
 function isScalar(value: unknown, dialect: Dialect): boolean {
   switch (typeof value) {
     case 'string':
-      return !dialect.utf8 || !HALF_PAIR.test(value);
+      return written(value, dialect) === value;
     case 'boolean':
     case 'undefined':
       return true;
@@ -139,26 +135,26 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
   const copy: Record<string, unknown> = { ...object };
   if (!copying.dialect.protoKey && Object.hasOwn(copy, '__proto__')) throw protoKeyRefusal(depth, copying);
   let isComplete = true;
-  let areKeysUtf8 = true;
+  let areKeysWritten = true;
   // Indices come before all other keys.
   let mayHaveIndices: boolean | undefined;
   // A fifth faster than Object.keys, but also shows what somebody has added to Object.prototype. Object.hasOwn is slower here.
   for (const key in copy) {
     mayHaveIndices ??= mayBeIndex(key);
-    if (copying.dialect.utf8 && HALF_PAIR.test(key)) areKeysUtf8 = false;
+    if (written(key, copying.dialect) !== key) areKeysWritten = false;
     let value = copy[key];
     if (!isScalar(value, copying.dialect) && Object.prototype.hasOwnProperty.call(copy, key))
       copy[key] = value = take(value, key, depth, copying);
     if (value === undefined) isComplete = false;
   }
-  const whole = isComplete && areKeysUtf8 ? copy : asWritten(copy, copying.dialect);
+  const whole = isComplete && areKeysWritten ? copy : asWritten(copy, copying.dialect);
   return mayHaveIndices === true ? thrifty(whole) : whole;
 }
 
 /** The properties that are written, under the keys that they are written with. */
-function asWritten(object: Record<string, unknown>, { utf8 }: Dialect): Record<string, unknown> {
+function asWritten(object: Record<string, unknown>, { text }: Dialect): Record<string, unknown> {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(utf8 ? entries.map(([key, value]) => [wellFormed(key), value]) : entries);
+  return Object.fromEntries(text === null ? entries : entries.map(([key, value]) => [text(key), value]));
 }
 
 function unboxed(value: object): unknown {

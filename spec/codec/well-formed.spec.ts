@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import { wellFormed, wellFormer } from '../../src/codec/well-formed.js';
+
+describe.each([
+  ['natively', wellFormer(String.prototype)],
+  ['without the platform', wellFormer({ length: 0 })],
+  ['as it is chosen here', wellFormed],
+])('wellFormer: %s', (_how, well) => {
+  it.each<[string, string]>([
+    ['', ''],
+    ['a😀b', 'a😀b'],
+    ['\ud83d', '\ufffd'],
+    ['\ude00\ud83d', '\ufffd\ufffd'],
+    ['a\ud800b\udc00c', 'a\ufffdb\ufffdc'],
+    ['\ud83d\ud83d\ude00', '\ufffd😀'],
+    ['\ud83d\ude00\ude00', '😀\ufffd'],
+  ])('%j', (text, expected) => {
+    expect(well(text)).toBe(expected);
+  });
+});
