@@ -38,14 +38,18 @@ export interface Codec {
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
 }
 
-const CALLS: readonly (keyof Codec)[] = ['encode', 'decode', 'encodePayload', 'decodePayload'];
-
 /** @throws TypeError for what is no codec, such as the name of one */
 export function checkedCodec(codec: Codec): Codec {
   const given: unknown = codec;
   const expected = 'a codec, such as new JsonCodec()';
-  if (typeof given !== 'object' || given === null || !CALLS.every((call) => typeof codec[call] === 'function'))
-    throw wrongOption('codec', expected, given);
+  const isCodec =
+    typeof given === 'object' &&
+    given !== null &&
+    typeof codec.encode === 'function' &&
+    typeof codec.decode === 'function' &&
+    typeof codec.encodePayload === 'function' &&
+    typeof codec.decodePayload === 'function';
+  if (!isCodec) throw wrongOption('codec', expected, given);
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
   return codec;
