@@ -69,7 +69,7 @@ describe('a message in the canonical order', () => {
       `{"type":"data","stream":1,"payload":${JSON.stringify(nested(levels, (inner) => [inner]))}}`;
     expect(decodeCanonical(message(MAX_DEPTH), MAX_DEPTH)).not.toBeNull();
     expect(decodeCanonical(message(MAX_DEPTH + 1), MAX_DEPTH)).toBeNull();
-    expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 257 levels of nesting, got more');
+    expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 256 levels of nesting, got more');
   });
 
   it('is decoded as it is when it is parsed whole, whatever the payload', () => {

@@ -323,7 +323,7 @@ describe('JsonCodec limits: 256 levels of nesting, the payload counted as level 
       "ProtocolError: codec 'json': expected at most 256 levels of nesting, got more",
     );
     expect(failureOf(() => codec.decode(JSON.stringify({ type: 'data', payload: make(257) })))).toBe(
-      "ProtocolError: codec 'json': expected at most 257 levels of nesting, got more",
+      "ProtocolError: codec 'json': expected at most 256 levels of nesting, got more",
     );
   });
 

@@ -17,6 +17,14 @@ const codec = new MsgpackCodec();
 
 /** Bytes of our own making, which a codec would not write. */
 const packed = (value: unknown): ArrayBuffer => encode(value, { maxDepth: 500 }).slice().buffer;
+
+/** A timestamp of 8 or 12 bytes: the 1st of January 1970, and so many nanoseconds. */
+const nanoseconds = (size: 8 | 12, count: number): Uint8Array => {
+  const data = new DataView(new ArrayBuffer(size));
+  if (size === 8) data.setBigUint64(0, BigInt(count) << 34n);
+  else data.setUint32(0, count);
+  return new Uint8Array(data.buffer);
+};
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 const ascii = (text: string): number[] => [...Buffer.from(text)];
 const hasProtoKey = (value: unknown): boolean => JSON.stringify(value).includes('__proto__');
@@ -271,7 +279,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
       "TypeError: codec 'msgpack': expected at most 95 levels of nesting in payload, got more or a circular structure",
     );
     expect(failureOf(() => codec.decodePayload(packed(make(96))))).toMatch(/^ProtocolError: .*at most 95 levels/);
-    expect(failureOf(() => codec.decode(packed({ type: 'data', payload: make(96) })))).toMatch(/^ProtocolError: .*at most 96 levels/);
+    expect(failureOf(() => codec.decode(packed({ type: 'data', payload: make(96) })))).toMatch(/^ProtocolError: .*at most 95 levels/);
   });
 
   it('refuses a circular structure', () => {
@@ -304,7 +312,17 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     ],
     ['an unknown reserved extension', packed([new ExtData(-2, Uint8Array.of(1))]), /got type -2/],
     ['a timestamp of a wrong size', packed(new ExtData(-1, Uint8Array.of(1, 2))), /timestamp \(expected 4, 8, or 12\): 2/],
-    ['a timestamp beyond Date', packed(new ExtData(-1, new Uint8Array(12).fill(0x7f))), /within the range of Date/],
+    [
+      'a timestamp of 8 bytes with a second of nanoseconds',
+      packed(new ExtData(-1, nanoseconds(8, 10 ** 9))),
+      /at most 999 999 999 nanoseconds in a timestamp, got 1000000000/,
+    ],
+    [
+      'a timestamp of 12 bytes with a second of nanoseconds',
+      packed(new ExtData(-1, nanoseconds(12, 10 ** 9))),
+      /nanoseconds in a timestamp/,
+    ],
+    ['a timestamp beyond Date', packed(new ExtData(-1, new Uint8Array(12).fill(0x7f, 4))), /within the range of Date/],
   ])('refuses a payload: %s', (_title, data, message) => {
     const failure = failureOf(() => codec.decodePayload(data));
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
@@ -405,7 +423,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(made.decodePayload(packed(deepest))).toEqual(deepest);
     expect(made.decode(packed({ type: 'data', payload: deepest })).payload).toEqual(deepest);
     expect(failureOf(() => made.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 1, 0)))).toMatch(/text as each key/);
-    expect(failureOf(() => made.decode(packed({ type: 'data', payload: nested(96, (inner) => [inner]) })))).toMatch(/at most 96 levels/);
+    expect(failureOf(() => made.decode(packed({ type: 'data', payload: nested(96, (inner) => [inner]) })))).toMatch(/at most 95 levels/);
   });
 
   it('refuses more items than it was told, and by default more than a million', () => {
@@ -447,6 +465,10 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
 });
 
 describe('MsgpackCodec.decode: what it accepts', () => {
+  it.each([8, 12] as const)('the last nanosecond of a second, in a timestamp of %i bytes, of which it keeps the ms', (size) => {
+    expect(codec.decodePayload(packed(new ExtData(-1, nanoseconds(size, 999_999_999))))).toEqual(new Date(999));
+  });
+
   it('gives all twelve fields, drops unknown keys and keeps an unknown type', () => {
     const frame = codec.decode(packed({ type: 'later', stream: 1, extra: { a: 1 } }));
     expect(framesEqual(frame, { type: 'later', stream: 1 })).toBe(true);

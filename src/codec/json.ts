@@ -138,11 +138,12 @@ function text(message: Message, what: string): string {
   throw new TypeError(`codec 'json': expected ${what} as text, got ${message.byteLength} bytes`);
 }
 
-function parse(message: Message, maxDepth: number): unknown {
+function parse(message: Message, levels: number): unknown {
   if (typeof message !== 'string') throw new ProtocolError(`codec 'json': expected text, got ${message.byteLength} bytes`);
   const value = parseText(message);
-  if (isTooDeep(value, maxDepth, message)) {
-    throw new ProtocolError(`codec 'json': expected at most ${maxDepth} levels of nesting, got more`);
+  if (isTooDeep(value, levels, message)) {
+    // An envelope is a level more, and not one that a user counts.
+    throw new ProtocolError(`codec 'json': expected at most ${MAX_DEPTH} levels of nesting, got more`);
   }
   return value;
 }

@@ -1,4 +1,4 @@
-import { Decoder, decodeTimestampExtension, Encoder, encodeTimestampExtension, EXT_TIMESTAMP, ExtData } from '@msgpack/msgpack';
+import { Decoder, decodeTimestampToTimeSpec, Encoder, encodeTimestampExtension, EXT_TIMESTAMP, ExtData } from '@msgpack/msgpack';
 import type { ExtensionCodecType } from '@msgpack/msgpack';
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
@@ -168,7 +168,9 @@ const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
   },
   decode(data, type) {
     if (type !== EXT_TIMESTAMP) throw malformed(`expected no extension but timestamp (-1), got type ${type}`);
-    const date = decodeTimestampExtension(data);
+    const { sec, nsec } = decodeTimestampToTimeSpec(data);
+    if (nsec > 999_999_999) throw malformed(`expected at most 999 999 999 nanoseconds in a timestamp, got ${nsec}`);
+    const date = new Date(sec * 1e3 + nsec / 1e6);
     if (Number.isNaN(date.getTime())) throw malformed('expected a timestamp within the range of Date, got one beyond it');
     return date;
   },

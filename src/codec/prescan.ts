@@ -66,7 +66,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
     }
     if (kind >= ARRAY) {
       if (kind === UNUSED) throw malformed('expected a msgpack value, got the byte 0xc1');
-      if (depth >= limits.maxDepth) throw malformed(`expected at most ${limits.maxDepth} levels of nesting, got more`);
+      if (depth >= limits.maxDepth) throw tooDeep(limits);
       const children = kind === MAP ? 2 * size : size;
       owed += children;
       items += children;
@@ -152,6 +152,11 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;
   for (let index = at; index < at + length; index++) value = value * 0x100 + (bytes[index] ?? 0);
   return value;
+}
+
+// An envelope is a level more, and not one that a user counts.
+function tooDeep({ maxDepth, envelope }: PrescanLimits): ProtocolError {
+  return malformed(`expected at most ${envelope ? maxDepth - 1 : maxDepth} levels of nesting, got more`);
 }
 
 function tooMany({ maxItems }: PrescanLimits): ProtocolError {
