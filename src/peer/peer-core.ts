@@ -103,6 +103,13 @@ export class PeerCore implements SessionOwner {
     return this.#sessions;
   }
 
+  /** Bytes that were accepted for sending and are still here. */
+  get bufferedAmount(): number {
+    let bytes = this.waiting.bytes;
+    for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
+    return bytes;
+  }
+
   // The same at each read, as templates and effects compare them.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until((next) =>

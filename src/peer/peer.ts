@@ -147,6 +147,21 @@ export class Peer {
   }
 
   /**
+   * Bytes of payload that this side was given to send and no socket has passed on to the system: those that wait for a connection, for
+   * their turn, and in the socket, where envelopes count too. As that of a WebSocket, it is for whoever pushes without waiting for
+   * anything, as with `notify`: nothing else holds that up (RELIABILITY.md).
+   *
+   * @example
+   * ```ts
+   * for (const peer of server.peers) if (peer.bufferedAmount < 1_000_000) peer.notify(price);
+   * peer.bufferedAmount;   // 0 for one that reads
+   * ```
+   */
+  get bufferedAmount(): number {
+    return this.#core.bufferedAmount;
+  }
+
+  /**
    * Resolves with this peer once the socket is open and the hello was answered; a socket whose remote goes away during the hello
    * counts as none. Rejects when that fails for good: with the error of the status `closed`, or with a ConnectionLostError where
    * it has none; the rejection need not be handled. It does not make a `lazy` peer dial.
