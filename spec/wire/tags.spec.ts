@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isArrayBuffer, isDate, isError } from '../../src/wire/tags.js';
+import { isArrayBuffer, isDate, isError, isPromise } from '../../src/wire/tags.js';
 
 class Failure extends RangeError {}
 
@@ -30,6 +30,7 @@ describe('isError', () => {
 describe.each([
   { name: 'isArrayBuffer', is: isArrayBuffer, source: 'new ArrayBuffer(1)', own: new ArrayBuffer(1) },
   { name: 'isDate', is: isDate, source: 'new Date(0)', own: new Date(0) },
+  { name: 'isPromise', is: isPromise, source: 'Promise.resolve()', own: Promise.resolve() },
 ])('$name', ({ is, source, own }) => {
   it('takes one of this realm and of another', () => {
     expect([is(own), is(runInNewContext(source))]).toEqual([true, true]);

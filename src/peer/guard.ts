@@ -1,6 +1,7 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
+import { isPromise } from '../wire/tags.js';
 import { loggable } from './loggable.js';
 
 /**
@@ -10,7 +11,7 @@ import { loggable } from './loggable.js';
 export function guard(what: string, callback: () => unknown): void {
   try {
     const result = callback();
-    if (result instanceof Promise)
+    if (isPromise(result))
       result.catch((error: unknown) => {
         report(what, error);
       });
@@ -36,7 +37,7 @@ export function settled<T>(value: T | PromiseLike<T>): Observable<T> {
 
 /** Lets nobody wait for a value: a promise may reject unseen, and anything else that could be waited for is left alone. */
 export function disown<T>(value: T): T {
-  if (value instanceof Promise) value.catch(() => undefined);
+  if (isPromise(value)) value.catch(() => undefined);
   return value;
 }
 

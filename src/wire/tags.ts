@@ -18,4 +18,9 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
 }
 
+/** Whether a value is a promise, of this realm or another; what can only be waited for as one is none. */
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise || tagOf(value) === 'Promise';
+}
+
 const ERRORS = new Set(['Error', 'DOMException']);

@@ -1,5 +1,6 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
+import { isPromise } from '../../wire/tags.js';
 import { endAnswer, failAnswer, stopUpload } from '../answer.js';
 import { feed } from '../feed.js';
 import type { FeedOptions } from '../feed.js';
@@ -57,7 +58,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
       endAnswer(core);
       return EMPTY;
     });
-    const values = input instanceof Promise ? from(input).pipe(filter((value) => value !== undefined)) : input;
+    const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
     const answered$ = concat(feed(core, values, { overflow }), ended$).pipe(
       catchError(() => {
         stopUpload(core);
@@ -65,7 +66,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
       }),
     );
     // A promise goes on when nobody wants it any more.
-    if (!(input instanceof Promise)) return answered$.pipe(finalize(settle));
+    if (!isPromise(input)) return answered$.pipe(finalize(settle));
     input.then(settle, settle);
     return answered$;
   } catch (error) {
