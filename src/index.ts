@@ -22,7 +22,7 @@ export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream.js';
 export type { InputOptions, OpenOptions } from './peer/calls.js';
 export type { FeedOptions } from './peer/feed.js';
 export type { Overflow } from './peer/overflow.js';
-export type { Input } from './peer/pump.js';
+export type { Input } from './peer/input.js';
 export type { CloseCause } from './session/close-cause.js';
 export type { StreamPhase } from './session/stream-state.js';
 export type { Keepalive } from './session/keepalive.js';

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, finalize, interval, of, take } from 'rxjs';
@@ -99,6 +100,23 @@ const KINDS: readonly Kind[] = [
         },
         cancel: leave,
       });
+    },
+  },
+  {
+    kind: 'a stream of Node',
+    make: ({ finished }, sources) => {
+      sources.begun++;
+      const input = new Readable({
+        objectMode: true,
+        read: () => undefined,
+        destroy: (_error, callback) => {
+          sources.left++;
+          callback(null);
+        },
+      });
+      input.push('a');
+      void finished.then(() => input.push(null));
+      return input;
     },
   },
   { kind: 'a stream of another peer', make: (_scene, _sources, relayed) => relayed() },

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Subject, throwError } from 'rxjs';
 import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
@@ -210,6 +211,13 @@ describe('an input that comes too late for its stream', () => {
     give(createPair(), () => new ReadableStream({ cancel }));
     await time.advance(5_000);
     expect(cancels).toHaveLength(1);
+  });
+
+  it.each(ways)('%s, is destroyed when it is a stream of Node, and may fail at that', async (_what, give) => {
+    const destroy = jest.fn((_error: Error | null, callback: (error: Error) => void) => callback(new RangeError('no more')));
+    give(createPair(), () => new Readable({ destroy }));
+    await time.advance(5_000);
+    expect(destroy).toHaveBeenCalledTimes(1);
   });
 
   it.each(ways)('%s, is cancelled when it is a stream of another peer', async (_what, give) => {

@@ -8,7 +8,7 @@ import { failAnswer } from './answer.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { decline, pump } from './pump.js';
-import type { Input } from './pump.js';
+import type { Input } from './input.js';
 import { disown } from './guard.js';
 import type { StreamCore } from './stream-core.js';
 
