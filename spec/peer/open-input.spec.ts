@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { concat, EMPTY, from, NEVER, of, Subject, throwError, timer } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
@@ -38,6 +39,7 @@ describe('the input of open$', () => {
         })(),
     ],
     ['a ReadableStream', () => new ReadableStream()],
+    ['a stream of Node', () => Readable.from([1])],
     ['a stream', (peer) => peer.open()],
   ])('that is %s cannot be sent again, so retry refuses it at once', (_what, input) => {
     const { dialer } = createPair();

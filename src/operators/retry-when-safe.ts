@@ -29,7 +29,8 @@ export function disclaim(error: unknown): void {
 /**
  * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
  * nothing. Any other error passes, and so does one of another call that came in by this call's `input` or `onOpen`. Put it
- * straight behind a call: what is piped before it runs again too.
+ * straight behind a call: what is piped before it runs again too. An `input` is sent again; one that gives its values once, such as
+ * a generator, has to be made by a function, or the second attempt fails with a TypeError.
  *
  * @throws TypeError for a `count` that is no non-negative number, and for a `delay` that is neither one nor a function
  *

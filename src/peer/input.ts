@@ -3,7 +3,11 @@ import { guard } from './guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
 
-/** What a call sends, or a function that makes it, so that each attempt gets a fresh one. */
+/**
+ * What a call sends, or a function that makes it, so that each attempt gets a fresh one. An iterator, a generator, a
+ * ReadableStream, a stream of Node, and a stream of this library that nobody reads any more, give their values once: what takes
+ * one a second time fails with a TypeError.
+ */
 export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
 
 /** Something that gives its next value when asked, at once or later. */
@@ -12,38 +16,78 @@ export interface PullSource {
   stop(): unknown;
 }
 
-/** Whether an input gives what it has only once. Of other Observables nobody can tell. */
-export function isOneShot(input: Input<unknown>): boolean {
-  if (typeof input === 'function') return false;
-  const source = Object(input) as Partial<AsyncIterable<unknown> & Iterable<unknown>>;
-  if ('getReader' in source) return true;
-  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
-  return iterator === source || iterator instanceof StreamIterator;
-}
-
 /** An async iterable that can be ended at any time, such as a stream of Node. */
 interface Destroyable extends AsyncIterable<unknown> {
   destroy(): unknown;
   on?(event: 'error', listener: () => void): unknown;
 }
 
-/** Whether it is ended by its `destroy`. A request that a server has got is not: that would close the connection of its response. */
-export function isDestroyable(input: object): input is Destroyable {
-  const { destroy, httpVersion, method } = input as Record<'destroy' | 'httpVersion' | 'method', unknown>;
-  return Symbol.asyncIterator in input && typeof destroy === 'function' && (httpVersion === undefined || typeof method !== 'string');
+function canBeDestroyed(input: object): input is Destroyable {
+  return Symbol.asyncIterator in input && typeof (input as Partial<Destroyable>).destroy === 'function';
 }
 
-/** What an input is pulled by; `null` for what pushes. */
+/** Whether it is ended by its `destroy`. A request that a server has got is not: that would close the connection of its response. */
+export function isDestroyable(input: object): input is Destroyable {
+  const isRequest = 'httpVersion' in input && 'method' in input && typeof input.method === 'string';
+  return canBeDestroyed(input) && !isRequest;
+}
+
+/** Whether an input gives what it has only once. Of other Observables nobody can tell. */
+export function isOneShot(input: Input<unknown>): boolean {
+  if (typeof input === 'function') return false;
+  const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+  if ('getReader' in source || canBeDestroyed(source)) return true;
+  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
+  return iterator === source || iterator instanceof StreamIterator;
+}
+
+/** What gives its values once, and has been taken: for a second attempt it would be an empty upload. */
+const taken = new WeakSet();
+
+/** Whether an input that gives its values once has been taken. */
+export function isTaken(input: object): boolean {
+  return taken.has(input);
+}
+
+/** @throws TypeError for what was taken before */
+function refuseTaken(input: object, what: string): void {
+  if (!isTaken(input)) return;
+  throw new TypeError(
+    `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${what} that was taken before`,
+  );
+}
+
+/** Takes what gives its values once, for good. A stream is shared while somebody reads it, as it is by its subscribers. */
+function take(input: object, iterator: unknown): void {
+  if (iterator === input) refuseTaken(input, 'an iterator');
+  else if (iterator instanceof StreamIterator) {
+    if (!iterator.isShared) refuseTaken(input, 'a stream');
+  } else if (canBeDestroyed(input)) refuseTaken(input, 'a stream of Node');
+  else return;
+  taken.add(input);
+}
+
+/**
+ * What an input is pulled by; `null` for what pushes.
+ *
+ * @throws TypeError for what gives its values once, and was taken before
+ */
 export function pullSource(input: object): PullSource | null {
   // Ahead of its iterator, whose `return` waits for the value that was asked for.
   if ('getReader' in input) {
+    refuseTaken(input, 'a ReadableStream');
     const reader = (input as ReadableStream<unknown>).getReader();
+    taken.add(input);
     return asyncSource({ next: () => reader.read() as Promise<IteratorResult<unknown>>, return: () => reader.cancel() as Promise<never> });
   }
-  if (isDestroyable(input)) return destroyableSource(input);
-  if (Symbol.asyncIterator in input) return asyncSource((input as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+  if (Symbol.asyncIterator in input) {
+    const iterator = (input as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    take(input, iterator);
+    return isDestroyable(input) ? destroyableSource(input, iterator) : asyncSource(iterator);
+  }
   if (!(Symbol.iterator in input)) return null;
   const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
+  take(input, iterator);
   return {
     pull: (taker) => {
       taker.resolve(iterator.next());
@@ -71,10 +115,10 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
 }
 
 /** Its iterator's `return` would wait for the value that was asked for, which may never come. */
-function destroyableSource(input: Destroyable): PullSource {
+function destroyableSource(input: Destroyable, iterator: AsyncIterator<unknown>): PullSource {
   // Of an error that comes before it is begun its iterator tells, and of one that its end brings nobody wants to know.
   input.on?.('error', () => undefined);
-  const source = asyncSource(input[Symbol.asyncIterator]());
+  const source = asyncSource(iterator);
   return {
     pull: (taker) => {
       source.pull(taker);

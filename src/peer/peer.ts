@@ -268,7 +268,8 @@ export class Peer {
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
    * Errors with what {@link open} throws, and with what ended the stream or the input.
    *
-   * @throws TypeError for an overflow that is no policy, and for a `retry` that is none
+   * @throws TypeError for an overflow that is no policy, for a `retry` that is none, and for one beside an input that gives its
+   *   values once
    *
    * @example
    * ```ts

@@ -1,7 +1,7 @@
 import { from, isObservable, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { disown, guard } from './guard.js';
-import { isDestroyable, pullSource } from './input.js';
+import { isDestroyable, isTaken, pullSource } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { Overflowing } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
@@ -29,6 +29,8 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 export function decline(input: Input<unknown>): void {
   disown(input);
   const source = Object(input) as object;
+  // Whoever has taken it stops it.
+  if (isTaken(source)) return;
   // Of Observables only a stream is pulled, and stopped here.
   if ('getReader' in source || isDestroyable(source) || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
 }

@@ -29,6 +29,11 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#unasked = new Unread(core);
   }
 
+  /** Whether somebody reads a stream from which more may come. */
+  get isShared(): boolean {
+    return this.core.end === null && this.core.hasReader;
+  }
+
   [Symbol.asyncIterator](): this {
     return this;
   }
