@@ -1,4 +1,5 @@
 import type { ObservableInput } from 'rxjs';
+import { isArrayBuffer } from '../wire/tags.js';
 import { guard } from './guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
@@ -7,6 +8,9 @@ import type { Pull } from './stream-iterator.js';
  * What a call sends, or a function that makes it, so that each attempt gets a fresh one. An iterator, a generator, a
  * ReadableStream, a stream of Node, and a stream of this library that nobody reads any more, give their values once: what takes
  * one a second time fails with a TypeError.
+ *
+ * Bytes (a view or an ArrayBuffer) are a payload and no input: as one they fail with a TypeError; give `[bytes]`. A text is an
+ * input, as it is for rxjs's `from`: it is sent letter by letter.
  */
 export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
 
@@ -14,6 +18,14 @@ export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
 export interface PullSource {
   pull(taker: Pull<unknown>): void;
   stop(): unknown;
+}
+
+/** @throws TypeError for bytes, which would go out one a message */
+export function refuseBytes(input: unknown): void {
+  if (ArrayBuffer.isView(input) || isArrayBuffer(input))
+    throw new TypeError(
+      'expected an input of payloads, such as an Observable or an iterable, got bytes: [bytes] is an input of one payload',
+    );
 }
 
 /** An async iterable that can be ended at any time, such as a stream of Node. */

@@ -1,7 +1,7 @@
 import { from, isObservable, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { disown, guard } from './guard.js';
-import { isDestroyable, isTaken, pullSource } from './input.js';
+import { isDestroyable, isTaken, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { Overflowing } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
@@ -14,6 +14,7 @@ import type { Pull } from './stream-iterator.js';
 export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   try {
     const made = typeof input === 'function' ? input() : input;
+    refuseBytes(made);
     const source = pullSource(Object(made) as object);
     return source === null ? push(made, outlet, overflow) : pull(source, outlet);
   } catch (error) {
