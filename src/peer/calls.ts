@@ -43,7 +43,12 @@ export interface OpenOptions<In = unknown, Out = unknown> {
 
 /** What a two-way call sends. */
 export interface InputOptions<Out = unknown> {
-  /** Its values are sent as data, its completion is the end. Default: the open carries the end. */
+  /**
+   * Its values are sent as data, its completion is the end. Default: the open carries the end.
+   *
+   * An async generator that waits when the stream ends is stopped at its next value. One that waits for long should listen to the
+   * `signal` of the stream, which `onOpen` is given before a function here is called, or be an Observable.
+   */
   readonly input?: Input<Out> | undefined;
   /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
