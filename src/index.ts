@@ -53,6 +53,7 @@ export type { Routed, Sink, Sinks } from './operators/demultiplex.js';
 export { encode } from './operators/encode.js';
 export { fragment } from './operators/fragment.js';
 export type { SliceQueue } from './operators/fragment.js';
+export type { Slicer } from './wire/slicer.js';
 
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/close-reasons.js';
@@ -85,6 +86,7 @@ export { ResetCode, resetCodeName } from './wire/reset-code.js';
 export { PREFIX } from './wire/subprotocol.js';
 export { DEFAULT_LIMITS } from './wire/limits.js';
 export type { DecodeLimits, Limits, Rate } from './wire/limits.js';
+export type { Given } from './wire/given.js';
 
 /* Codecs */
 export type { Codec, Message } from './wire/codec.js';

@@ -1,4 +1,12 @@
-/** What is given of an object whose rest has defaults: `undefined` is not given. */
+/**
+ * What is given of an object whose rest has defaults: `undefined` is not given.
+ *
+ * @example
+ * ```ts
+ * const limits: Given<Limits> = { maxStreams: 100 };
+ * serve({ port: 8080, limits });
+ * ```
+ */
 export type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /**

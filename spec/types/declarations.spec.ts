@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { PUBLIC_NAMES } from '../api/public-names.js';
+import { REPOSITORY } from '../docs/markdown.js';
+
+const CONSUMER = join(REPOSITORY, 'spec/types/consumer');
+/** Where the consumer finds the package; what is read there is read from the repository. */
+const INSTALLED = join(CONSUMER, 'node_modules/rxmux');
+const USES = join(CONSUMER, 'uses.ts');
+
+const MODULES = { index: 'rxmux', node: 'rxmux/node', msgpack: 'rxmux/msgpack', testing: 'rxmux/testing' } as const;
+/** The code of the compiler's diagnostic for an import that leads nowhere: nothing would be checked then. */
+const CANNOT_FIND_MODULE = 2307;
+const DOORS = Object.keys(MODULES) as (keyof typeof MODULES)[];
+
+/** Every value as it is typed, and every object type with what its members are. */
+function usesOf(door: keyof typeof MODULES): string {
+  const { values, types } = PUBLIC_NAMES[door];
+  const uses = [
+    ...values.map((name) => `export const ${name} = door.${name};`),
+    ...types.map((name) => `export const spread${name} = ({ ...given }: door.${name}) => given;`),
+  ];
+  return `import * as door from '${MODULES[door]}';\n${uses.join('\n')}\n`;
+}
+
+/** Why the declarations of a program cannot be written that exports what a door gives it. */
+function declarationErrorsOf(text: string): string[] {
+  const options: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    declaration: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    types: ['node'],
+    skipLibCheck: true,
+  };
+  const subpaths = DOORS.map((door): [string, string] => [MODULES[door].replace('rxmux', '.'), `./src/${door}.ts`]);
+  const own = new Map([
+    [USES, text],
+    [join(CONSUMER, 'package.json'), JSON.stringify({ type: 'module' })],
+    [join(INSTALLED, 'package.json'), JSON.stringify({ name: 'rxmux', type: 'module', exports: Object.fromEntries(subpaths) })],
+  ]);
+  // What it depends on lies beside it, as an installer puts it there.
+  const inRepository = (path: string): string =>
+    path.startsWith(`${INSTALLED}/node_modules`) ? path : path.replace(INSTALLED, REPOSITORY);
+  const disk = ts.createCompilerHost(options);
+  const read = (path: string): string | undefined => own.get(path) ?? disk.readFile(inRepository(path));
+  const program = ts.createProgram([USES], options, {
+    ...disk,
+    fileExists: (path) => own.has(path) || disk.fileExists(inRepository(path)),
+    readFile: read,
+    directoryExists: (path) => INSTALLED.startsWith(path) || ts.sys.directoryExists(inRepository(path)),
+    realpath: (path) => path,
+    getSourceFile: (path, language) => {
+      const found = read(path);
+      return found === undefined ? undefined : ts.createSourceFile(path, found, language);
+    },
+  });
+  const source = program.getSourceFile(USES);
+  const unresolved = program.getSemanticDiagnostics(source).filter(({ code }) => code === CANNOT_FIND_MODULE);
+  return [...unresolved, ...program.getDeclarationDiagnostics(source)].map(({ messageText }) =>
+    ts.flattenDiagnosticMessageText(messageText, ' '),
+  );
+}
+
+it.each(DOORS)(
+  'what the door %s exports can be exported again by a program that writes declarations',
+  (door) => {
+    expect(declarationErrorsOf(usesOf(door))).toEqual([]);
+  },
+  60_000,
+);
