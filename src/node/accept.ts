@@ -31,7 +31,10 @@ export interface AcceptOptions extends PeerOptions {
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
-  /** Is given each peer a turn before it begins to read. */
+  /**
+   * Is given each peer a turn before it begins to read. It decides nothing: what it throws is logged, and the peer is served all the
+   * same. To turn one away, `verify` answers an HTTP status, and `onHello` rejects.
+   */
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
 }
 
