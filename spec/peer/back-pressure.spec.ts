@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { map, range } from 'rxjs';
 import type { Limits, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
@@ -11,6 +12,8 @@ const logs = collectLogs();
 
 const KIB = 1024;
 const text = (bytes: number): string => 'x'.repeat(bytes);
+const TOO_MUCH =
+  'stream 1: too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
 
 /** A pair with a stream between them, seen from both sides. */
 async function joined(limits: Partial<Limits> = {}) {
@@ -180,6 +183,15 @@ describe('send()', () => {
     expect(waiting).toEqual({ settled: true, error: null });
   });
 
+  it('whose Observable pushes on is told of the ways to hold it back that it has', async () => {
+    const { local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    link.stall('acceptor');
+    await expect(local.sendAll(range(0, 12).pipe(map(() => text(200 * KIB))))).rejects.toMatchObject({
+      code: 'QUEUE_OVERFLOW',
+      message: TOO_MUCH,
+    });
+  });
+
   it('that ignores its promise fails its stream at maxUnsentBytes with QueueOverflowError, and no other', async () => {
     const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
     const other = dialer.open('other');
@@ -189,7 +201,7 @@ describe('send()', () => {
     await time.advance();
     const failed = outcomes.filter(({ error }) => error !== null);
     expect(failed.length).toBeGreaterThan(0);
-    expect(failed[0]?.error).toMatchObject({ code: 'QUEUE_OVERFLOW', streamId: 1, retriable: false });
+    expect(failed[0]?.error).toMatchObject({ code: 'QUEUE_OVERFLOW', streamId: 1, retriable: false, message: TOO_MUCH });
     expect(local.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
     link.resume('acceptor');
     await time.advance(100);

@@ -93,6 +93,11 @@ describe('the hello of a dialer', () => {
   });
 
   const refusal = new Error('no cursor');
+  /** What it was is told, and not what it held, which may be a secret. */
+  const notAHello = (got: string): object => {
+    const message = `hello(): expected { payload, headers, onReply }, got ${got}`;
+    return { code: 'CONNECT', message, cause: new TypeError(message) };
+  };
 
   it.each<[string, ConnectOptions['hello'], StreamHandler, object]>([
     [
@@ -114,7 +119,10 @@ describe('the hello of a dialer', () => {
     ],
     ['that rejects', () => Promise.reject(refusal), welcome, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
     ['that cannot be sent', () => ({ payload: 1n }), welcome, { code: 'CONNECT' }],
-    ['that gives nothing', () => undefined as unknown as Hello, welcome, { code: 'CONNECT' }],
+    ['that gives nothing', () => undefined as unknown as Hello, welcome, notAHello('undefined')],
+    ['that gives null', () => null as unknown as Hello, welcome, notAHello('null')],
+    ['that gives a list', () => ['secret'] as unknown as Hello, welcome, notAHello('array')],
+    ['that gives its token as it is', () => Promise.resolve('secret' as unknown as Hello), welcome, notAHello('string')],
   ])('%s counts as a failed dial', async (_what, hello, onHello, error) => {
     const { peer, reasons } = greeted({ hello }, { onHello });
     const outcome = settled(peer.request('p'));

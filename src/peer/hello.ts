@@ -67,6 +67,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     // The end of the socket says why.
     if (session.closing.isOver || !session.transport.writable) return;
     if (session.closedToNew) throw new RefusedError('the remote is going away', null);
+    checkHello(hello);
     const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
     const live = session.open();
     const stream = new StreamCore(core, live, frame.headers, frame.payload);
@@ -85,4 +86,10 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     );
     live.send(frame);
   });
+}
+
+/** @throws TypeError for what is no object; it may be a token that was given as it is, so only its type is told */
+function checkHello(given: unknown): void {
+  const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
+  if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);
 }

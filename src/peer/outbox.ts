@@ -15,6 +15,9 @@ import type { StreamCore } from './stream-core.js';
 export type TrailersInput = MetadataInput | (() => MetadataInput | null);
 
 const READY: Promise<void> = Promise.resolve();
+/** What can be done about it, by each way to send. */
+const TOO_MUCH =
+  'too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
 
 /** @throws TypeError for what would be sent as no value at all */
 export function checkValue(value: unknown): void {
@@ -106,10 +109,7 @@ export class Outbox {
     const { id, unsent } = stream.line;
     // In the common case nothing is measured for it.
     if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
-    const error = new QueueOverflowError('too much is queued (maxUnsentBytes): wait for the promise of send() before the next', {
-      streamId: id,
-      retriable: unsent,
-    });
+    const error = new QueueOverflowError(TOO_MUCH, { streamId: id, retriable: unsent });
     stream.cancel('the sender overflowed its queue', error);
     return error;
   }
