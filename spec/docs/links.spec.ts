@@ -1,18 +1,54 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAGES, REPOSITORY, textOf } from './markdown.js';
 
-const links = PAGES.flatMap((page) => [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => ({ page, to })));
+/** Links within the repository. */
+const linksOf = (page: string): { readonly page: string; readonly to: string }[] =>
+  [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => ({ page, to })).filter(({ to }) => !to.startsWith('http'));
+
+const pathOf = (page: string, to: string): string => {
+  const [path = ''] = to.split('#');
+  return path === '' ? page : normalize(join(dirname(page), path));
+};
 
 describe('the links of the pages', () => {
-  it.each(links.filter(({ to }) => !to.startsWith('http')))('lead from $page to $to', ({ page, to }) => {
-    const [path = '', anchor] = to.split('#');
-    const target = path === '' ? page : normalize(join(dirname(page), path));
+  it.each(PAGES.flatMap(linksOf))('lead from $page to $to', ({ page, to }) => {
+    const [, anchor] = to.split('#');
+    const target = pathOf(page, to);
     expect(existsSync(join(REPOSITORY, target))).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(target)).toContain(anchor);
   });
 });
+
+describe('the places that the pages name', () => {
+  const named = PAGES.flatMap((page) =>
+    [...textOf(page).matchAll(/`((?:bench|docs|examples|marbles|spec|src)\/[\w./-]*)`/g)].map(([, path = '']) => ({ page, path })),
+  );
+
+  it.each(named)('are there: $page names $path', ({ path }) => {
+    expect(existsSync(join(REPOSITORY, path))).toBe(true);
+  });
+});
+
+describe('the links of the pages that are packed', () => {
+  const packed = packedFiles();
+  /** Whoever writes a port has a clone. */
+  const forPorts = ['docs/PROTOCOL.md to spec/conformance/README.md'];
+
+  it.each(packed.filter((path) => path.endsWith('.md')))('lead from %s to what is packed too', (page) => {
+    const dead = linksOf(page).filter(({ to }) => !packed.includes(pathOf(page, to)));
+    expect(dead.map(({ to }) => `${page} to ${pathOf(page, to)}`).filter((link) => !forPorts.includes(link))).toEqual([]);
+  });
+});
+
+/** What npm would put into the package. */
+function packedFiles(): string[] {
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: REPOSITORY, encoding: 'utf8' });
+  const packages = Object.values(JSON.parse(stdout) as Record<string, { readonly files: readonly { readonly path: string }[] }>);
+  return packages.flatMap(({ files }) => files.map(({ path }) => path));
+}
 
 /** The headings of a page, as the usual renderers turn them into anchors. */
 function anchorsOf(page: string): string[] {
