@@ -226,6 +226,21 @@ describe('the server push', () => {
   );
 
   it(
+    'lives on where a stream has no payload',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const change$ = cold('-n-a', { n: undefined, a: { topic: 'stock', value: 3 } });
+      const subs = '        ^';
+      const expected = '    o--a';
+      expectObservable(page.pushedStore(dialer)).toBe(expected, { o: {}, a: { stock: 3 } });
+      change$.subscribe((change) => {
+        acceptor.notify(change);
+      });
+      expectSubscriptions(change$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
     'keeps one store for all who look at it',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
@@ -294,9 +309,9 @@ describe('in virtual time', () => {
     const { dialer, acceptor } = createPair();
     serve(acceptor);
     acceptor.onStream((payload, stream) => stream.reply(payload));
-    const answer = dialer.request({ op: 'other' });
+    const answers = Promise.all([dialer.request({ op: 'other' }), dialer.request(undefined), dialer.request('text')]);
     await time.advance();
-    expect(await answer).toEqual({ op: 'other' });
+    expect(await answers).toEqual([{ op: 'other' }, null, 'text']);
   });
 
   it('the trace goes through a peer to the next, and back to the caller', async () => {
