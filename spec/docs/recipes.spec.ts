@@ -7,6 +7,7 @@ import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
 import { createServer, virtualTime } from '../../src/testing.js';
+import { Network } from '../support/peer-network.js';
 import { createPair } from '../support/tracked.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { marbles } from '../../marbles/support/virtual.js';
@@ -34,6 +35,7 @@ describe('the page of recipes', () => {
       pushedStore: true,
       push: true,
       connectAs: true,
+      untilRefused: true,
       greet: true,
       childOf: true,
       trace: true,
@@ -298,6 +300,41 @@ describe('in virtual time', () => {
       [{ token: 't2' }, {}, {}],
       ['mine', { authorization: 'Bearer t2' }, { name: 'the holder of t2' }],
     ]);
+  });
+
+  /** Tokens that count, and a server that takes those that `isGood` does. */
+  const countingTokens = (isGood: (token: string) => boolean) => {
+    let serial = 0;
+    const onHello = page.greet((token) => (isGood(token) ? Promise.resolve({ name: token }) : Promise.reject(new Error(`no ${token}`))));
+    return { current: () => `t${serial}`, refresh: () => Promise.resolve(`t${++serial}`), network: new Network({ onHello }) };
+  };
+
+  it('a token that is refused is replaced, and opened resolves behind the next that is taken', async () => {
+    const { network, ...tokens } = countingTokens((token) => token === 't2');
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
+    const { opened } = peer;
+    await time.advance(30_000);
+    await opened;
+    expect([tokens.current(), peer.status.state]).toEqual(['t2', 'open']);
+  });
+
+  it('a client that loads while the server is away dials until it is there', async () => {
+    const { network, ...tokens } = countingTokens(() => true);
+    network.answer = { status: null };
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
+    await time.advance(600_000);
+    expect(peer.status.state).toBe('waiting');
+    network.answer = 'accept';
+    await time.advance(30_000);
+    expect(peer.status.state).toBe('open');
+  });
+
+  it('a token that is refused is the end where that is wanted', async () => {
+    const { network, ...tokens } = countingTokens(() => false);
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket, reconnect: page.untilRefused });
+    await time.advance(30_000);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'no t1' });
+    expect([tokens.current(), peer.status.state]).toEqual(['t1', 'closed']);
   });
 
   it.each<[string, (peer: Peer) => unknown]>([

@@ -4,7 +4,7 @@ import * as rxjs from 'rxjs';
 import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
 import ts from 'typescript';
 import * as rxmux from '../../src/index.js';
-import type { ConnectOptions, Peer, Remove, Stream, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
 import type { MuxServer } from '../../src/node.js';
 import { fences } from './markdown.js';
 
@@ -36,6 +36,7 @@ export interface Recipes {
   pushedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   push: (peers: Iterable<Peer>, change: { readonly topic: string; readonly value: unknown }) => void;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
+  untilRefused: Reconnect;
   greet: (verify: (token: string) => Promise<{ name: string }>) => StreamHandler;
   childOf: (parent: unknown, newId: NewId) => string;
   trace: (peer: Peer, newId: NewId) => Remove;
