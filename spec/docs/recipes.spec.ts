@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, of, Subject, take, toArray } from 'rxjs';
-import { ResetCode, respond } from '../../src/index.js';
+import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, of, Subject, take, throwError, toArray } from 'rxjs';
+import { logger, ResetCode, ResetError, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
@@ -34,6 +34,9 @@ describe('the page of recipes', () => {
       serveRoom: true,
       pushedStore: true,
       push: true,
+      serveStore: true,
+      askedStore: true,
+      reporting: true,
       connectAs: true,
       untilRefused: true,
       greet: true,
@@ -270,6 +273,7 @@ describe('in virtual time', () => {
   });
 
   afterEach(() => {
+    jest.restoreAllMocks();
     time.restore();
   });
 
@@ -311,11 +315,13 @@ describe('in virtual time', () => {
 
   it('a token that is refused is replaced, and opened resolves behind the next that is taken', async () => {
     const { network, ...tokens } = countingTokens((token) => token === 't2');
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
     const { opened } = peer;
     await time.advance(30_000);
     await opened;
     expect([tokens.current(), peer.status.state]).toEqual(['t2', 'open']);
+    expect(warn.mock.calls.map(([line]) => line)).toEqual(['rxmux: the hello has failed']);
   });
 
   it('a client that loads while the server is away dials until it is there', async () => {
@@ -331,14 +337,58 @@ describe('in virtual time', () => {
 
   it('a token that is refused is the end where that is wanted', async () => {
     const { network, ...tokens } = countingTokens(() => false);
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket, reconnect: page.untilRefused });
     await time.advance(30_000);
     await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'no t1' });
     expect([tokens.current(), peer.status.state]).toEqual(['t1', 'closed']);
+    expect(warn.mock.calls.map(([line]) => line)).toEqual(['rxmux: the hello has failed']);
+  });
+
+  it('a store that was asked for gives a slow client a few stores, the last of them the newest', async () => {
+    const { dialer, acceptor, link } = createPair();
+    const store$ = new BehaviorSubject<Readonly<Record<string, unknown>>>({ nth: 0 });
+    const seen: unknown[] = [];
+    page.serveStore(acceptor, store$);
+    const asking = page.askedStore(dialer).subscribe(({ nth }) => seen.push(nth));
+    await time.advance();
+    link.stall('dialer');
+    for (let nth = 1; nth <= 100; nth++) {
+      store$.next({ nth, text: 'x'.repeat(100_000) });
+      await time.advance();
+    }
+    link.resume('dialer');
+    await time.advance(1_000);
+    expect(seen.at(-1)).toBe(100);
+    expect(seen.length).toBeLessThan(20);
+    asking.unsubscribe();
+  });
+
+  it('what handlers fail with is reported, of requests and of what nobody waits for', async () => {
+    const reported: unknown[] = [];
+    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
+    acceptor.onStream((payload) => Promise.reject(new RangeError(String(payload))));
+    dialer.notify('pushed');
+    const outcome = expect(dialer.request('asked')).rejects.toMatchObject({ payload: { name: 'RangeError', message: 'asked' } });
+    await time.advance();
+    await outcome;
+    expect(reported).toEqual([new RangeError('pushed'), new RangeError('asked')]);
+  });
+
+  it('what answers of respond() fail with is reported, and a ResetError is not, which is an answer', async () => {
+    const reported: unknown[] = [];
+    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
+    const errors: readonly Error[] = [new RangeError('broken'), new ResetError(300, 'not you')];
+    acceptor.streams$.pipe(respond((nth: number) => throwError(() => errors[nth]))).subscribe();
+    const outcomes = Promise.allSettled(errors.map((_, nth) => dialer.request(nth)));
+    await time.advance();
+    expect(await outcomes).toMatchObject([{ reason: { message: 'broken' } }, { reason: { resetCode: 300, reason: 'not you' } }]);
+    expect(reported).toEqual([errors[0]]);
   });
 
   it.each<[string, (peer: Peer) => unknown]>([
     ['serveSearch', (peer) => page.serveSearch(peer, () => of(['found']))],
+    ['serveStore', (peer) => page.serveStore(peer, of({}))],
     ['serveTicker', (peer) => page.serveTicker(peer, of('price'))],
     ['serveRoom', (peer) => page.serveRoom(peer, new Subject())],
     ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],

@@ -4,7 +4,7 @@ import * as rxjs from 'rxjs';
 import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
 import ts from 'typescript';
 import * as rxmux from '../../src/index.js';
-import type { ConnectOptions, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
 import type { MuxServer } from '../../src/node.js';
 import { fences } from './markdown.js';
 
@@ -35,6 +35,9 @@ export interface Recipes {
   serveRoom: (peer: Peer, room$: Subject<Said>) => Subscription;
   pushedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   push: (peers: Iterable<Peer>, change: { readonly topic: string; readonly value: unknown }) => void;
+  serveStore: (peer: Peer, store$: Observable<Readonly<Record<string, unknown>>>) => Subscription;
+  askedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
+  reporting: (report: (error: unknown) => void) => ErrorSerializer;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
   untilRefused: Reconnect;
   greet: (verify: (token: string) => Promise<{ name: string }>) => StreamHandler;
