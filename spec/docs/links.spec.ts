@@ -34,12 +34,10 @@ describe('the places that the pages name', () => {
 
 describe('the links of the pages that are packed', () => {
   const packed = packedFiles();
-  /** Whoever writes a port has a clone. */
-  const forPorts = ['docs/PROTOCOL.md to spec/conformance/README.md'];
 
   it.each(packed.filter((path) => path.endsWith('.md')))('lead from %s to what is packed too', (page) => {
     const dead = linksOf(page).filter(({ to }) => !packed.includes(pathOf(page, to)));
-    expect(dead.map(({ to }) => `${page} to ${pathOf(page, to)}`).filter((link) => !forPorts.includes(link))).toEqual([]);
+    expect(dead.map(({ to }) => `${page} to ${pathOf(page, to)}`)).toEqual([]);
   });
 });
 
