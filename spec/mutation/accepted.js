@@ -3,6 +3,7 @@ const NO_LOOK = 'only saves a look at those who wait, each of whom is asked for 
 const MEMORY = 'decides only how much memory is kept or taken, which the fuzzer and the leak suite measure';
 const SEARCH = 'decides only where the search for the longest slice looks next, not what it finds';
 const QUEUED = 'only faster: where nothing is in its way, a frame that is queued leaves at once too';
+const NO_WINDOW = 'only looked at while a transfer is being cut, and the window is made with its first slice';
 const NARROWING = 'is there for the compiler: the condition beside it holds in every such case';
 
 /**
@@ -125,6 +126,7 @@ export const ACCEPTED = [
     { code: 'value !== null', mutant: 'true', within: "typeof value === 'object' && value !== null) return takeObject", why: NARROWING },
     { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
+    { code: 'written(value, dialect) === value', mutant: 'false', why: FASTER },
     { code: 'true', mutant: 'false', within: 'isComplete = true', why: FASTER },
     { code: 'true', mutant: 'false', within: 'areKeysWritten = true', why: FASTER },
     { code: 'written(key, copying.dialect) !== key', why: FASTER },
@@ -170,9 +172,11 @@ export const ACCEPTED = [
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
+  ...of('src/session/lane.ts', [{ code: 'next !== undefined', mutant: 'true', why: 'of a lane that is empty the front is not read' }]),
   ...of('src/session/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
+    { code: 'this.#waiters.size > 0', why: FASTER },
     { code: '!lane.empty && this.#lanes.size === 1', mutant: 'false', why: 'only faster: the only lane comes behind itself' },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
     { code: 'false', mutant: 'true', within: 'this.#relieved = false;', why: NO_LOOK },
@@ -183,6 +187,7 @@ export const ACCEPTED = [
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'this.#bytes <= this.#highWater', why: NO_LOOK },
   ]),
   ...of('src/session/waiters.ts', [
+    { code: 'this.get(stream) === undefined', mutant: 'false', why: 'only asked of a stream that waits, or by one who does not look' },
     { code: 'false', mutant: 'true', within: 'return false;', why: 'only asked of a stream that waits, or by one who does not look' },
   ]),
   ...of('src/session/stream-map.ts', [
@@ -202,6 +207,7 @@ export const ACCEPTED = [
   ...of('src/session/reason.ts', [{ code: 'cap >= CAP_WITHOUT_DOUBT', why: FASTER }]),
   ...of('src/session/vigil.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
+    ...["'closing'", "'fragments'", "'outflow'"].map((code) => ({ code, why: 'any name will do that is its own' })),
     { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
   ]),
   ...of('src/session/keepalive.ts', [{ code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' }]),
@@ -214,6 +220,10 @@ export const ACCEPTED = [
     },
     { code: 'this.#direct', mutant: 'false', within: 'if (this.#direct)', why: QUEUED },
     { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
+    { code: 'this.#window?.open ?? true', why: NO_WINDOW },
+    { code: 'true', within: 'this.#window?.open ?? true', why: NO_WINDOW },
+    { code: 'this.#window?.await', why: NO_WINDOW },
+    { code: 'this.#window?.contend', why: NO_WINDOW },
     { code: 'slices === null', mutant: 'false', why: QUEUED },
     { code: '{ this.#sendDirectly(frame); return; }', why: QUEUED },
     {

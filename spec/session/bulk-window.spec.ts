@@ -302,6 +302,23 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
+    'holds none up that is alone, whatever small frames have waited before it',
+    inTime(() => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(100_000), end: true });
+      settle(rig);
+      rig.transport.bufferedAmount = 2 * MIB;
+      rig.open({ payload: 'small', end: true });
+      rig.transport.drainTo(0);
+      settle(rig);
+      rig.open({ payload: 'x'.repeat(8 * MIB), end: true });
+      settle(rig);
+      expect(rig.sent.map(({ type }) => type)).toContain('open');
+      expect(rig.sent.filter(({ type }) => type === 'ping')).toEqual([]);
+    }),
+  );
+
+  it(
     'holds up no open that is large itself, so that opens leave in the order of their ids',
     inTime(() => {
       const rig = new Rig();

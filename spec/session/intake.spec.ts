@@ -6,6 +6,7 @@ import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
+import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
 const MIB = 1024 * 1024;
@@ -99,6 +100,16 @@ describe('a consumer that lags', () => {
       expect([reading.paused, intake.held.used]).toEqual([pauses, 1]);
     }),
   );
+
+  it('holds nobody up any more once its stream is closed, though a handler is still at work', () => {
+    const session = new Rig({ limits: { pauseBytes: 10 } });
+    const { live } = session.remote(1);
+    live.run();
+    live.keep(10);
+    expect(session.transport.paused).toBe(true);
+    session.receive({ type: 'reset', stream: 1, code: ResetCode.CANCEL });
+    expect(session.transport.paused).toBe(false);
+  });
 
   it('does not stop the socket with what is not kept', () => {
     const { intake, transport } = rig({ pauseBytes: 1, maxUnreadBytes: 10 });

@@ -206,6 +206,17 @@ describe('Outflow', () => {
     }),
   );
 
+  it(
+    'knows nothing of the remote by the first look, whatever was taken before',
+    inTime((time) => {
+      const { outflow, give, transport } = setUp(time);
+      give(100_000);
+      transport.bufferedAmount -= 1;
+      time.advance(50);
+      expect(outflow.drainedAtHeard()).toBe(10);
+    }),
+  );
+
   it.each<[string, number, number, number]>([
     ['in passing: a little, and only just sent', 16 * 1024, 100, 10],
     ['back: a little, for longer than it takes to pass', 1, 101, 161],

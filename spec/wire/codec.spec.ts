@@ -15,7 +15,7 @@ describe('checkedCodec', () => {
     ['json', "'json'"],
     [null, 'null'],
     [Object.assign((): null => null, { binary: false, ...CALLS }), 'a function'],
-    [{ ...CODEC, decodePayload: undefined }, 'an object'],
+    ...Object.keys(CALLS).map((call): [unknown, string] => [{ ...CODEC, [call]: undefined }, 'an object']),
     [{ ...CODEC, name: undefined }, 'one without a name'],
     [{ ...CODEC, binary: undefined }, 'one without binary'],
   ])('refuses %p', (codec, got) => {
