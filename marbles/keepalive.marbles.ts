@@ -13,11 +13,14 @@ import { lastLoss } from '../spec/support/loss.js';
 /** A ping after six ms of silence, and the end after four more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
 
+/** More than is in a socket only because it is on its way. */
+const FULL_BYTES = 20 * 1024;
+
 interface Row {
   readonly does: string;
   /** Frames received: `q` is the pong to the last ping, `d` a frame of a later version. */
   readonly inbound: string;
-  /** What else happens: `w` an open is sent and taken, `h` the same and held, `t` a byte of it is taken, `c` reading pauses, `r` it goes on, `a` the page wakes up, `s` the socket takes nothing from now on, `x` it ends. */
+  /** What else happens: `w` an open is sent and taken, `h` the same and held, `f` held by a socket that is full, `t` a byte of it is taken, `c` reading pauses, `r` it goes on, `a` the page wakes up, `s` the socket takes nothing from now on, `x` it ends. */
   readonly acts?: string;
   /** Frames sent; it completes when the session has ended. */
   readonly outbound: string;
@@ -51,11 +54,11 @@ const ROWS: readonly Row[] = [
     subs: '    ^-------------------!     ',
   },
   {
-    does: 'takes bytes of ours that the socket takes at once for life',
+    does: 'takes no life in bytes of ours that an empty socket takes, however often',
     inbound: ' ---------------',
-    acts: '    ----w----------',
-    outbound: '----o-----p---|',
-    subs: '    ^-------------!',
+    acts: '    ----w--w-w-----',
+    outbound: '----o-po-o|    ',
+    subs: '    ^---------!    ',
   },
   {
     does: 'takes no life in bytes that the socket holds',
@@ -65,9 +68,9 @@ const ROWS: readonly Row[] = [
     subs: '    ^---------!    ',
   },
   {
-    does: 'takes a byte of those that the socket takes later for life, from when it looks',
+    does: 'takes a byte that a full socket takes for life, from when it looks',
     inbound: ' ---------------------',
-    acts: '    --h-----t------------',
+    acts: '    --f-----t------------',
     outbound: '--o---p---------p---|',
     subs: '    ^-------------------!',
   },
@@ -154,6 +157,10 @@ describe('the keepalive', () => {
           transport.stuck = true;
           send();
           transport.stuck = false;
+        },
+        f: () => {
+          transport.bufferedAmount = FULL_BYTES;
+          doing['h']?.();
         },
         s: () => (transport.stuck = true),
         t: () => (transport.bufferedAmount -= 1),
