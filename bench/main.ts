@@ -10,6 +10,7 @@ import { randomFrom } from './harness/random.js';
 import { runRounds } from './harness/rounds.js';
 import type { Reading } from './harness/rounds.js';
 import { readOptions } from './options.js';
+import { browserPage } from './report/browser-page.js';
 import { goalsTable } from './report/goals.js';
 import { page } from './report/page.js';
 import { environment, versions } from './report/results.js';
@@ -24,7 +25,12 @@ Worker.profiles = options.profile;
 if (options.browser) {
   const { benchBrowser } = await import('./browser/run.js');
   const results = await benchBrowser(options);
-  if (options.out !== null) await writeJson(join(options.out, 'browser.json'), results);
+  const text = browserPage(results, workloads);
+  console.log(text);
+  if (options.out !== null) {
+    await writeJson(join(options.out, 'browser.json'), results);
+    writeText(join(options.out, 'browser.md'), text);
+  }
 } else await bench();
 
 async function bench(): Promise<void> {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { portOf } from '../adapters/port.js';
-import { REFERENCE } from '../harness/adapter-names.js';
 import type { AdapterName } from '../harness/adapter-names.js';
 import { rxmuxAsBuilt } from '../harness/built.js';
 import { ROOT } from '../harness/place.js';
@@ -13,8 +12,9 @@ import { randomFrom } from '../harness/random.js';
 import { runRounds } from '../harness/rounds.js';
 import type { Reading } from '../harness/rounds.js';
 import type { Options } from '../options.js';
-import { figure, workloadTable } from '../report/table.js';
+import { environment } from '../report/results.js';
 import type { Results } from '../report/results.js';
+import { figure } from '../report/table.js';
 import { inPage, PagePair, withPage } from './pair.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -33,7 +33,7 @@ const POLLED_BYTES = 64 * MIB;
 const MOST_TIMERS = 1_000;
 
 /** What the browser's measurements add to the results. */
-export interface BrowserResults extends Pick<Results, 'readings'> {
+export interface BrowserResults extends Pick<Results, 'environment' | 'readings'> {
   readonly chromium: string;
   /** While 64 MiB went up. */
   readonly polling: { readonly seconds: number; readonly looks: number; readonly timers: number };
@@ -56,16 +56,12 @@ export async function benchBrowser(options: Options): Promise<BrowserResults> {
       );
       if (reading.error !== undefined) process.exitCode = 1;
     }
-    for (const workload of workloads) console.log(`${workload.title}\n\n${workloadTable(workload, readings, adapters, REFERENCE)}\n`);
     const polling = await withPair('rxmux-json', { payloadBytes: POLLED_BYTES }, (pair) =>
       pair instanceof PagePair ? inPage(pair.page, 'polling', POLLED_BYTES) : Promise.reject(new TypeError('expected a page')),
     );
     const perSecond = polling.timers / polling.seconds;
-    console.log(
-      `polling: while 64 MiB went up, in ${figure(polling.seconds)} s, ${figure(perSecond)} timers a second were set, and bufferedAmount was read ${figure(polling.looks / polling.seconds)} times a second`,
-    );
     if (perSecond > MOST_TIMERS) throw new Error(`expected at most ${MOST_TIMERS} timers a second, got ${figure(perSecond)}`);
-    return { readings, chromium: browser.version(), polling };
+    return { environment: environment(), readings, chromium: browser.version(), polling };
   } finally {
     await browser.close();
     http.closeAllConnections();
