@@ -5,11 +5,11 @@ import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './answer.js';
+import { disown } from './guard.js';
+import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { decline, pump } from './pump.js';
-import type { Input } from './input.js';
-import { disown } from './guard.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */

@@ -4,7 +4,7 @@ import type { StreamLine } from '../session/stream-line.js';
 import { chargeOf } from '../wire/held-bytes.js';
 import { finish } from './end.js';
 import type { End } from './end.js';
-import { Unread } from './unread.js';
+import { UnreadQueue } from './unread-queue.js';
 
 /** Takes the payloads of one stream as they come. */
 export interface Reader<T> {
@@ -37,7 +37,7 @@ export interface InboxStream<T> {
  */
 export class Inbox<T> {
   /** Made when something has to wait; `null` again when nothing does. */
-  #unread: Unread<T> | null = null;
+  #unread: UnreadQueue<T> | null = null;
   #subject: Subject<T> | null = null;
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
@@ -66,7 +66,7 @@ export class Inbox<T> {
     const { reader } = this.stream;
     reader?.next(value);
     if (shared) this.#subject?.next(value);
-    else if (reader === null) (this.#unread ??= new Unread(this.stream)).push({ value, bytes: this.deliveredBytes });
+    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
   }
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
@@ -95,7 +95,7 @@ export class Inbox<T> {
   }
 
   /** Takes the oldest payload that waits. */
-  shift(): ReturnType<Unread<T>['shift']> {
+  shift(): ReturnType<UnreadQueue<T>['shift']> {
     const unread = this.#unread?.shift();
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;

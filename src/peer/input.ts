@@ -39,7 +39,7 @@ function canBeDestroyed(input: object): input is Destroyable {
 }
 
 /** Whether it is ended by its `destroy`. A request that a server has got is not: that would close the connection of its response. */
-export function isDestroyable(input: object): input is Destroyable {
+export function isEndedByDestroy(input: object): input is Destroyable {
   const isRequest = 'httpVersion' in input && 'method' in input && typeof input.method === 'string';
   return canBeDestroyed(input) && !isRequest;
 }
@@ -95,7 +95,7 @@ export function pullSource(input: object): PullSource | null {
   if (Symbol.asyncIterator in input) {
     const iterator = (input as AsyncIterable<unknown>)[Symbol.asyncIterator]();
     take(input, iterator);
-    return isDestroyable(input) ? destroyableSource(input, iterator) : asyncSource(iterator);
+    return isEndedByDestroy(input) ? destroyableSource(input, iterator) : asyncSource(iterator);
   }
   if (!(Symbol.iterator in input)) return null;
   const iterator = (input as Iterable<unknown>)[Symbol.iterator]();

@@ -1,7 +1,7 @@
 import { from, isObservable, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { disown, guard } from './guard.js';
-import { isDestroyable, isTaken, pullSource, refuseBytes } from './input.js';
+import { isEndedByDestroy, isTaken, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { Overflowing } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
@@ -33,7 +33,7 @@ export function decline(input: Input<unknown>): void {
   // Whoever has taken it stops it.
   if (isTaken(source)) return;
   // Of Observables only a stream is pulled, and stopped here.
-  if ('getReader' in source || isDestroyable(source) || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
+  if ('getReader' in source || isEndedByDestroy(source) || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
 }
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {

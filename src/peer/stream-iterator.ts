@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
 import type { StreamCore } from './stream-core.js';
-import { Unread } from './unread.js';
+import { UnreadQueue } from './unread-queue.js';
 
 /** Somebody who waits for the next value. */
 export interface Pull<T> {
@@ -12,7 +12,7 @@ export interface Pull<T> {
 /** Behind the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
 const dropped =
   typeof FinalizationRegistry === 'function'
-    ? new FinalizationRegistry((unasked: Unread<unknown>) => {
+    ? new FinalizationRegistry((unasked: UnreadQueue<unknown>) => {
         unasked.clear();
       })
     : null;
@@ -20,13 +20,13 @@ const dropped =
 /** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
 export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   /** What it has not been asked for. */
-  readonly #unasked: Unread<T>;
+  readonly #unasked: UnreadQueue<T>;
   readonly #pulls = new Fifo<Pull<T>>();
   #subscription: Subscription | null = null;
   #end: { readonly error: unknown } | null = null;
 
   constructor(private readonly core: StreamCore) {
-    this.#unasked = new Unread(core);
+    this.#unasked = new UnreadQueue(core);
   }
 
   /** Whether somebody reads a stream from which more may come. */

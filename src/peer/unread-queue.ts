@@ -8,7 +8,7 @@ interface Counted<T> {
 }
 
 /** Payloads that wait to be read, counted by the stream that they came on. */
-export class Unread<T> extends Fifo<Counted<T>> {
+export class UnreadQueue<T> extends Fifo<Counted<T>> {
   constructor(private readonly stream: { readonly line: Pick<StreamLine, 'keep' | 'read'> }) {
     super();
   }
