@@ -165,13 +165,13 @@ describe('the keepalive', () => {
         s: () => (transport.stuck = true),
         t: () => (transport.bufferedAmount -= 1),
         c: () => {
-          session.reading.crowd(consumer);
+          session.reading.block(consumer);
         },
         r: () => {
-          session.reading.clear(consumer);
+          session.reading.unblock(consumer);
         },
         a: () => {
-          session.vigil.probeNow();
+          session.watchdog.probeNow();
         },
         x: () => {
           transport.end();

@@ -127,8 +127,8 @@ describe('the deadline of a reassembly', () => {
       });
       const consumer = {};
       cold(reading).subscribe((what) => {
-        if (what === 'c') session.reading.crowd(consumer);
-        else session.reading.clear(consumer);
+        if (what === 'c') session.reading.block(consumer);
+        else session.reading.unblock(consumer);
       });
       session.start();
       expectObservable(opened$).toBe(opened.trim());

@@ -64,8 +64,8 @@ export { observeFrames } from './peer/operators/observe-frames.js';
 export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
 export type { Reopen } from './peer/operators/reopen-on-reconnect.js';
 export { respond } from './peer/operators/respond.js';
-export { retryWhenSafe } from './operators/retry-when-safe.js';
-export type { Retry } from './operators/retry-when-safe.js';
+export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
+export type { Retry } from './peer/operators/retry-when-safe.js';
 export { through } from './peer/operators/through.js';
 export { withCredit } from './peer/operators/with-credit.js';
 export type { Credit } from './peer/operators/with-credit.js';
@@ -86,7 +86,7 @@ export { ResetCode, resetCodeName } from './wire/reset-code.js';
 export { PREFIX } from './wire/subprotocol.js';
 export { DEFAULT_LIMITS } from './wire/limits.js';
 export type { DecodeLimits, Limits, Rate } from './wire/limits.js';
-export type { Given } from './wire/given.js';
+export type { Given } from './wire/check.js';
 
 /* Codecs */
 export type { Codec, Message } from './wire/codec.js';

@@ -4,7 +4,7 @@ import { StreamFault } from '../../src/wire/fault.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
-import { HeldBytes, LEAST_CHARGE } from '../../src/wire/held-bytes.js';
+import { HeldBytes, MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
@@ -39,7 +39,7 @@ function judgeReassembly(codec: Codec, input: Input): Verdict {
     if ('error' in accepted) return judgeRefusal(accepted.error);
     const result = accepted.value;
     if (held.used > LIMITS.maxHeldBytes) return `expected at most ${LIMITS.maxHeldBytes} bytes held, got ${held.used}`;
-    if (held.used < LEAST_CHARGE * reassembly.unfinished.length) return `expected each unfinished payload charged, got ${held.used}`;
+    if (held.used < MIN_CHARGE_BYTES * reassembly.unfinished.length) return `expected each unfinished payload charged, got ${held.used}`;
     if (result === null || result instanceof StreamFault) continue;
     const verdict = judgeWhole(result, codec, SMALLEST_CAP + (sizeOf(input) % 200));
     if (verdict !== null) return verdict;

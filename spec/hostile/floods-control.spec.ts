@@ -153,7 +153,7 @@ const HEADERS: readonly HostileCase[] = [
       ...opens(1),
       ...times(300, (n) => ({ type: 'data', stream: 3, headers: { big: 'x'.repeat(60_000) }, payload: n })),
       ({ session }) => {
-        if (session.intake.held.used > 0) throw new Error('expected nothing to be held');
+        if (session.receiveBudget.held.used > 0) throw new Error('expected nothing to be held');
       },
     ],
     expect: 'lives',

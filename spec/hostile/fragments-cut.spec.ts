@@ -56,7 +56,7 @@ const closedBehind: Step = (remote) => {
   remote.endSocket(1000);
 };
 const holdsSome: Step = ({ session }) => {
-  expect(session.intake.held.used).toBeGreaterThan(0);
+  expect(session.receiveBudget.held.used).toBeGreaterThan(0);
 };
 
 /** What breaks a payload off, and what becomes of it. */

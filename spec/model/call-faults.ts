@@ -4,7 +4,7 @@ import { Deadlines } from '../../src/peer/deadlines.js';
 import type { PeerCore } from '../../src/peer/peer-core.js';
 import { StreamCore } from '../../src/peer/stream-core.js';
 import { Backlog } from '../../src/session/backlog.js';
-import type { Lane } from '../../src/session/lane.js';
+import type { StreamQueue } from '../../src/session/stream-queue.js';
 import { GoAway } from '../../src/session/goaway.js';
 import { LiveStream } from '../../src/session/live-stream.js';
 import type { Session } from '../../src/session/session.js';
@@ -37,7 +37,7 @@ export const CALL_FAULTS: readonly Fault[] = [
           return open(...call);
         } catch (error) {
           const session = (Reflect.get(calls, 'core') as PeerCore).current;
-          session?.left(session.open());
+          session?.streamClosed(session.open());
           throw error;
         }
       });
@@ -84,15 +84,15 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'a stream is served until it has nothing left',
     shows: 'fairness',
     sow: () => {
-      plant(Backlog.prototype, 'taken', (backlog, taken: Backlog['taken'], stream: number, lane: Lane, bytes: number) => {
-        const others = [...backlog.lanes].filter(([id]) => id !== stream);
-        taken(stream, lane, bytes);
-        if (lane.empty) return;
+      plant(Backlog.prototype, 'taken', (backlog, taken: Backlog['taken'], stream: number, queue: StreamQueue, bytes: number) => {
+        const others = [...backlog.queues].filter(([id]) => id !== stream);
+        taken(stream, queue, bytes);
+        if (queue.empty) return;
         // Behind it again.
-        const lanes = backlog.lanes as Map<number, Lane>;
+        const queues = backlog.queues as Map<number, StreamQueue>;
         for (const [id, other] of others) {
-          lanes.delete(id);
-          lanes.set(id, other);
+          queues.delete(id);
+          queues.set(id, other);
         }
       });
     },
@@ -108,7 +108,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'frames are not cut',
     shows: 'messages within the cap',
     sow: () => {
-      jest.spyOn(fragments, 'slicesToSend').mockReturnValue(null);
+      jest.spyOn(fragments, 'slicerToSend').mockReturnValue(null);
     },
   },
   {

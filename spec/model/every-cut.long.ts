@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Connection } from '../../src/session/connection.js';
+import { ControlStream } from '../../src/session/control-stream.js';
 import { ACTS, command } from './commands.js';
 import type { Act, Command, Config } from './commands.js';
 import type { End } from './pipe.js';
@@ -69,7 +69,7 @@ describe('a script of 200 events', () => {
     it.each(ROWS)(
       'is seen to leave a ping without an answer: $setup.codec, cut $cut by side $side',
       async (row) => {
-        plant(Connection.prototype, 'lose', () => undefined);
+        plant(ControlStream.prototype, 'connectionLost', () => undefined);
         await expect(cutEverywhere(row, newTally())).rejects.toThrow('promises settle');
       },
       120_000,

@@ -105,9 +105,13 @@ const FAULTS: readonly Fault[] = [
     fault: 'a stream that loses its socket after its answer began is not told',
     shows: 'a stream ends once',
     sow: () => {
-      plant(LiveStream.prototype, 'lose', (live, lose: LiveStream['lose'], ...how: Parameters<LiveStream['lose']>) => {
-        if (live.phase !== 'halfClosedLocal') lose(...how);
-      });
+      plant(
+        LiveStream.prototype,
+        'connectionLost',
+        (live, lose: LiveStream['connectionLost'], ...how: Parameters<LiveStream['connectionLost']>) => {
+          if (live.phase !== 'halfClosedLocal') lose(...how);
+        },
+      );
     },
   },
   {
@@ -115,7 +119,7 @@ const FAULTS: readonly Fault[] = [
     shows: 'resets have a reason',
     sow: () => {
       plant(LiveStream.prototype, 'next', (live, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {
-        if (live.phase === 'halfClosedLocal' && 'end' in value && value.end) live.violated(ResetCode.PROTOCOL_ERROR, 'planted');
+        if (live.phase === 'halfClosedLocal' && 'end' in value && value.end) live.resetForViolation(ResetCode.PROTOCOL_ERROR, 'planted');
         else next(value);
       });
     },

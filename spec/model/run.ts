@@ -126,14 +126,14 @@ async function part(world: World): Promise<void> {
 
 function checkEmpty(world: World, when: string): void {
   for (const side of world.sides) {
-    const { streams, intake, scheduler } = side.session;
+    const { streams, receiveBudget, scheduler } = side.session;
     const { backlog } = scheduler;
     const kept = {
       streams: streams.size,
       places: streams.occupied,
-      held: intake.held.used,
+      held: receiveBudget.held.used,
       bytes: backlog.bytes,
-      lanes: backlog.lanes.size,
+      queues: backlog.queues.size,
     };
     demand(
       Object.values(kept).every((each) => each === 0),

@@ -122,15 +122,15 @@ export class SmallWorld {
   #checkEmpty(end: End): void {
     const session = this.#sessions[end];
     if (session === undefined) return;
-    for (const { holder } of this.#part(end).values()) holder?.live.settle();
-    const { streams, intake, scheduler } = session;
+    for (const { holder } of this.#part(end).values()) holder?.live.handlerSettled();
+    const { streams, receiveBudget, scheduler } = session;
     const kept = [
       streams.size,
       streams.occupied,
-      intake.held.used,
-      intake.attached.used,
+      receiveBudget.held.used,
+      receiveBudget.attached.used,
       scheduler.backlog.bytes,
-      scheduler.backlog.lanes.size,
+      scheduler.backlog.queues.size,
     ];
     demand(
       kept.every((each) => each === 0),
@@ -186,7 +186,7 @@ export class SmallWorld {
         accept: (live, open) => {
           const part = this.#part(end).get(live.id);
           if (part !== undefined) part.holder = hold(live, open);
-          live.run();
+          live.handlerStarted();
         },
         observed: () => undefined,
         goneAway: () => undefined,

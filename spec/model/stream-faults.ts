@@ -1,7 +1,7 @@
 import { Outbox } from '../../src/peer/outbox.js';
 import { StreamCore } from '../../src/peer/stream-core.js';
 import { LiveStream } from '../../src/session/live-stream.js';
-import { Outbox as FrameOutbox } from '../../src/session/outbox.js';
+import { FrameOutbox as FrameOutbox } from '../../src/session/frame-outbox.js';
 import { Session } from '../../src/session/session.js';
 import { StreamState } from '../../src/session/stream-state.js';
 import type { StreamInput } from '../../src/session/stream-state.js';
@@ -42,7 +42,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a stream is told twice of its end',
     shows: 'a stream ends once',
     sow: () => {
-      plant(Session.prototype, 'released', (_, released: Session['released'], stream: LiveStream) => {
+      plant(Session.prototype, 'streamReleased', (_, released: Session['streamReleased'], stream: LiveStream) => {
         released(stream);
         stream.sink.gone({ how: 'ended' });
       });
@@ -72,7 +72,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a value is delivered behind the end',
     shows: 'no value behind the end',
     sow: () => {
-      plant(Session.prototype, 'released', (_, released: Session['released'], stream: LiveStream) => {
+      plant(Session.prototype, 'streamReleased', (_, released: Session['streamReleased'], stream: LiveStream) => {
         released(stream);
         stream.sink.receive({ ...EMPTY, payload: 'late' });
       });

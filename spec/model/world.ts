@@ -104,7 +104,7 @@ export class World {
     this.findings.report();
     for (const end of ENDS) {
       const { session, limits, active } = this.sides[end];
-      const { used } = session.intake.held;
+      const { used } = session.receiveBudget.held;
       demand(used >= 0 && used <= limits.maxHeldBytes, 'bytes within the limit', () => `side ${end} holds ${used} bytes`);
       demand(
         session.streams.occupied <= limits.maxStreams,

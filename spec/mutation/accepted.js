@@ -163,7 +163,7 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/admission.ts', [
     { code: '`an open of stream ${id}: ${refusal}`', why: 'only the text of a line at debug' },
-    { code: 'this.session.streams .get(Number(stream)) ?.violated', why: NARROWING },
+    { code: 'this.session.streams .get(Number(stream)) ?.resetForViolation', why: NARROWING },
     {
       code: 'excess === null',
       mutant: 'true',
@@ -172,12 +172,14 @@ export const ACCEPTED = [
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
-  ...of('src/session/lane.ts', [{ code: 'next !== undefined', mutant: 'true', why: 'of a lane that is empty the front is not read' }]),
+  ...of('src/session/stream-queue.ts', [
+    { code: 'next !== undefined', mutant: 'true', why: 'of a queue that is empty the front is not read' },
+  ]),
   ...of('src/session/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: 'this.#waiters.size > 0', why: FASTER },
-    { code: '!lane.empty && this.#lanes.size === 1', mutant: 'false', why: 'only faster: the only lane comes behind itself' },
+    { code: '!queue.empty && this.#queues.size === 1', mutant: 'false', why: 'only faster: the only queue comes behind itself' },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
     { code: 'false', mutant: 'true', within: 'this.#relieved = false;', why: NO_LOOK },
     { code: 'this.#bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
@@ -195,23 +197,25 @@ export const ACCEPTED = [
     { code: 'value !== undefined', mutant: 'true', why: 'only faster: a free slot that is moved frees a slot that is free' },
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
-  ...of('src/session/bucket.ts', [
+  ...of('src/session/token-bucket.ts', [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/outbox.ts', [
+  ...of('src/session/frame-outbox.ts', [
     { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
     { code: "frame.type === 'open'", mutant: 'true', within: 'leaving()', why: 'nothing else of a stream leaves before its open' },
   ]),
-  ...of('src/session/outflow.ts', [{ code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what is mute' }]),
-  ...of('src/session/reason.ts', [{ code: 'cap >= CAP_WITHOUT_DOUBT', why: FASTER }]),
-  ...of('src/session/vigil.ts', [
+  ...of('src/session/write-progress.ts', [
+    { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
+  ]),
+  ...of('src/session/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
+  ...of('src/session/watchdog.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
     ...["'closing'", "'fragments'", "'outflow'"].map((code) => ({ code, why: 'any name will do that is its own' })),
     { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
   ]),
   ...of('src/session/keepalive.ts', [{ code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' }]),
-  ...of('src/session/river.ts', [{ code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' }]),
+  ...of('src/session/restarting-pipeline.ts', [{ code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' }]),
   ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/scheduler.ts', [
     {
@@ -222,7 +226,7 @@ export const ACCEPTED = [
     { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
     { code: 'this.#window?.open ?? true', why: NO_WINDOW },
     { code: 'true', within: 'this.#window?.open ?? true', why: NO_WINDOW },
-    { code: 'this.#window?.await', why: NO_WINDOW },
+    { code: 'this.#window?.awaitAnswer', why: NO_WINDOW },
     { code: 'this.#window?.contend', why: NO_WINDOW },
     { code: 'slices === null', mutant: 'false', why: QUEUED },
     { code: '{ this.#sendDirectly(frame); return; }', why: QUEUED },
@@ -240,16 +244,16 @@ export const ACCEPTED = [
     { code: 'this.#attachedBytes > 0', why: FASTER },
     { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
     { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
-    { code: 'this.#place?.run', why: 'only streams of the remote have a handler, and each of them has a place' },
-    { code: 'this.#place?.settle', why: 'only streams of the remote have a handler, and each of them has a place' },
+    { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each of them has a slot' },
+    { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each of them has a slot' },
   ]),
-  ...of('src/session/flood.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
+  ...of('src/session/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [
     { code: "''", within: "#reason = ''", why: 'never read before a drain has set it' },
     { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'a timer is replaced by one for the same time' },
     { code: "'final'", why: 'all other phases are asked for by name, this one never is' },
   ]),
-  ...of('src/session/connection.ts', [
+  ...of('src/session/control-stream.ts', [
     { code: '++this.#pinged', why: 'each nonce differs from all others either way' },
     { code: 'Math.random().toString(36).slice(2)', why: 'each nonce differs from all others either way' },
     { code: 'nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes', why: FASTER },

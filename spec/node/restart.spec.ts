@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, skip, Subject } from 'rxjs';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { retryWhenSafe } from '../../src/operators/retry-when-safe.js';
+import { retryWhenSafe } from '../../src/peer/operators/retry-when-safe.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { turn } from '../support/socket-leaks.js';
 

@@ -21,7 +21,7 @@ describe('Backlog', () => {
     backlog.drop(3);
     expect(backlog.bytes).toBe(64);
     take(backlog, 1);
-    expect([backlog.bytes, backlog.lanes.size]).toEqual([0, 0]);
+    expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
   });
 
   it('gives each stream one turn after another', () => {
@@ -48,7 +48,7 @@ describe('Backlog', () => {
     add(backlog, 3, 100);
     add(backlog, 5, 100, 'open');
     backlog.dropUnopened();
-    expect([[...backlog.lanes.keys()], backlog.bytes]).toEqual([[1], 100]);
+    expect([[...backlog.queues.keys()], backlog.bytes]).toEqual([[1], 100]);
   });
 
   it('forgets frames and waiting tasks when it is cleared', () => {
@@ -58,7 +58,7 @@ describe('Backlog', () => {
     backlog.whenRoom(1, () => ran.push('1'));
     backlog.clear();
     backlog.release(1);
-    expect([backlog.bytes, backlog.lanes.size, ran]).toEqual([0, 0, []]);
+    expect([backlog.bytes, backlog.queues.size, ran]).toEqual([0, 0, []]);
   });
 
   describe('room', () => {
@@ -155,7 +155,7 @@ describe('Backlog', () => {
         [1, 'b'],
         [3, 'c'],
       ] as const)
-        backlog.whenIdle(stream, () => ran.push(task));
+        backlog.whenDemand(stream, () => ran.push(task));
       expect([backlog.pulled, ran]).toEqual([true, []]);
       expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
       expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
@@ -164,7 +164,7 @@ describe('Backlog', () => {
     it('lets a stream that has ended go on, and forgets all when it is cleared', () => {
       const ran: number[] = [];
       const backlog = backlogOf();
-      for (const stream of [1, 3]) backlog.whenIdle(stream, () => ran.push(stream));
+      for (const stream of [1, 3]) backlog.whenDemand(stream, () => ran.push(stream));
       backlog.release(3);
       expect([ran, backlog.pulled]).toEqual([[3], true]);
       backlog.clear();
@@ -180,10 +180,10 @@ describe('Backlog', () => {
       add(backlog, 3, 100);
       const task = (): void => void ran.push('1');
       const pull = (): void => void ran.push('pull');
-      backlog.whenIdle(1, pull);
+      backlog.whenDemand(1, pull);
       backlog.whenRoom(1, task);
       expect(backlog.withdraw(1)).toEqual({ frames, waiters: [task, pull] });
-      expect([backlog.bytes, [...backlog.lanes.keys()], ran]).toEqual([100, [3], []]);
+      expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
     });
 
     it('gives nothing back of a stream that has nothing queued', () => {
@@ -204,17 +204,17 @@ function add(backlog: Backlog, stream: number, bytes: number, type = 'data'): Ou
 }
 
 function take(backlog: Backlog, stream: number): void {
-  const lane = backlog.lanes.get(stream);
-  if (lane === undefined) throw new Error(`expected something queued on stream ${stream}`);
-  const before = lane.bytes;
-  lane.take(() => null);
-  backlog.taken(stream, lane, before - lane.bytes);
+  const queue = backlog.queues.get(stream);
+  if (queue === undefined) throw new Error(`expected something queued on stream ${stream}`);
+  const before = queue.bytes;
+  queue.take(() => null);
+  backlog.taken(stream, queue, before - queue.bytes);
 }
 
 /** Takes everything; gives the streams in the order of their turns. */
 function drained(backlog: Backlog): number[] {
   const turns: number[] = [];
-  for (let [stream] = backlog.lanes.keys(); stream !== undefined; [stream] = backlog.lanes.keys()) {
+  for (let [stream] = backlog.queues.keys(); stream !== undefined; [stream] = backlog.queues.keys()) {
     turns.push(stream);
     take(backlog, stream);
   }

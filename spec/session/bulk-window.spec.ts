@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { BulkWindow, CONTENDED_MS, LEAST_WINDOW_BYTES, MOST_PROBES, PING_BYTES, SHORT_LINE_MS } from '../../src/session/bulk-window.js';
+import { BulkWindow, CONTENDED_MS, MIN_WINDOW_BYTES, MAX_PROBES, PING_BYTES, SHORT_RTT_MS } from '../../src/session/bulk-window.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
@@ -42,7 +42,7 @@ describe('pings of bulk', () => {
       const { window, pongs, seen } = windowed();
       window.contend();
       for (let n = 0; n < 3; n++) window.sent(PING_BYTES);
-      window.await();
+      window.awaitAnswer();
       time.advance(CONTENDED_MS);
       expect([pongs.length, seen.givenUp, seen.opened]).toEqual([3, 0, 1]);
       pongs[1]?.(2 * CONTENDED_MS);
@@ -56,8 +56,8 @@ describe('pings of bulk', () => {
     inTime(() => {
       const { window, pongs, seen } = windowed();
       window.contend();
-      for (let n = 0; n < MOST_PROBES; n++) window.sent(PING_BYTES);
-      expect([pongs.length, seen.givenUp]).toEqual([MOST_PROBES, 0]);
+      for (let n = 0; n < MAX_PROBES; n++) window.sent(PING_BYTES);
+      expect([pongs.length, seen.givenUp]).toEqual([MAX_PROBES, 0]);
       window.sent(PING_BYTES);
       expect(seen.givenUp).toBe(1);
     }),
@@ -93,7 +93,7 @@ describe('bulk while streams contend', () => {
       expect([pongs.length, window.open]).toEqual([1, false]);
       pongs[0]?.(30);
       expect(window.open).toBe(true);
-      window.sent(LEAST_WINDOW_BYTES - 1);
+      window.sent(MIN_WINDOW_BYTES - 1);
       expect(window.open).toBe(true);
       window.sent(1);
       expect(window.open).toBe(false);
@@ -146,7 +146,7 @@ describe('bulk while streams contend', () => {
       window.sent(PING_BYTES);
       pongs[1]?.(0);
       pongs[0]?.(0);
-      window.sent(LEAST_WINDOW_BYTES - 1);
+      window.sent(MIN_WINDOW_BYTES - 1);
       expect(window.open).toBe(true);
     }),
   );
@@ -163,14 +163,14 @@ describe('bulk while streams contend', () => {
         window.contend();
       };
       roundTrip(PING_BYTES, 50);
-      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
-      roundTrip(LEAST_WINDOW_BYTES, 50);
-      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
+      roundTrip(MIN_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
       // Fuller buffers make a longer way, which is no reason for more.
-      roundTrip(LEAST_WINDOW_BYTES, 100);
-      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
-      roundTrip(2 * LEAST_WINDOW_BYTES, 50);
-      expect(window.bytes).toBe(4 * LEAST_WINDOW_BYTES);
+      roundTrip(MIN_WINDOW_BYTES, 100);
+      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
+      roundTrip(2 * MIN_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(4 * MIN_WINDOW_BYTES);
     }),
   );
 
@@ -184,23 +184,23 @@ describe('bulk while streams contend', () => {
       window.sent(PING_BYTES);
       pongs[1]?.(50);
       pongs[2]?.(50);
-      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       pongs[3]?.(50);
       expect(window.bytes).toBe(6 * PING_BYTES);
     }),
   );
 
   it.each([
-    { ms: 0, bytes: LEAST_WINDOW_BYTES },
-    { ms: SHORT_LINE_MS, bytes: LEAST_WINDOW_BYTES },
-    { ms: SHORT_LINE_MS + 1, bytes: 2 * LEAST_WINDOW_BYTES },
+    { ms: 0, bytes: MIN_WINDOW_BYTES },
+    { ms: SHORT_RTT_MS, bytes: MIN_WINDOW_BYTES },
+    { ms: SHORT_RTT_MS + 1, bytes: 2 * MIN_WINDOW_BYTES },
   ])('has $bytes bytes on a line of $ms ms: what both ends need for one window is not the line', ({ ms, bytes }) =>
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
       window.sent(PING_BYTES);
       pongs[0]?.(ms);
-      window.sent(LEAST_WINDOW_BYTES);
+      window.sent(MIN_WINDOW_BYTES);
       pongs[1]?.(ms);
       expect(window.bytes).toBe(bytes);
     })(),
@@ -212,19 +212,19 @@ describe('bulk while streams contend', () => {
       const { window, pongs } = windowed();
       window.contend();
       for (let nth = 0; nth < 2; nth++) {
-        window.sent(LEAST_WINDOW_BYTES);
+        window.sent(MIN_WINDOW_BYTES);
         pongs[nth]?.(30);
       }
-      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
       time.advance(CONTENDED_MS);
       window.contend();
-      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       window.sent(PING_BYTES);
       pongs[2]?.(50);
-      expect(window.bytes).toBe(LEAST_WINDOW_BYTES);
-      window.sent(LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
+      window.sent(MIN_WINDOW_BYTES);
       pongs[3]?.(50);
-      expect(window.bytes).toBe(2 * LEAST_WINDOW_BYTES);
+      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
     }),
   );
 });
@@ -235,11 +235,11 @@ describe('bulk that waits for an answer', () => {
     inTime((time) => {
       const { window, seen } = windowed();
       window.contend();
-      window.sent(LEAST_WINDOW_BYTES);
-      window.await();
+      window.sent(MIN_WINDOW_BYTES);
+      window.awaitAnswer();
       time.advance(CONTENDED_MS - 1);
       window.contend();
-      window.await();
+      window.awaitAnswer();
       expect([seen.opened, window.open]).toEqual([0, false]);
       time.advance(1);
       expect([seen.opened, window.open, time.isOver]).toEqual([1, true, true]);
@@ -251,14 +251,14 @@ describe('bulk that waits for an answer', () => {
     inTime((time) => {
       const { window, pongs, seen } = windowed();
       window.contend();
-      window.sent(LEAST_WINDOW_BYTES);
-      window.await();
-      window.await();
+      window.sent(MIN_WINDOW_BYTES);
+      window.awaitAnswer();
+      window.awaitAnswer();
       pongs[0]?.(1);
       expect(time.isOver).toBe(true);
       time.advance(CONTENDED_MS);
       expect(seen.opened).toBe(1);
-      window.await();
+      window.awaitAnswer();
       window.stop();
       time.advance(CONTENDED_MS);
       expect([seen.opened, time.isOver]).toEqual([1, true]);
@@ -279,7 +279,7 @@ describe('a connection with a big transfer', () => {
       const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
       for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
       const before = bytesOf(rig, big.live.id);
-      expect(before).toBeGreaterThan(LEAST_WINDOW_BYTES + PING_BYTES);
+      expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + PING_BYTES);
       rig.open({ payload: 'small', end: true });
       settle(rig);
       const pings = rig.sent.filter(({ type }) => type === 'ping');
@@ -294,7 +294,7 @@ describe('a connection with a big transfer', () => {
       ]);
       rig.receive({ type: 'pong', nonce: pings[0]?.nonce ?? '' });
       settle(rig);
-      expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(LEAST_WINDOW_BYTES);
+      expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
       time.advance(10 * CONTENDED_MS);
       settle(rig);
       expect(bytesOf(rig, big.live.id)).toBe(8 * MIB + 2);
@@ -322,7 +322,7 @@ describe('a connection with a big transfer', () => {
     'holds up no open that is large itself, so that opens leave in the order of their ids',
     inTime(() => {
       const rig = new Rig();
-      rig.open({ payload: 'x'.repeat(LEAST_WINDOW_BYTES) });
+      rig.open({ payload: 'x'.repeat(MIN_WINDOW_BYTES) });
       rig.open({ payload: 'small', end: true });
       settle(rig);
       const held = rig.sent.length;
@@ -349,9 +349,9 @@ describe('a connection with a big transfer', () => {
       let asked = 0;
       const step = (): void => {
         rig.send(pulled, { payload: asked++ });
-        if (asked < 3) pulled.live.whenIdle(step);
+        if (asked < 3) pulled.live.whenDemand(step);
       };
-      pulled.live.whenIdle(step);
+      pulled.live.whenDemand(step);
       settle(rig);
       expect(rig.sent.slice(held).map(({ payload }) => payload)).toEqual([0, 1, 2]);
     }),
@@ -371,7 +371,7 @@ describe('a connection with a big transfer', () => {
         settle(rig);
       }
       const [first = '', second = '', third = ''] = pings();
-      const junk = jest.spyOn(rig.session.flood, 'junk');
+      const junk = jest.spyOn(rig.session.flood, 'countJunk');
       rig.receive({ type: 'pong', nonce: second });
       rig.receive({ type: 'pong', nonce: third });
       expect(junk).not.toHaveBeenCalled();

@@ -16,7 +16,7 @@ const brief = (rig: Rig) => rig.news.map(({ type, stream, code }) => [type, stre
 /** A stream of the remote whose handler is at work. */
 function working(rig: Rig, id = 1): Holder {
   const holder = rig.remote(id);
-  holder.live.run();
+  holder.live.handlerStarted();
   return holder;
 }
 

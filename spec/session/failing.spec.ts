@@ -18,7 +18,7 @@ describe('a connection that cannot go on', () => {
   it('drops what is queued, says why, and closes', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
-    stream.live.run();
+    stream.live.handlerStarted();
     rig.transport.bufferedAmount = MIB;
     rig.send(stream, { payload: 'never' });
     rig.receive({ type: 'ping', nonce: 'never' });
@@ -77,7 +77,7 @@ describe('a connection that cannot go on', () => {
 
   it('ends a drain that is under way', () => {
     const rig = new Rig();
-    rig.remote(1).live.run();
+    rig.remote(1).live.handlerStarted();
     close(rig, 1_000);
     rig.transport.receive('{');
     close(rig);
@@ -102,7 +102,7 @@ describe('a connection that cannot go on', () => {
   it('closes where a stream that is reset by a drain finds it failing', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
-    stream.live.run();
+    stream.live.handlerStarted();
     stream.onGone = () => {
       rig.session.fail(ConnectionFault.tooMuch('enough'));
     };

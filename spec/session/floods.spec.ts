@@ -13,10 +13,10 @@ describe('a rapid reset', () => {
   it('keeps the place of its stream until the handler has settled', () => {
     const rig = new Rig({ limits: { maxStreams: 1 } });
     const { live } = rig.remote(1);
-    live.run();
+    live.handlerStarted();
     rig.receive({ type: 'reset', stream: 1, code: CANCEL }, open(3));
     expect(rig.news).toMatchObject([{ type: 'reset', stream: 3, code: REFUSED }]);
-    live.settle();
+    live.handlerSettled();
     expect(rig.remote(5).ends).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe('a rapid reset', () => {
       const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 }, junk: { burst: 0, perSecond: 0 } } });
       for (const id of [1, 3, 5]) {
         rig.receive(open(id));
-        if (id < 5) rig.held(id).live.run();
+        if (id < 5) rig.held(id).live.handlerStarted();
         rig.receive({ type: 'reset', stream: id, code: CANCEL });
       }
       const reason = 'more than 2 at once and 10 per second resets of running handlers (resets)';
@@ -41,8 +41,8 @@ describe('a rapid reset', () => {
     const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });
     for (const id of [1, 3, 5]) {
       const { live } = rig.remote(id);
-      live.run();
-      live.settle();
+      live.handlerStarted();
+      live.handlerSettled();
       rig.receive({ type: 'reset', stream: id, code: CANCEL });
     }
     expect(rig.news).toEqual([]);
@@ -73,9 +73,9 @@ describe('a remote that does not read', () => {
     rig.transport.bufferedAmount = MIB;
     for (const id of [1, 3]) {
       const { live } = rig.remote(id);
-      live.run();
+      live.handlerStarted();
       live.reset('user', code, reason);
-      live.settle();
+      live.handlerSettled();
     }
     expect([rig.session.streams.size, rig.session.streams.occupied]).toEqual([0, 2]);
     rig.receive(open(5));

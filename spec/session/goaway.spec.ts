@@ -14,8 +14,8 @@ describe('a goaway of this side', () => {
 
   it('names the highest stream of the remote whose handler was invoked', () => {
     const rig = new Rig();
-    rig.remote(1).live.run();
-    rig.remote(3).live.run();
+    rig.remote(1).live.handlerStarted();
+    rig.remote(3).live.handlerStarted();
     rig.remote(5);
     drain(rig);
     expect(rig.news[0]).toEqual({ type: 'goaway', code: NO_ERROR, last_stream: 3, reason: 'restart' });
@@ -39,7 +39,7 @@ describe('a goaway of this side', () => {
 
   it('refuses an open above it that is still being reassembled, and never hands it over', () => {
     const rig = new Rig();
-    rig.remote(1).live.run();
+    rig.remote(1).live.handlerStarted();
     rig.receive({ type: 'open', stream: 3, fragment: '"a', more: true });
     drain(rig);
     rig.receive({ type: 'open', stream: 3, fragment: 'b"' });
@@ -58,7 +58,7 @@ describe('a goaway of this side', () => {
 
   it('refuses what is opened behind it, as junk', () => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
-    rig.remote(1).live.run();
+    rig.remote(1).live.handlerStarted();
     drain(rig);
     rig.receive({ type: 'open', stream: 3 });
     expect(rig.news[1]).toEqual({ type: 'reset', stream: 3, code: REFUSED, reason: 'this side is going away' });
@@ -68,7 +68,7 @@ describe('a goaway of this side', () => {
 
   it('closes the session to new streams of this side', () => {
     const rig = new Rig();
-    rig.remote(1).live.run();
+    rig.remote(1).live.handlerStarted();
     expect(rig.session.closedToNew).toBe(false);
     drain(rig);
     expect(rig.session.closedToNew).toBe(true);
@@ -130,7 +130,7 @@ describe('a goaway of the remote', () => {
       time.advance(1);
       expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
       rig.transport.end();
-      expect(rig.endings).toMatchObject([{ announced: INTERNAL_ERROR }]);
+      expect(rig.endings).toMatchObject([{ goawayCode: INTERNAL_ERROR }]);
       expect(stream.ends).toMatchObject([{ how: 'lost' }]);
       expect(time.isOver).toBe(true);
     }),
@@ -180,17 +180,17 @@ describe('GoAway', () => {
     const goaway = new GoAway();
     goaway.dispatched(5);
     goaway.dispatched(3);
-    expect([goaway.leaving, goaway.refuses(7), goaway.announce()]).toEqual([false, false, 5]);
+    expect([goaway.sent, goaway.refuses(7), goaway.announce()]).toEqual([false, false, 5]);
     goaway.dispatched(9);
-    expect([goaway.leaving, goaway.announce(), goaway.refuses(5), goaway.refuses(7)]).toEqual([true, 5, false, true]);
+    expect([goaway.sent, goaway.announce(), goaway.refuses(5), goaway.refuses(7)]).toEqual([true, 5, false, true]);
   });
 
   it('takes the lowest that the remote has announced', () => {
     const goaway = new GoAway();
-    expect(goaway.left).toBe(false);
+    expect(goaway.received).toBe(false);
     expect([null, 8, 4, null, 6].map((last) => goaway.receive(last, NO_ERROR))).toEqual([Infinity, 8, 4, null, null]);
     expect(goaway.receive(6, INTERNAL_ERROR)).toBe(4);
-    expect(goaway.left).toBe(true);
+    expect(goaway.received).toBe(true);
   });
 });
 

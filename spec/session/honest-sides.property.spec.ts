@@ -58,7 +58,7 @@ class Side {
   constructor(isDialer: boolean) {
     this.rig = new Rig({ isDialer, codec: this.codec, maxFrameBytes: CAP });
     this.rig.onOpened = ({ live }) => {
-      live.run();
+      live.handlerStarted();
     };
     this.rig.onObserved = (direction) => {
       if (direction === 'tx') for (const each of this.#inside.splice(0)) this.act(each);
@@ -79,7 +79,7 @@ class Side {
     const holder = this.holders[choice % Math.max(1, this.holders.length)];
     const payload = `${choice}`.padEnd(size, '"');
     if (act === 'open' || act === 'notify') this.#open(payload, act === 'notify', choice % 2 === 0);
-    else if (act === 'ping') rig.session.connection.ping(nothing, nothing);
+    else if (act === 'ping') rig.session.control.ping(nothing, nothing);
     else if (act === 'fill') rig.transport.bufferedAmount = FULL;
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();
@@ -165,7 +165,7 @@ describe('two honest sides', () => {
           }
           for (const { rig, holders } of sides) {
             rig.transport.end();
-            for (const { live } of rig.remotes) live.settle();
+            for (const { live } of rig.remotes) live.handlerSettled();
             for (const { ends } of holders) expect(ends).toHaveLength(1);
             expect(rig.isEmpty).toBe(true);
           }

@@ -73,7 +73,7 @@ describe('a hostile remote', () => {
           const rates = { resets: few, provokedResets: few, junk: few, pings: few, maxControlFrames: 4 };
           const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE, limits: { ...limits, ...rates } });
           rig.onOpened = ({ live }) => {
-            live.run();
+            live.handlerStarted();
           };
           let lastId = -1;
           const holders = () => [...rig.remotes, ...locals];
@@ -93,7 +93,7 @@ describe('a hostile remote', () => {
               if (step.local === 'reset') holder.live.reset('user', ResetCode.CANCEL, '');
               else rig.send(holder, { payload: 'mine', end: step.local === 'end' });
             }
-            expect(rig.session.intake.held.used).toBeLessThanOrEqual(limits.maxHeldBytes);
+            expect(rig.session.receiveBudget.held.used).toBeLessThanOrEqual(limits.maxHeldBytes);
             expect(rig.session.streams.occupied).toBeLessThanOrEqual(limits.maxStreams);
           }
           const ids = rig.remotes.map(({ live }) => live.id);
@@ -102,7 +102,7 @@ describe('a hostile remote', () => {
           for (const { type, code } of rig.sent) if (type === 'reset') expect(code).not.toBe(ResetCode.INTERNAL_ERROR);
           expect(logs.errors).toEqual([]);
           rig.transport.end();
-          for (const { live } of rig.remotes) live.settle();
+          for (const { live } of rig.remotes) live.handlerSettled();
           for (const { ends } of holders()) expect(ends).toHaveLength(1);
           expect([rig.isEmpty, time.isOver]).toEqual([true, true]);
         })();

@@ -272,15 +272,15 @@ describe('the keepalive', () => {
     inTime((time) => {
       const rig = watched();
       time.advance(1_000);
-      rig.session.vigil.probeNow();
-      rig.session.vigil.probeNow();
+      rig.session.watchdog.probeNow();
+      rig.session.watchdog.probeNow();
       expect(pings(rig)).toBe(1);
       time.advance(5_000);
-      rig.session.vigil.probeNow();
+      rig.session.watchdog.probeNow();
       time.advance(5_000);
       expect(pings(rig)).toBe(0);
       expect(rig.transport.terminated).toBe(DEAD);
-      rig.session.vigil.probeNow();
+      rig.session.watchdog.probeNow();
       expect(time.isOver).toBe(true);
     }),
   );
@@ -289,7 +289,7 @@ describe('the keepalive', () => {
     'can be switched off',
     inTime((time) => {
       const rig = watched({ keepalive: null });
-      rig.session.vigil.probeNow();
+      rig.session.watchdog.probeNow();
       expect([rig.news, time.isOver]).toEqual([[], true]);
       const never = watched({ keepalive: { idleMs: Infinity, timeoutMs: 1 } });
       expect([never.news, time.isOver]).toEqual([[], true]);

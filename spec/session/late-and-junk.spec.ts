@@ -313,7 +313,7 @@ describe('a frame that fits', () => {
       'a pong is paired with its ping',
       (rig) => {
         const told: string[] = [];
-        rig.session.connection.ping(
+        rig.session.control.ping(
           () => told.push('answered'),
           () => told.push('lost'),
         );

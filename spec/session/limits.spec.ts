@@ -146,7 +146,7 @@ describe('a limit', () => {
     expect(rig.news).toEqual([{ type: 'reset', stream: 3, code: ENHANCE_YOUR_CALM, reason }]);
     one.live.read(60);
     two.live.read(40);
-    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
   });
 
   it.each<[string, (rig: Rig) => void]>([
@@ -163,12 +163,12 @@ describe('a limit', () => {
       'a stream of the remote that has ended, and whose handler has settled',
       (rig) => {
         const stream = rig.remote(1);
-        stream.live.run();
+        stream.live.handlerStarted();
         stream.live.keep(100);
         rig.receive({ type: 'reset', stream: 1, code: CANCEL });
-        expect(rig.session.intake.held.used).toBe(100);
-        stream.live.settle();
-        expect(rig.session.intake.held.used).toBe(0);
+        expect(rig.session.receiveBudget.held.used).toBe(100);
+        stream.live.handlerSettled();
+        expect(rig.session.receiveBudget.held.used).toBe(0);
         stream.live.read(100);
       },
     ],
@@ -176,10 +176,10 @@ describe('a limit', () => {
       'a stream of the remote that has ended behind its handler',
       (rig) => {
         const stream = rig.remote(1);
-        stream.live.run();
+        stream.live.handlerStarted();
         stream.live.keep(100);
-        stream.live.settle();
-        expect(rig.session.intake.held.used).toBe(100);
+        stream.live.handlerSettled();
+        expect(rig.session.receiveBudget.held.used).toBe(100);
         rig.send(stream, { end: true });
         rig.receive({ type: 'data', stream: 1, end: true });
       },
@@ -187,7 +187,7 @@ describe('a limit', () => {
   ])('of held bytes is not used up by what nobody will ever read: %s', (_what, act) => {
     const rig = new Rig({ limits: { maxHeldBytes: 100 } });
     act(rig);
-    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
     expect(rig.remote(3).live.keep(100)).toBe(true);
   });
 
@@ -200,17 +200,17 @@ describe('a limit', () => {
     ['trailers', (bytes) => ({ ...open(5), end: true, trailers: { t: padded({ ...open(5), end: true, trailers: { t: '' } }, bytes) } })],
   ])('of held bytes counts the %s of an open until the stream is closed and its handler has settled', (_what, opening) => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
-    const { attached } = rig.session.intake;
+    const { attached } = rig.session.receiveBudget;
     rig.receive(opening(1_000));
     const [stream] = rig.remotes;
-    stream?.live.run();
+    stream?.live.handlerStarted();
     rig.receive({ ...open(7), payload: 1 });
     const reason = '1064 bytes held by this connection are over the limit of 1000 (maxHeldBytes)';
     expect([attached.used, rig.news]).toEqual([1_000, [{ type: 'reset', stream: 7, code: ENHANCE_YOUR_CALM, reason }]]);
     expect(rig.remotes).toHaveLength(1);
     rig.receive({ type: 'reset', stream: 5, code: CANCEL });
     expect(attached.used).toBe(1_000);
-    stream?.live.settle();
+    stream?.live.handlerSettled();
     expect(attached.used).toBe(0);
   });
 
@@ -219,7 +219,7 @@ describe('a limit', () => {
     rig.receive({ ...open(1), headers: { h: 'x'.repeat(500) }, fragment: '"', more: true });
     rig.receive({ ...open(1), fragment: '"' });
     expect(rig.remotes).toHaveLength(1);
-    expect(rig.session.intake.attached.used).toBeGreaterThan(500);
+    expect(rig.session.receiveBudget.attached.used).toBeGreaterThan(500);
   });
 
   it.each<[string, Frame]>([
@@ -231,7 +231,7 @@ describe('a limit', () => {
     for (const { live } of streams) rig.receive({ ...answer, stream: live.id });
     expect(streams.map(({ cause }) => cause)).toMatchObject([null, { how: 'reset', by: 'library', code: ENHANCE_YOUR_CALM }]);
     rig.receive({ type: 'reset', stream: 2, code: CANCEL });
-    expect(rig.session.intake.attached.used).toBe(0);
+    expect(rig.session.receiveBudget.attached.used).toBe(0);
   });
 
   it.each<[string, Frame]>([
@@ -262,7 +262,7 @@ describe('a limit', () => {
 
   it('of held bytes counts nothing for payloads behind the open, for later headers, and for what ends the stream', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 300 } });
-    const { attached } = rig.session.intake;
+    const { attached } = rig.session.receiveBudget;
     const stream = rig.open({ end: true });
     rig.receive({ type: 'data', stream: 2, payload: 'x'.repeat(300) }, { type: 'data', stream: 2, headers: { h: 'x'.repeat(300) } });
     expect([attached.used, stream.cause]).toEqual([0, null]);

@@ -10,7 +10,7 @@ describe('a ping', () => {
       const trips: number[] = [];
       const lost: unknown[] = [];
       time.advance(10);
-      rig.session.connection.ping(trips.push.bind(trips), lost.push.bind(lost));
+      rig.session.control.ping(trips.push.bind(trips), lost.push.bind(lost));
       const [ping] = rig.news;
       time.advance(42);
       rig.receive({ type: 'pong', nonce: ping?.nonce });
@@ -23,7 +23,7 @@ describe('a ping', () => {
     const rig = new Rig();
     const lost: unknown[] = [];
     const ping = () => {
-      rig.session.connection.ping(
+      rig.session.control.ping(
         () => undefined,
         (reason) => lost.push(reason),
       );

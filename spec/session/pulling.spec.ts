@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TURN_BYTES } from '../../src/session/pace.js';
-import { LEAST_CHARGE } from '../../src/wire/held-bytes.js';
+import { MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
 import type { Holder } from '../support/session-rig.js';
@@ -23,19 +23,19 @@ function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: rea
 describe('a stream that sends only what leaves at once', () => {
   it('goes on at once while there is room in the socket and in the turn', () => {
     const [rig, [stream], ran] = pulled(1);
-    expect(stream?.live.idle).toBe(true);
-    stream?.live.whenIdle(() => ran.push('task'));
+    expect(stream?.live.hasDemand).toBe(true);
+    stream?.live.whenDemand(() => ran.push('task'));
     expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([['task'], 0, null]);
   });
 
   it('waits for the next turn once the share of this one is used up', () => {
     const [rig, [stream, other], ran] = pulled(2);
     if (other !== undefined) rig.send(other, { payload: SHARE });
-    expect(stream?.live.idle).toBe(false);
-    stream?.live.whenIdle(() => ran.push('task'));
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
     expect([ran, rig.transport.turnsDue]).toEqual([[], 1]);
     rig.transport.nextTurn();
-    expect([ran, stream?.live.idle, rig.transport.turnsDue]).toEqual([['task'], true, 0]);
+    expect([ran, stream?.live.hasDemand, rig.transport.turnsDue]).toEqual([['task'], true, 0]);
   });
 
   it.each([
@@ -43,15 +43,15 @@ describe('a stream that sends only what leaves at once', () => {
     ['just', 0, false],
   ])('counts what the open and a message take beside the payload: idle behind %s a share', (_what, more, idle) => {
     const [rig, [stream]] = pulled(1);
-    if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * LEAST_CHARGE - '""'.length + more) });
-    expect(stream?.live.idle).toBe(idle);
+    if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * MIN_CHARGE_BYTES - '""'.length + more) });
+    expect(stream?.live.hasDemand).toBe(idle);
   });
 
   it('waits until the socket has room again', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.bufferedAmount = FULL;
-    expect(stream?.live.idle).toBe(false);
-    stream?.live.whenIdle(() => ran.push('task'));
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
     expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, ROOM]);
     rig.transport.drainTo(ROOM);
     expect(ran).toEqual(['task']);
@@ -60,8 +60,8 @@ describe('a stream that sends only what leaves at once', () => {
   it('waits for ever on a socket that the remote has begun to close', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.closing = true;
-    expect(stream?.live.idle).toBe(false);
-    stream?.live.whenIdle(() => ran.push('task'));
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
     for (let turn = 0; turn < 3; turn++) rig.transport.nextTurn();
     expect([ran, rig.transport.turnsDue, rig.news]).toEqual([[], 0, []]);
   });
@@ -70,7 +70,7 @@ describe('a stream that sends only what leaves at once', () => {
     const [rig, [stream, other], ran] = pulled(2);
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'before' });
-    stream?.live.whenIdle(() => ran.push(`behind ${rig.news.length}`));
+    stream?.live.whenDemand(() => ran.push(`behind ${rig.news.length}`));
     rig.transport.drainTo(0);
     expect(ran).toEqual(['behind 1']);
   });
@@ -79,8 +79,8 @@ describe('a stream that sends only what leaves at once', () => {
     const [rig, [stream, other], ran] = pulled(2);
     rig.onObserved = () => {
       rig.onObserved = () => undefined;
-      ran.push(`idle: ${String(stream?.live.idle)}`);
-      stream?.live.whenIdle(() => ran.push(`behind ${rig.news.length}`));
+      ran.push(`idle: ${String(stream?.live.hasDemand)}`);
+      stream?.live.whenDemand(() => ran.push(`behind ${rig.news.length}`));
     };
     if (other !== undefined) rig.send(other, { payload: 'leaving' });
     expect(ran).toEqual(['idle: false', 'behind 1']);
@@ -93,9 +93,9 @@ describe('a stream that sends only what leaves at once', () => {
       const step = (): void => {
         ran.push(String(stream.live.id));
         rig.send(stream, { payload: SHARE });
-        if (ran.length < 5) stream.live.whenIdle(step);
+        if (ran.length < 5) stream.live.whenDemand(step);
       };
-      stream.live.whenIdle(step);
+      stream.live.whenDemand(step);
     }
     rig.transport.drainTo(0);
     const after = [ran.length];
@@ -113,12 +113,12 @@ describe('a stream that sends only what leaves at once', () => {
     if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
     let asked = 0;
     const step = (): void => {
-      expect(stream?.live.idle).toBe(true);
+      expect(stream?.live.hasDemand).toBe(true);
       if (stream !== undefined) rig.send(stream, { payload: asked++ });
-      expect(stream?.live.idle).toBe(false);
-      if (asked < 4) stream?.live.whenIdle(step);
+      expect(stream?.live.hasDemand).toBe(false);
+      if (asked < 4) stream?.live.whenDemand(step);
     };
-    stream?.live.whenIdle(step);
+    stream?.live.whenDemand(step);
     expect(asked).toBe(0);
     rig.transport.drainTo(0);
     const order = rig.news.map((frame) => frame['stream']);
@@ -136,10 +136,10 @@ describe('a stream that sends only what leaves at once', () => {
       let times = 0;
       const step = (): void => {
         rig.send(stream, { payload: 'x'.repeat(600) });
-        queuedAtMost = Math.max(queuedAtMost, rig.session.scheduler.backlog.lanes.get(stream.live.id ?? 0)?.bytes ?? 0);
-        if (++times < 4) stream.live.whenIdle(step);
+        queuedAtMost = Math.max(queuedAtMost, rig.session.scheduler.backlog.queues.get(stream.live.id ?? 0)?.bytes ?? 0);
+        if (++times < 4) stream.live.whenDemand(step);
       };
-      stream.live.whenIdle(step);
+      stream.live.whenDemand(step);
       return () => times;
     });
     rig.transport.drainTo(0);
@@ -153,16 +153,16 @@ describe('a stream that sends only what leaves at once', () => {
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
     const idle: unknown[] = [];
-    stream?.live.whenIdle(() => idle.push(stream.live.idle));
-    rig.onObserved = () => idle.push(stream?.live.idle);
+    stream?.live.whenDemand(() => idle.push(stream.live.hasDemand));
+    rig.onObserved = () => idle.push(stream?.live.hasDemand);
     rig.transport.drainTo(0);
     expect(idle).toEqual([false, true, ...rig.news.slice(1).map(() => false)]);
   });
 
   it('does not go on from within its own task', () => {
     const [, [stream], ran] = pulled(1);
-    stream?.live.whenIdle(() => {
-      stream.live.whenIdle(() => ran.push('second'));
+    stream?.live.whenDemand(() => {
+      stream.live.whenDemand(() => ran.push('second'));
       ran.push('first');
     });
     expect(ran).toEqual(['first', 'second']);
@@ -171,16 +171,16 @@ describe('a stream that sends only what leaves at once', () => {
   it('goes on when it has ended, to find that out, and at once from then on', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.bufferedAmount = FULL;
-    stream?.live.whenIdle(() => ran.push('waited'));
+    stream?.live.whenDemand(() => ran.push('waited'));
     stream?.live.reset('user', ResetCode.CANCEL, '');
-    stream?.live.whenIdle(() => ran.push('closed'));
-    expect([ran, stream?.live.idle]).toEqual([['waited', 'closed'], true]);
+    stream?.live.whenDemand(() => ran.push('closed'));
+    expect([ran, stream?.live.hasDemand]).toEqual([['waited', 'closed'], true]);
   });
 
   it('waits for nothing on a connection that has failed', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.receive({ type: 'open', stream: 0 });
-    stream?.live.whenIdle(() => ran.push('task'));
+    stream?.live.whenDemand(() => ran.push('task'));
     expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, null]);
   });
 });

@@ -40,7 +40,7 @@ describe('an observer of a frame that is being sent', () => {
     onSending(rig, carries('a'), () => {
       rig.send(stream, { payload: 'b' });
       rig.open({ payload: 'other' });
-      rig.session.connection.probe();
+      rig.session.control.probe();
       rig.send(stream, { payload: 'c', end: true });
     });
     rig.send(stream, { payload: 'a' });
@@ -159,7 +159,7 @@ describe('a holder that is told', () => {
   it('of a payload, may answer, reset, open and close', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
-    stream.live.run();
+    stream.live.handlerStarted();
     stream.onReceive = () => {
       rig.send(stream, { payload: 'answer' });
       rig.open({ payload: 'push', end: true }, true);
@@ -213,8 +213,8 @@ describe('a holder that is told', () => {
     const rig = new Rig();
     rig.onOpened = ({ live }) => {
       live.reset('library', ResetCode.REFUSED, 'not now');
-      live.run();
-      live.settle();
+      live.handlerStarted();
+      live.handlerSettled();
     };
     expect(rig.remote(1).ends).toHaveLength(1);
     expect(rig.session.streams.occupied).toBe(0);

@@ -137,8 +137,8 @@ describe('room', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.send(stream, { end: true });
-    expect([stream.cause, stream.live.keep(1_000), rig.session.intake.held.used]).toEqual([{ how: 'ended' }, true, 0]);
+    expect([stream.cause, stream.live.keep(1_000), rig.session.receiveBudget.held.used]).toEqual([{ how: 'ended' }, true, 0]);
     stream.live.read(1_000);
-    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
   });
 });

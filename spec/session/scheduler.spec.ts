@@ -30,7 +30,7 @@ describe('the two lanes', () => {
   it('lets control frames leave before data, in their own order', () => {
     const rig = fullRig();
     rig.open({ payload: 'data' });
-    rig.session.connection.ping(nothing, nothing);
+    rig.session.control.ping(nothing, nothing);
     rig.receive({ type: 'ping', nonce: 'theirs' });
     rig.session.closing.drain(1000, ResetCode.NO_ERROR, '');
     rig.transport.drainTo(0);
@@ -159,7 +159,7 @@ describe('the pump', () => {
 
   it('counts control frames into the budget of a turn', () => {
     const rig = fullRig();
-    for (let at = 0; at < 10_000; at++) rig.session.connection.ping(nothing, nothing);
+    for (let at = 0; at < 10_000; at++) rig.session.control.ping(nothing, nothing);
     rig.transport.drainTo(0);
     expect(rig.transport.sent.length).toBe(TURN_BYTES / 64);
     while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
@@ -186,9 +186,9 @@ describe('the pump', () => {
       const stream = rig.open();
       let asked = 0;
       const pull = (): void => {
-        for (; stream.live.idle && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
+        for (; stream.live.hasDemand && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
         // On a stream that has ended it would be asked again at once, without end.
-        if (stream.ends.length === 0) stream.live.whenIdle(pull);
+        if (stream.ends.length === 0) stream.live.whenDemand(pull);
       };
       pull();
       for (const turn of [1, 2, 3]) {
@@ -207,7 +207,7 @@ describe('the pump', () => {
     for (const holder of holders) rig.send(holder, { end: true });
     expect(backlog.bytes).toBe(2002 + 64 + 668 + 3 * 64);
     rig.transport.drainTo(0);
-    expect([backlog.bytes, backlog.lanes.size]).toEqual([0, 0]);
+    expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
   });
 
   it('lets a sender go on as soon as its own queue is below 256 KiB', () => {
@@ -278,7 +278,7 @@ describe('sends from within a frame that is leaving', () => {
     rig.open({ payload: 1 });
     rig.open({ payload: 2 });
     rig.transport.onSend = () => {
-      if (rig.transport.sent.length === 0) rig.session.connection.ping(nothing, nothing);
+      if (rig.transport.sent.length === 0) rig.session.control.ping(nothing, nothing);
     };
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['open', 'ping', 'open']);
@@ -499,7 +499,7 @@ describe('Scheduler', () => {
     scheduler.add(data(3));
     transport.drainTo(0);
     expect(log).toEqual(['goaway']);
-    expect([...scheduler.backlog.lanes.keys()]).toEqual([1, 3]);
+    expect([...scheduler.backlog.queues.keys()]).toEqual([1, 3]);
   });
 
   it('stops in the middle of a turn, without a last word', () => {
@@ -520,7 +520,7 @@ describe('Scheduler', () => {
     scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.clear();
     transport.drainTo(0);
-    expect([log, scheduler.backlog.bytes, scheduler.backlog.lanes.size]).toEqual([[], 0, 0]);
+    expect([log, scheduler.backlog.bytes, scheduler.backlog.queues.size]).toEqual([[], 0, 0]);
   });
 
   it.each([
@@ -555,16 +555,16 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(new OutgoingFrame({ type: 'data' }, null));
-    expect([...scheduler.backlog.lanes.keys()]).toEqual([0]);
+    expect([...scheduler.backlog.queues.keys()]).toEqual([0]);
     transport.drainTo(0);
     expect(log).toEqual(['data']);
   });
 
   it('is not idle while the socket is full, before anything was sent', () => {
     const { scheduler, transport } = bare();
-    expect(scheduler.idle).toBe(true);
+    expect(scheduler.hasDemand).toBe(true);
     transport.bufferedAmount = FULL;
-    expect(scheduler.idle).toBe(false);
+    expect(scheduler.hasDemand).toBe(false);
   });
 
   it('has no output before it is started', () => {

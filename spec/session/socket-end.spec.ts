@@ -43,7 +43,7 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
   [
     'a ping',
     (rig) =>
-      rig.session.connection.ping(
+      rig.session.control.ping(
         () => undefined,
         () => undefined,
       ),
@@ -76,7 +76,7 @@ describe('a socket that ends', () => {
       const holders = [rig.open(), rig.remote(1)];
       begin(rig);
       time.advance(10);
-      const unread = rig.held(1).live.phase === 'closed' ? 0 : rig.session.intake.held.used;
+      const unread = rig.held(1).live.phase === 'closed' ? 0 : rig.session.receiveBudget.held.used;
       rig.transport.end({ code: 1001, reason: 'gone', wasClean: true });
       rig.transport.end();
       for (const { ends } of holders) expect(ends).toHaveLength(1);
@@ -88,10 +88,10 @@ describe('a socket that ends', () => {
       const sent = rig.transport.sent.length;
       rig.transport.drainTo(0);
       rig.transport.nextTurn();
-      rig.session.vigil.probeNow();
+      rig.session.watchdog.probeNow();
       rig.session.fail(ConnectionFault.tooMuch('late'));
       rig.session.closing.drain(60_000, NO_ERROR, '');
-      rig.session.connection.ping(
+      rig.session.control.ping(
         () => undefined,
         () => undefined,
       );

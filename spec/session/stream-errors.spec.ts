@@ -155,7 +155,7 @@ describe('a reset of the remote', () => {
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true }, { type: 'reset', stream: 1, code: CANCEL });
     expect(stream.ends).toEqual([cause(CANCEL)]);
-    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
     expect(rig.news).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ describe('the values by stream id', () => {
     map.set(1, 'second');
     expect([map.size, map.get(1), map.values()]).toEqual([1, 'second', ['second']]);
     for (let id = 0; id < 8; id++) map.set(3, 'again');
-    expect([map.size, map.slots]).toEqual([2, 4]);
+    expect([map.size, map.capacity]).toEqual([2, 4]);
   });
 
   it.each(SEEDS)('stay right while thousands come and go in the order of their ids, with seed %p', (seed) => {
@@ -57,19 +57,19 @@ describe('the values by stream id', () => {
 
   it('take the room of those that are there: the table grows with them, and gets smaller behind a burst', () => {
     const map = new StreamMap<number>(7);
-    expect(map.slots).toBe(4);
+    expect(map.capacity).toBe(4);
     for (let id = 1; id <= 3; id++) map.set(id, id);
-    expect(map.slots).toBe(4);
+    expect(map.capacity).toBe(4);
     map.set(4, 4);
-    expect(map.slots).toBe(8);
+    expect(map.capacity).toBe(8);
     for (let id = 5; id <= 100_000; id++) map.set(id, id);
-    expect(map.slots).toBe(262_144);
+    expect(map.capacity).toBe(262_144);
     for (let id = 1; id <= 100_000 - 32_768; id++) map.delete(id);
-    expect(map.slots).toBe(262_144);
+    expect(map.capacity).toBe(262_144);
     map.delete(100_000);
-    expect(map.slots).toBe(131_072);
+    expect(map.capacity).toBe(131_072);
     for (let id = 1; id <= 100_000; id++) map.delete(id);
-    expect([map.size, map.slots, map.values()]).toEqual([0, 256, []]);
+    expect([map.size, map.capacity, map.values()]).toEqual([0, 256, []]);
   });
 
   it('have a seed of their own', () => {

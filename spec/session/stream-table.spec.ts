@@ -55,7 +55,7 @@ describe('the live streams of a connection', () => {
     expect([streams.size, streams.get(1), streams.get(2)]).toEqual([2, theirs, ours]);
     expect(streams.values()).toEqual([theirs, ours]);
     expect([admission.get(1), admission.get(2)]).toEqual([theirs, ours]);
-    expect(rig.session.admission.get(0)).toBe(rig.session.connection);
+    expect(rig.session.admission.get(0)).toBe(rig.session.control);
     expect([streams.get(0), streams.get(3)]).toEqual([undefined, undefined]);
   });
 
@@ -65,7 +65,7 @@ describe('the live streams of a connection', () => {
     for (const id of [1, 3, 5]) rig.remote(id);
     for (const stream of streams.values()) streams.delete(stream.id);
     expect([streams.size, streams.values()]).toEqual([0, []]);
-    expect(rig.session.admission.get(0)).toBe(rig.session.connection);
+    expect(rig.session.admission.get(0)).toBe(rig.session.control);
   });
 
   it('are known to the remote once their open has left, and are so for ever', () => {
@@ -85,7 +85,7 @@ describe('the live streams of a connection', () => {
 describe('a place that waits for a reset to be written', () => {
   it('is found by its stream, and told once', () => {
     const table = new StreamTable(true, 1);
-    const [two, four] = [table.place(), table.place()];
+    const [two, four] = [table.takeSlot(), table.takeSlot()];
     table.awaitReset(2, two);
     table.awaitReset(4, four);
     two.close();

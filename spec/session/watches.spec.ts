@@ -132,7 +132,7 @@ describe('a reassembly', () => {
         { type: 'reset', stream: 3, code: DEADLINE_EXCEEDED, reason },
       ]);
       expect([one.ends, two.ends, whole.ends]).toMatchObject([[{ by: 'library' }], [{ by: 'library' }], []]);
-      expect(rig.session.intake.held.used).toBe(0);
+      expect(rig.session.receiveBudget.held.used).toBe(0);
       expect(time.isOver).toBe(true);
     }),
   );

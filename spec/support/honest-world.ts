@@ -100,7 +100,7 @@ export class HonestWorld {
     const closed = this.#cores.map(({ peer }) => peer.close());
     await this.time.advance(CLOSING_MS);
     await Promise.all(closed);
-    expect(this.#left()).toEqual({ streams: 0, places: 0, heldBytes: 0, unsentBytes: 0, lanes: 0, sockets: 0, sessions: 0, timers: 0 });
+    expect(this.#left()).toEqual({ streams: 0, places: 0, heldBytes: 0, unsentBytes: 0, queues: 0, sockets: 0, sessions: 0, timers: 0 });
   }
 
   #link(core: ShownCore, server: HonestServer, way: Required<Pick<DialOptions, 'up' | 'down' | 'machine'>>): Transport {
@@ -138,9 +138,9 @@ export class HonestWorld {
     return {
       streams: sum(({ streams }) => streams.size),
       places: sum(({ streams }) => streams.occupied),
-      heldBytes: sum(({ intake }) => intake.held.used),
+      heldBytes: sum(({ receiveBudget }) => receiveBudget.held.used),
       unsentBytes: sum(({ scheduler }) => scheduler.backlog.bytes),
-      lanes: sum(({ scheduler }) => scheduler.backlog.lanes.size),
+      queues: sum(({ scheduler }) => scheduler.backlog.queues.size),
       sockets: this.#ends.reduce((total, { left }) => total + left, 0),
       timers: this.time.pending,
       sessions: this.#cores.reduce((total, { sessions: open }) => total + open.size, 0),

@@ -147,14 +147,14 @@ export class HostilePeer {
 
   /** What the peer keeps still. The listener for errors stays for good: a socket that failed later would end the process. */
   get kept(): Readonly<Record<string, number>> {
-    const { streams, intake, scheduler } = this.session;
+    const { streams, receiveBudget, scheduler } = this.session;
     const kept = {
       sessions: this.#core.sessions.size,
       streams: streams.size,
       places: streams.occupied,
-      heldBytes: intake.held.used,
+      heldBytes: receiveBudget.held.used,
       queuedBytes: scheduler.backlog.bytes,
-      queues: scheduler.backlog.lanes.size,
+      queues: scheduler.backlog.queues.size,
       ...this.socket.listening,
       error: (this.socket.listening.error ?? 0) - 1,
     };

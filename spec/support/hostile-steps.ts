@@ -57,13 +57,13 @@ export const resets: Step = (remote) => {
 export const holds =
   (least: number): Step =>
   ({ session }) => {
-    expect(session.intake.held.used).toBeGreaterThanOrEqual(least);
-    expect(session.intake.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
+    expect(session.receiveBudget.held.used).toBeGreaterThanOrEqual(least);
+    expect(session.receiveBudget.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
   };
 
 /** Nothing is held of what has come. */
 export const holdsNothing: Step = ({ session }) => {
-  expect(session.intake.held.used).toBe(0);
+  expect(session.receiveBudget.held.used).toBe(0);
 };
 
 export const limited = (limits: Partial<Limits>) => ({ options: { limits } });

@@ -78,7 +78,7 @@ export class Rig {
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
   /** Codes of the goaways received. */
   readonly goaways: (ResetCode | null)[] = [];
-  readonly endings: { readonly close: SocketClose; readonly announced: ResetCode | null }[] = [];
+  readonly endings: { readonly close: SocketClose; readonly goawayCode: ResetCode | null }[] = [];
   readonly reasons: CloseReason[] = [];
   /** Run with each stream that the remote opens. */
   onOpened: (holder: Holder) => void = () => undefined;
@@ -157,9 +157,14 @@ export class Rig {
 
   /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */
   get isEmpty(): boolean {
-    const { streams, intake, scheduler } = this.session;
+    const { streams, receiveBudget, scheduler } = this.session;
     const held =
-      streams.size + streams.occupied + intake.held.used + intake.attached.used + scheduler.backlog.bytes + scheduler.backlog.lanes.size;
+      streams.size +
+      streams.occupied +
+      receiveBudget.held.used +
+      receiveBudget.attached.used +
+      scheduler.backlog.bytes +
+      scheduler.backlog.queues.size;
     return held === 0 && !this.transport.read;
   }
 
@@ -181,8 +186,8 @@ export class Rig {
         this.onObserved(direction, frame);
       },
       goneAway: (_session, code) => this.goaways.push(code),
-      ending: ({ announced }, close) => {
-        this.endings.push({ close, announced });
+      ending: ({ goawayCode }, close) => {
+        this.endings.push({ close, goawayCode });
         return lastLoss(close);
       },
       ended: ({ reason }) => this.reasons.push(reason),

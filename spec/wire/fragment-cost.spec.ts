@@ -5,7 +5,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
-import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isPlain } from '../../src/wire/fragment-cost.js';
+import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isUnescaped } from '../../src/wire/fragment-cost.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
@@ -339,16 +339,16 @@ describe('a slice that needs no escapes', () => {
   ])('is noted where it is cut: %s', (_, payload, plain) => {
     const slices = slicesFor(new JsonCodec(), payload).slice(1, -1);
     expect(slices.length).toBeGreaterThan(0);
-    expect(new Set(slices.map(isPlain))).toEqual(new Set([plain]));
+    expect(new Set(slices.map(isUnescaped))).toEqual(new Set([plain]));
   });
 
   it('is noted of the frame that was cut, not of one that looks like it', () => {
     const [, slice] = slicesFor(new JsonCodec(), 'abc '.repeat(60));
-    expect(slice !== undefined && isPlain(slice)).toBe(true);
-    expect(isPlain({ ...slice, type: 'data' })).toBe(false);
+    expect(slice !== undefined && isUnescaped(slice)).toBe(true);
+    expect(isUnescaped({ ...slice, type: 'data' })).toBe(false);
   });
 
   it('is not noted for a codec whose costs are its own', () => {
-    expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isPlain)).toBe(false);
+    expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isUnescaped)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
-import { MAX_FRAME_BYTES, slicesOf, splitFrame } from '../../src/wire/fragment.js';
+import { MAX_FRAME_BYTES, slicerFor, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
@@ -39,7 +39,7 @@ describe('split_frame rule 2: a frame that fits is given back unchanged', () => 
     const slices = cut(frame, cap);
     expect(slices).toHaveLength(1);
     expect(slices[0]).toBe(frame);
-    expect(slicesOf(frame, cap, json)).toBeNull();
+    expect(slicerFor(frame, cap, json)).toBeNull();
   });
 
   it('cuts a frame that is one byte over', () => {
@@ -281,14 +281,14 @@ describe('split_frame rule 7: one slice at a time', () => {
     const encoded: Frame[] = [];
     const watched: Codec = { ...disguised(json), encode: (frame) => (encoded.push(frame), json.encode(frame)) };
     const frame = { type: 'data', stream: 1, payload: 'x'.repeat(1_000_000) };
-    const slicer = slicesOf(frame, MAX_FRAME_BYTES, watched);
+    const slicer = slicerFor(frame, MAX_FRAME_BYTES, watched);
     expect(encoded).toHaveLength(0);
     slicer?.next();
     expect(encoded.length).toBeLessThan(10);
   });
 
   it('gives the slices of split_frame one by one, then says that it is done', () => {
-    const slicer = slicesOf(ten, 57, json);
+    const slicer = slicerFor(ten, 57, json);
     if (slicer === null) throw new Error('expected slices, got none');
     const slices: Frame[] = [];
     while (!slicer.done) slices.push(slicer.next());

@@ -6,7 +6,7 @@ import { CloseCode } from '../../src/wire/close-reason.js';
 import { ConnectionFault, StreamFault } from '../../src/wire/fault.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
-import { HeldBytes, LEAST_CHARGE } from '../../src/wire/held-bytes.js';
+import { HeldBytes, MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
@@ -40,7 +40,7 @@ describe('Reassembly: the headers of a first fragment', () => {
     expect(accept(more('"a', { headers }))).toBeNull();
     expect(held.used).toBeGreaterThanOrEqual(1_000);
     expect(accept(more('b', { headers }))).toBeNull();
-    expect(held.used).toBeLessThan(1_100 + LEAST_CHARGE);
+    expect(held.used).toBeLessThan(1_100 + MIN_CHARGE_BYTES);
     expect(accept(last('"'))).toMatchObject({ payload: 'ab', headers });
     expect(kept()).toEqual(NOTHING);
   });
@@ -86,7 +86,7 @@ describe('Reassembly: fragments come together', () => {
   it('gives null until the last fragment, then the frame: headers of the first, end and trailers of the last', () => {
     expect(accept(more('"a', { headers: { op: 'x' } }))).toBeNull();
     expect(accept(more('b'))).toBeNull();
-    expect(kept()).toEqual({ held: 2 * LEAST_CHARGE, unfinished: [1] });
+    expect(kept()).toEqual({ held: 2 * MIN_CHARGE_BYTES, unfinished: [1] });
     expect(accept(last('c"', { end: true, trailers: { n: 3 } }))).toStrictEqual(
       frame({ payload: 'abc', headers: { op: 'x' }, end: true, trailers: { n: 3 } }),
     );
@@ -112,7 +112,7 @@ describe('Reassembly: fragments come together', () => {
 
   it('charges each piece 64 bytes at least, and gives them back on release', () => {
     accept(more('"'), more('x'.repeat(100)));
-    expect(held.used).toBe(LEAST_CHARGE + 100);
+    expect(held.used).toBe(MIN_CHARGE_BYTES + 100);
     reassembly.release(1);
     reassembly.release(1);
     expect(kept()).toEqual(NOTHING);
@@ -204,7 +204,7 @@ describe('Limits: checked before a fragment is kept', () => {
   });
 
   it('answers the stream that asks for more than may be held with ENHANCE_YOUR_CALM, and keeps the others', () => {
-    start({}, 2 * LEAST_CHARGE);
+    start({}, 2 * MIN_CHARGE_BYTES);
     accept(more('"a'), more('"b', { stream: 3 }));
     expect(accept(more('c'))).toEqual(
       new StreamFault(1, ResetCode.ENHANCE_YOUR_CALM, '192 bytes held by this connection are over the limit of 128 (maxHeldBytes)'),
@@ -233,7 +233,7 @@ describe('Connection table: a reset in the middle of a fragment sequence', () =>
   it('drops what the sequence had, and may come in fragments itself', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     expect(accept(more('"a'), more('{"name"', fields))).toBeNull();
-    expect(held.used).toBe(LEAST_CHARGE);
+    expect(held.used).toBe(MIN_CHARGE_BYTES);
     expect(accept(last(':"E"}', fields))).toStrictEqual(frame({ ...fields, payload: { name: 'E' } }));
     expect(kept()).toEqual(NOTHING);
   });

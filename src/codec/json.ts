@@ -1,6 +1,6 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
-import { declareFragmentCost, isPlain } from '../wire/fragment-cost.js';
+import { declareFragmentCost, isUnescaped } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
@@ -109,7 +109,7 @@ function envelope(frame: Frame, payload: string | null): string {
   if (frame.end === true) json += ',"end":true';
   if (frame.fragment != null) {
     const fragment = text(frame.fragment, 'the fragment');
-    json += `,"fragment":${isPlain(frame) ? `"${fragment}"` : quote(fragment)}`;
+    json += `,"fragment":${isUnescaped(frame) ? `"${fragment}"` : quote(fragment)}`;
   }
   if (frame.headers != null) json += `,"headers":${JSON.stringify(metadataCopy(frame.headers, 'headers', JSON_DIALECT))}`;
   if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;

@@ -1,6 +1,6 @@
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
-import { isArrayBuffer, isDate } from '../wire/tags.js';
+import { isArrayBuffer, isDate } from '../wire/cross-realm.js';
 import { metadataCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { wellFormed } from './well-formed.js';

@@ -1,6 +1,6 @@
 import type { Metadata } from '../wire/frame.js';
 import { isPlainObject } from '../wire/plain-object.js';
-import { isArrayBuffer, isDate, tagOf } from '../wire/tags.js';
+import { isArrayBuffer, isDate, tagOf } from '../wire/cross-realm.js';
 import { mayBeIndex, thrifty } from './index-keys.js';
 
 /** What one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */

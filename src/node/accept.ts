@@ -13,7 +13,7 @@ import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
 import { CloseCode } from '../wire/close-reason.js';
-import { checkFunctions, checkNumber, checkObject } from '../wire/given.js';
+import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';

@@ -5,7 +5,7 @@ import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws.js';
-import { checkObject } from '../wire/given.js';
+import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 
 /** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { types } from 'node:util';
-import { wrongOption } from '../wire/given.js';
+import { optionError } from '../wire/check.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
 export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
@@ -29,9 +29,9 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
 /** @throws TypeError for what cannot say which origins may connect */
 export function checkOrigins(origins: unknown): void {
   if (origins === undefined || typeof origins === 'function') return;
-  if (!Array.isArray(origins)) throw wrongOption('origins', 'an array or a function', origins);
+  if (!Array.isArray(origins)) throw optionError('origins', 'an array or a function', origins);
   for (const [index, origin] of origins.entries())
-    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw wrongOption(`origins[${index}]`, 'a text or a RegExp', origin);
+    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`origins[${index}]`, 'a text or a RegExp', origin);
 }
 
 function parse(origin: string): URL | null {

@@ -11,7 +11,7 @@ import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { wrongOption } from '../wire/given.js';
+import { optionError } from '../wire/check.js';
 import { gateOf, peerOver, present, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
@@ -185,11 +185,11 @@ class Acceptor implements MuxServer {
 
 function checkPlace({ path, port, server }: ServeOptions): void {
   if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
-    throw wrongOption('port', 'an integer from 0 to 65535, or a server', port);
+    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
   if (server !== undefined && typeof (server as Partial<HttpServer>).on !== 'function')
-    throw wrongOption('server', 'one of node:http or node:https', server);
+    throw optionError('server', 'one of node:http or node:https', server);
   if (path !== undefined && !(typeof path === 'string' && path.startsWith('/')))
-    throw wrongOption('path', "one that begins with '/'", path);
+    throw optionError('path', "one that begins with '/'", path);
 }
 
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {

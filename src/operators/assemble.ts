@@ -5,7 +5,7 @@ import type { Codec } from '../wire/codec.js';
 import type { StreamFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
-import type { Given } from '../wire/given.js';
+import type { Given } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';

@@ -7,7 +7,7 @@ import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { isError } from '../wire/tags.js';
+import { isError } from '../wire/cross-realm.js';
 import { mapPresent } from './map-present.js';
 
 /**

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction, Subscriber } from 'rxjs';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import { MAX_FRAME_BYTES, slicesToSend } from '../wire/fragment.js';
+import { MAX_FRAME_BYTES, slicerToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Relay } from './relay.js';
@@ -41,7 +41,7 @@ export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_
     new Observable((subscriber) => {
       const slices = queue ?? atOnce();
       slices.start(
-        (frame) => slicesToSend(frame, cap, codec),
+        (frame) => slicerToSend(frame, cap, codec),
         (slice) => {
           subscriber.next(slice);
         },

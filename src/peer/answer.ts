@@ -11,17 +11,17 @@ import type { StreamCore } from './stream-core.js';
 export function handle(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
-    stream.line.settle();
+    stream.line.handlerSettled();
     endAnswer(stream);
     settled?.(false);
   };
   const failed = (error: unknown): void => {
-    stream.line.settle();
+    stream.line.handlerSettled();
     failAnswer(stream, error);
     stopUpload(stream);
     settled?.(true);
   };
-  stream.line.run();
+  stream.line.handlerStarted();
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.stream);

@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
-import { fullJitter, JITTER } from '../operators/full-jitter.js';
+import { fullJitter, JITTER } from './full-jitter.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { checkFunctions, checkNumber, checkObject } from '../wire/given.js';
+import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';

@@ -1,9 +1,9 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
-import { disclaim, retrySafely } from '../operators/retry-when-safe.js';
-import type { Retry } from '../operators/retry-when-safe.js';
+import { disclaim, retrySafely } from './operators/retry-when-safe.js';
+import type { Retry } from './operators/retry-when-safe.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { checkFunction, checkNumber, checkObject } from '../wire/given.js';
+import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { feed } from './feed.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';

@@ -1,4 +1,4 @@
-import { checkNumber, wrongOption } from '../wire/given.js';
+import { checkNumber, optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */
@@ -17,7 +17,7 @@ export type ResolvedClose = { readonly [Option in keyof CloseOptions]-?: NonNull
 /** @throws TypeError naming the option */
 export function resolveClose({ drainMs = 0, code = ResetCode.NO_ERROR, reason = '' }: CloseOptions): ResolvedClose {
   checkNumber('drainMs', drainMs);
-  if (!Number.isSafeInteger(code)) throw wrongOption('close', 'an integer for a code', code);
+  if (!Number.isSafeInteger(code)) throw optionError('close', 'an integer for a code', code);
   if (typeof reason !== 'string') throw new TypeError(`close: expected a text for a reason, got ${typeof reason}`);
   return { drainMs, code, reason };
 }

@@ -2,7 +2,7 @@ import { browserSurroundings } from '../transport/surroundings.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject } from '../wire/given.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject } from '../wire/check.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { Dialer } from './dialer.js';

@@ -98,7 +98,7 @@ export class Dialer implements SocketSource {
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
     if (!this.#ready) this.#attempt?.giveUp();
     const error = this.#ready || this.#phase === 'stopped' ? null : (this.#helloError ?? connectError(close));
-    return this.#failed({ close, status: null, error }, session.announced);
+    return this.#failed({ close, status: null, error }, session.goawayCode);
   }
 
   stop(): void {

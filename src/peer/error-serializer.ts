@@ -1,4 +1,4 @@
-import { isError } from '../wire/tags.js';
+import { isError } from '../wire/cross-realm.js';
 import type { ErrorSerializer } from './hooks.js';
 
 /**

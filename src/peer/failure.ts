@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
 import { isMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { isError } from '../wire/tags.js';
+import { isError } from '../wire/cross-realm.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
 import { refuseThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';

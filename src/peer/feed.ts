@@ -1,6 +1,6 @@
 import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { disclaim } from '../operators/retry-when-safe.js';
+import { disclaim } from './operators/retry-when-safe.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -86,11 +86,11 @@ class StreamOutlet implements Outlet {
   }
 
   get idle(): boolean {
-    return this.core.line.idle;
+    return this.core.line.hasDemand;
   }
 
   whenIdle(task: () => void): void {
-    this.core.line.whenIdle(task);
+    this.core.line.whenDemand(task);
   }
 
   send(value: unknown): void {

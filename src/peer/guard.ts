@@ -1,7 +1,7 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
-import { isPromise } from '../wire/tags.js';
+import { isPromise } from '../wire/cross-realm.js';
 import { loggable } from './loggable.js';
 
 /**

@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
-import { checkFunction } from '../wire/given.js';
+import { checkFunction } from '../wire/check.js';
 import { guard, isThenable, refuseThenable } from './guard.js';
 import type { Stream } from './stream.js';
 

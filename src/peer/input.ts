@@ -1,5 +1,5 @@
 import type { ObservableInput } from 'rxjs';
-import { isArrayBuffer } from '../wire/tags.js';
+import { isArrayBuffer } from '../wire/cross-realm.js';
 import { guard } from './guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';

@@ -1,6 +1,6 @@
 import { EMPTY, ignoreElements, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { CLOSING_MS } from '../session/vigil.js';
+import { CLOSING_MS } from '../session/watchdog.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CodecMismatch } from '../wire/errors.js';

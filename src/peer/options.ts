@@ -1,7 +1,7 @@
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, wrongOption } from '../wire/given.js';
-import type { Given } from '../wire/given.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, optionError } from '../wire/check.js';
+import type { Given } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
@@ -66,7 +66,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
   checkFunctions({ onStream, errorSerializer });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
-    throw wrongOption('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
+    throw optionError('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
   return {
     isDialer,
     codec: checkedCodec(options.codec ?? getCodec(settings.codec)),

@@ -5,7 +5,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import { isError } from '../wire/tags.js';
+import { isError } from '../wire/cross-realm.js';
 import { disown, rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';

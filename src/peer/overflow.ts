@@ -1,5 +1,5 @@
 import { Fifo } from '../wire/fifo.js';
-import { checkNumber, wrongOption } from '../wire/given.js';
+import { checkNumber, optionError } from '../wire/check.js';
 
 /**
  * What becomes of a value that an Observable pushes while the queue of its stream is full (256 KiB of the stream, or
@@ -49,7 +49,7 @@ export interface Outlet {
 export function checkOverflow(overflow: Overflow): void {
   if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
   else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')
-    throw wrongOption('overflow', "'buffer', 'latest', 'error' or { dropOldest }", overflow);
+    throw optionError('overflow', "'buffer', 'latest', 'error' or { dropOldest }", overflow);
 }
 
 /** Stands between what pushes and an outlet, and applies a policy to what finds no room. */

@@ -136,12 +136,12 @@ export class PeerCore implements SessionOwner {
   ready(session: Session, reconnects: number): void {
     this.#current = session;
     this.#greeted = null;
-    const { announced } = session;
-    if (announced === null) {
+    const { goawayCode } = session;
+    if (goawayCode === null) {
       this.status.set({ state: 'open', reconnects });
       this.waiting.board(session);
     } else {
-      this.goneAway(session, announced);
+      this.goneAway(session, goawayCode);
       if (!this.source.hopeful) this.waiting.dismiss(GONE_AWAY, null);
     }
   }
@@ -172,7 +172,7 @@ export class PeerCore implements SessionOwner {
 
   /** The page woke up, or the network came back: every socket is asked for a sign of life, one that drains too. */
   probe(): void {
-    for (const session of this.#sessions) session.vigil.probeNow();
+    for (const session of this.#sessions) session.watchdog.probeNow();
   }
 
   /** The hello was refused: whoever sent it may not stay. */

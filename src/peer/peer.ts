@@ -4,7 +4,7 @@ import { W3cTransport } from '../transport/w3c.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
-import { checkObject } from '../wire/given.js';
+import { checkObject } from '../wire/check.js';
 import { Calls } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';

@@ -15,9 +15,9 @@ export function ping(core: PeerCore): Promise<number> {
   return disown(core.status.opened.then(() => ping(core)));
 }
 
-function answered({ connection }: Session): Promise<number> {
+function answered({ control }: Session): Promise<number> {
   return new Promise((resolve, reject) => {
-    connection.ping(resolve, (reason) => {
+    control.ping(resolve, (reason) => {
       reject(new ConnectionLostError(reason));
     });
   });

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { LiveStream } from '../session/live-stream.js';
 import type { CompleteFrame } from '../wire/frame.js';
-import { checkFunction } from '../wire/given.js';
+import { checkFunction } from '../wire/check.js';
 import { handle } from './answer.js';
 import { guard } from './guard.js';
 import { HookList } from './hooks.js';

@@ -9,7 +9,7 @@ import { CancelledError, DeadlineExceededError, ResetError } from '../wire/error
 import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../wire/frame.js';
-import { wrongOption } from '../wire/given.js';
+import { optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
@@ -200,7 +200,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** @throws TypeError for a code that is no integer, for a reason that is no text, and for REFUSED behind this side's first frame */
   reset(code: ResetCode, reason: string, payload: unknown): void {
-    if (!Number.isSafeInteger(code)) throw wrongOption('reset', 'an integer for a code', code);
+    if (!Number.isSafeInteger(code)) throw optionError('reset', 'an integer for a code', code);
     if (typeof reason !== 'string') throw new TypeError(`reset: expected a text for a reason, got ${typeof reason}`);
     if (this.phase === 'closed') return;
     if (code === ResetCode.REFUSED && this.begun)

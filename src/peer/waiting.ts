@@ -1,5 +1,5 @@
 import { log } from '../logger.js';
-import { LANE_ROOM_BYTES, SPARED_BYTES } from '../session/backlog.js';
+import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../session/backlog.js';
 import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
@@ -60,7 +60,7 @@ export class WaitingRoom {
 
   /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
   readmit(core: StreamCore, { frames, waiters }: Unsent): WaitingStream {
-    const stream = this.#add(new WaitingStream(this, core.line.forgotten, waiters));
+    const stream = this.#add(new WaitingStream(this, core.line.isNotification, waiters));
     stream.core = core;
     for (const frame of frames) stream.send(frame);
     return stream;
@@ -108,7 +108,7 @@ export class WaitingRoom {
 
 /** Any other call is told by its own error. */
 function warnOfForgotten(streams: readonly WaitingStream[], why: string): void {
-  const { length } = streams.filter(({ forgotten }) => forgotten);
+  const { length } = streams.filter(({ isNotification }) => isNotification);
   if (length > 0) log('warn', `rxmux: ${length} notify() never left: ${why}`);
 }
 
@@ -127,7 +127,7 @@ export class WaitingStream implements StreamLine {
 
   constructor(
     private readonly room: WaitingRoom,
-    readonly forgotten: boolean,
+    readonly isNotification: boolean,
     waiters: readonly (() => void)[] = [],
   ) {
     this.#waiters = [...waiters];
@@ -142,11 +142,11 @@ export class WaitingStream implements StreamLine {
   }
 
   get hasRoom(): boolean {
-    return this.sealed || (this.#bytes < LANE_ROOM_BYTES && !this.room.full);
+    return this.sealed || (this.#bytes < STREAM_ROOM_BYTES && !this.room.full);
   }
 
   /** Nothing leaves at once. */
-  get idle(): boolean {
+  get hasDemand(): boolean {
     return this.sealed;
   }
 
@@ -155,8 +155,8 @@ export class WaitingStream implements StreamLine {
     else this.#waiters.push(task);
   }
 
-  whenIdle(task: () => void): void {
-    if (this.idle) task();
+  whenDemand(task: () => void): void {
+    if (this.hasDemand) task();
     else this.#waiters.push(task);
   }
 
@@ -184,8 +184,8 @@ export class WaitingStream implements StreamLine {
 
   // This side opened it, and nothing arrives before the open has left.
   taken(): void {}
-  run(): void {}
-  settle(): void {}
+  handlerStarted(): void {}
+  handlerSettled(): void {}
   keep(): boolean {
     return true;
   }
@@ -196,7 +196,7 @@ export class WaitingStream implements StreamLine {
   board(session: Session): void {
     const { core } = this;
     if (core === null) return;
-    const live = session.open(this.forgotten);
+    const live = session.open(this.isNotification);
     live.sink = core;
     for (const frame of this.#frames) live.send(frame);
     if (this.#ended !== null) {

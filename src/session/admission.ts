@@ -21,8 +21,8 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
 
   /** Who takes what is let in, by id. The connection itself is stream 0, where its own frames go. */
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
-    const { connection, streams } = this.session;
-    return id === 0 ? connection : streams.get(id);
+    const { control, streams } = this.session;
+    return id === 0 ? control : streams.get(id);
   }
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
@@ -50,7 +50,10 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     if (excess !== null)
       this.session.streams
         .get(Number(stream))
-        ?.violated(ResetCode.PAYLOAD_TOO_LARGE, `${excess} is over the limit of ${this.session.limits.maxPayloadBytes} (maxPayloadBytes)`);
+        ?.resetForViolation(
+          ResetCode.PAYLOAD_TOO_LARGE,
+          `${excess} is over the limit of ${this.session.limits.maxPayloadBytes} (maxPayloadBytes)`,
+        );
     return excess === null;
   }
 
@@ -74,15 +77,15 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    const isLate = session.connection.goaway.refuses(id);
+    const isLate = session.control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
       session.streams.add(new LiveStream(session, id, false));
       return frame;
     }
-    session.answers.reset(id, ResetCode.REFUSED, refusal);
+    session.replies.reset(id, ResetCode.REFUSED, refusal);
     // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
-    if (isLate) session.flood.junk(`an open of stream ${id}: ${refusal}`);
+    if (isLate) session.flood.countJunk(`an open of stream ${id}: ${refusal}`);
     else log('debug', `rxmux: refused an open of stream ${id}: ${refusal}`);
     return null;
   }
@@ -98,7 +101,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     const live = this.session.streams.get(id);
     if (live === undefined) return null;
     if (live.phase === 'idle') return frame;
-    live.violated(ResetCode.PROTOCOL_ERROR, `expected no fragment of an open that is complete`);
+    live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected no fragment of an open that is complete`);
     return null;
   }
 
@@ -113,23 +116,23 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       if (frame.type === 'reset') session.outbox.forget(id);
       return null;
     }
-    session.flood.junk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
+    session.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
     if (frame.type === 'data' && id !== 0) {
-      session.answers.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
-      session.flood.provokedReset(ResetCode.PROTOCOL_ERROR);
+      session.replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
+      session.flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
     }
     return null;
   }
 
   #data(frame: CompleteFrame, live: LiveStream): CompleteFrame | null {
     if (!live.expectsData()) {
-      if (live.phase === 'idle') live.violated(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
-      else live.violated(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
+      if (live.phase === 'idle') live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
+      else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
       return null;
     }
     if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `rxmux: stream ${live.id}: ignored trailers without an end`);
     if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
-    this.session.flood.junk(`data of stream ${live.id} without payload, fragment, end or headers`);
+    this.session.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;
   }
 }

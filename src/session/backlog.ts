@@ -2,11 +2,11 @@ import { LazyMap } from '../wire/lazy.js';
 import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
-import { Lane } from './lane.js';
+import { StreamQueue } from './stream-queue.js';
 import { Waiters } from './waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
-export const LANE_ROOM_BYTES = 256 * 1024;
+export const STREAM_ROOM_BYTES = 256 * 1024;
 /** When all queues together are full, a stream with nothing queued still adds this much, in bytes: it has ignored nothing. */
 export const SPARED_BYTES = 16 * 1024;
 
@@ -17,14 +17,14 @@ export interface Unsent {
   readonly waiters: readonly (() => void)[];
 }
 
-/** The lanes that are not empty, by stream. */
-export type Lanes = Pick<LazyMap<number, Lane>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
+/** The queues that are not empty, by stream. */
+export type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
 
 const NONE: readonly never[] = [];
 
 /** What waits on all streams: frames for their turn, and tasks for room. */
 export class Backlog {
-  readonly #lanes = new LazyMap<number, Lane>();
+  readonly #queues = new LazyMap<number, StreamQueue>();
   /** For room in a stream's queue. */
   readonly #waiters = new Waiters();
   /** For nothing to be queued at all. */
@@ -41,8 +41,8 @@ export class Backlog {
   }
 
   /** In the order of their turns. A new one comes last, so opens leave in the order in which they were added. */
-  get lanes(): Lanes {
-    return this.#lanes;
+  get queues(): StreamQueues {
+    return this.#queues;
   }
 
   /** Bytes of payload that wait, on all streams. */
@@ -52,40 +52,40 @@ export class Backlog {
 
   /** @param slices those of the frame, where it has been cut already */
   add(stream: number, frame: OutgoingFrame, slices: Slicer | null): void {
-    const lane = this.#lanes.get(stream);
-    if (lane !== undefined) {
-      this.#bytes += lane.append(frame);
+    const queue = this.#queues.get(stream);
+    if (queue !== undefined) {
+      this.#bytes += queue.append(frame);
       return;
     }
-    const made = new Lane(frame, slices);
-    this.#lanes.set(stream, made);
+    const made = new StreamQueue(frame, slices);
+    this.#queues.set(stream, made);
     this.#bytes += made.bytes;
   }
 
-  /** So many bytes of a lane have left: it is the next one's turn. */
-  taken(stream: number, lane: Lane, bytes: number): void {
+  /** So many bytes of a queue have left: it is the next stream's turn. */
+  taken(stream: number, queue: StreamQueue, bytes: number): void {
     this.#give(bytes);
-    if (!lane.empty && this.#lanes.size === 1) return;
-    this.#lanes.delete(stream);
-    if (!lane.empty) this.#lanes.set(stream, lane);
+    if (!queue.empty && this.#queues.size === 1) return;
+    this.#queues.delete(stream);
+    if (!queue.empty) this.#queues.set(stream, queue);
   }
 
   /** Forgets what a stream has queued. {@link release} is due when its owner has been told. */
   drop(stream: number): void {
-    const lane = this.#lanes.get(stream);
-    if (lane === undefined) return;
-    this.#lanes.delete(stream);
-    this.#give(lane.bytes);
+    const queue = this.#queues.get(stream);
+    if (queue === undefined) return;
+    this.#queues.delete(stream);
+    this.#give(queue.bytes);
   }
 
   /** Forgets every stream whose open has not left; {@link release} is due. */
   dropUnopened(): void {
-    for (const [stream, lane] of this.#lanes) if (lane.unopened) this.drop(stream);
+    for (const [stream, queue] of this.#queues) if (queue.unopened) this.drop(stream);
   }
 
   /** Takes back what a stream has queued of which nothing has left, and those who wait on it; {@link release} is due. */
   withdraw(stream: number): Unsent {
-    const frames = this.#lanes.get(stream)?.takeAll() ?? NONE;
+    const frames = this.#queues.get(stream)?.takeAll() ?? NONE;
     this.drop(stream);
     return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
   }
@@ -99,15 +99,15 @@ export class Backlog {
 
   /** Whether `stream` may add more without growing a queue that is already long. */
   hasRoom(stream: number): boolean {
-    const lane = this.#lanes.get(stream);
-    return (lane === undefined || lane.bytes < LANE_ROOM_BYTES) && this.#bytes < this.#highWater;
+    const queue = this.#queues.get(stream);
+    return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && this.#bytes < this.#highWater;
   }
 
   /** Whether a value of so many bytes, which has not waited, is too much: what others have queued ends no stream that waits for its own. */
   overflowsWith(stream: number, bytes: number): boolean {
     const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
     if (this.#bytes < maxUnsentBytes) return false;
-    return bytes > SPARED_BYTES || this.#lanes.has(stream) || this.#bytes >= maxUnsentBytes + sendHighWaterBytes;
+    return bytes > SPARED_BYTES || this.#queues.has(stream) || this.#bytes >= maxUnsentBytes + sendHighWaterBytes;
   }
 
   /** Runs `task` once the stream's queue is below 256 KiB and all queues together below `sendHighWaterBytes`. */
@@ -120,7 +120,7 @@ export class Backlog {
   }
 
   /** Keeps a task for {@link pullNext}. */
-  whenIdle(stream: number, task: () => void): void {
+  whenDemand(stream: number, task: () => void): void {
     this.#pullers.add(stream, task);
   }
 
@@ -131,7 +131,7 @@ export class Backlog {
 
   /** Lets the stream go on that has waited longest to be asked, of those with nothing queued; `false` where there is none. */
   pullNext(): boolean {
-    const stream = this.#pullers.first((waiting) => !this.#lanes.has(waiting));
+    const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting));
     return stream !== undefined && this.pull(stream);
   }
 
@@ -153,7 +153,7 @@ export class Backlog {
   }
 
   clear(): void {
-    this.#lanes.clear();
+    this.#queues.clear();
     this.#waiters.clear();
     this.#pullers.clear();
     this.#bytes = 0;

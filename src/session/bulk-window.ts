@@ -1,18 +1,18 @@
 import { asyncScheduler, Subscription, timer } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
-import { BYTES_PER_PING } from './flood.js';
+import { BYTES_PER_PING } from './flood-guard.js';
 
 /** Behind so much bulk there is a ping, in bytes: as much as the remote grants one for. */
 export const PING_BYTES = BYTES_PER_PING;
 /** So much bulk may be under way unanswered, in bytes; more where the line is long. */
-export const LEAST_WINDOW_BYTES = 512 * 1024;
+export const MIN_WINDOW_BYTES = 512 * 1024;
 /** A line with a round trip of no more than this needs no wider window: both ends take as long for what is in the least, in ms. */
-export const SHORT_LINE_MS = 4;
+export const SHORT_RTT_MS = 4;
 /** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
 export const CONTENDED_MS = 1_000;
 
 /** So many pings are waited for at most; behind them lie 256 MiB. A remote may answer none. */
-export const MOST_PROBES = 1024;
+export const MAX_PROBES = 1024;
 
 /** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
 export type SendPing = (answered: (ms: number) => void) => () => void;
@@ -24,13 +24,13 @@ interface Probe {
   readonly giveUp: () => void;
 }
 
-interface LineRate {
-  readonly shortestMs: number;
+interface PathEstimate {
+  readonly minRttMs: number;
   /** The most that was answered within a round trip, by its length. */
-  readonly bytesPerMs: number;
+  readonly maxBytesPerMs: number;
 }
 
-const UNKNOWN: LineRate = { shortestMs: Infinity, bytesPerMs: 0 };
+const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
 
 /**
  * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
@@ -46,7 +46,7 @@ export class BulkWindow {
   #pingedBytes = 0;
   #contendedUntil = -Infinity;
   /** What the answers have shown since streams contend. */
-  #line: LineRate | null = null;
+  #path: PathEstimate | null = null;
   /** Those sent and not answered, in order; a pong that comes late still tells of the line. */
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
@@ -59,9 +59,9 @@ export class BulkWindow {
 
   /** How much bulk may be unanswered while streams contend. */
   get bytes(): number {
-    const line = this.#line;
-    if (line === null || line.shortestMs <= SHORT_LINE_MS) return LEAST_WINDOW_BYTES;
-    return Math.max(LEAST_WINDOW_BYTES, 2 * line.bytesPerMs * line.shortestMs);
+    const line = this.#path;
+    if (line === null || line.minRttMs <= SHORT_RTT_MS) return MIN_WINDOW_BYTES;
+    return Math.max(MIN_WINDOW_BYTES, 2 * line.maxBytesPerMs * line.minRttMs);
   }
 
   /** Whether a slice of bulk may leave. */
@@ -80,12 +80,12 @@ export class BulkWindow {
     const begins = !this.#contended;
     this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
     if (!begins) return;
-    this.#line = null;
+    this.#path = null;
     if (this.#sentBytes - this.#answeredBytes >= PING_BYTES) this.#probe();
   }
 
   /** Bulk waits: {@link opened} comes with an answer, or when there is none in time. */
-  await(): void {
+  awaitAnswer(): void {
     if (!this.#patience.closed) return;
     this.#patience = timer(CONTENDED_MS).subscribe(() => {
       this.#arrived(this.#sentBytes);
@@ -103,18 +103,18 @@ export class BulkWindow {
   #probe(): void {
     const mark = (this.#pingedBytes = this.#sentBytes);
     // The first answer comes behind all that had filled the buffers before streams contended.
-    const answeredBefore = this.#line === null ? mark : this.#answeredBytes;
+    const answeredBefore = this.#path === null ? mark : this.#answeredBytes;
     const giveUp = this.ping((ms) => {
-      const { shortestMs, bytesPerMs } = this.#line ?? UNKNOWN;
-      this.#line = {
-        shortestMs: Math.min(shortestMs, ms),
-        bytesPerMs: Math.max(bytesPerMs, (mark - answeredBefore) / Math.max(1, ms)),
+      const { minRttMs, maxBytesPerMs } = this.#path ?? UNKNOWN;
+      this.#path = {
+        minRttMs: Math.min(minRttMs, ms),
+        maxBytesPerMs: Math.max(maxBytesPerMs, (mark - answeredBefore) / Math.max(1, ms)),
       };
       for (let probe = this.#probes.peek(); probe !== undefined && probe.mark <= mark; probe = this.#probes.peek()) this.#giveUpFirst();
       this.#arrived(mark);
     });
     this.#probes.push({ mark, giveUp });
-    if (this.#probes.length > MOST_PROBES) this.#giveUpFirst();
+    if (this.#probes.length > MAX_PROBES) this.#giveUpFirst();
   }
 
   #giveUpFirst(): void {

@@ -34,7 +34,7 @@ export class Closing {
       this.#phase = 'draining';
       this.#reason = reason;
       session.reading.resume();
-      session.outbox.send(session.connection.farewell(code, reason));
+      session.outbox.send(session.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
@@ -44,7 +44,7 @@ export class Closing {
   }
 
   /** A stream has left the connection; behind the last one a draining socket closes. */
-  streamLeft(): void {
+  streamReleased(): void {
     if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish();
   }
 
@@ -53,12 +53,12 @@ export class Closing {
     const { session } = this;
     if (this.#phase === 'over') return;
     this.#abandon();
-    session.scheduler.stop(session.connection.farewell(fault.resetCode, fault.message));
+    session.scheduler.stop(session.control.announceGoaway(fault.resetCode, fault.message));
     session.transport.close(fault.closeCode, fault.message);
   }
 
   /** The remote goes away with an error: it gets a second to close the socket itself. */
-  hurry(): void {
+  expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#abandon();
       this.session.scheduler.stop(null);
@@ -74,9 +74,9 @@ export class Closing {
 
   /** Streams that nobody works on yet, above what the goaway says: the remote may open them elsewhere. */
   #refuseUndispatched(): void {
-    const { streams, connection } = this.session;
+    const { streams, control } = this.session;
     for (const stream of streams.values())
-      if (!stream.local && connection.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
+      if (!stream.local && control.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
 
   /** Acts `ms` from now, unless something is due before. */
@@ -94,8 +94,8 @@ export class Closing {
     this.#phase = 'final';
     this.#timer.unsubscribe();
     for (const stream of session.streams.values()) stream.seal();
-    session.reading.finish();
-    session.vigil.closing();
+    session.reading.readToEnd();
+    session.watchdog.watchClosing();
     session.scheduler.whenFlushed(() => {
       for (const stream of session.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
       session.scheduler.whenFlushed(() => {
@@ -106,7 +106,7 @@ export class Closing {
 
   #abandon(): void {
     this.ended();
-    this.session.reading.finish();
-    this.session.vigil.closing();
+    this.session.reading.readToEnd();
+    this.session.watchdog.watchClosing();
   }
 }

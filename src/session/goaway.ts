@@ -3,8 +3,8 @@ import { ResetCode } from '../wire/reset-code.js';
 /** The two goaways of one connection: what this side has announced, and what the remote has. A cut is never raised. */
 export class GoAway {
   #dispatched = 0;
-  #announced: number | null = null;
-  #received: number | null = null;
+  #sentLastStream: number | null = null;
+  #receivedLastStream: number | null = null;
   #code: ResetCode | null = null;
 
   /** A handler of the remote's stream `id` begins. */
@@ -13,13 +13,13 @@ export class GoAway {
   }
 
   /** Whether this side has said that it goes away. */
-  get leaving(): boolean {
-    return this.#announced !== null;
+  get sent(): boolean {
+    return this.#sentLastStream !== null;
   }
 
   /** Whether the remote has. */
-  get left(): boolean {
-    return this.#received !== null;
+  get received(): boolean {
+    return this.#receivedLastStream !== null;
   }
 
   /** The code of the remote's goaway, `null` before there is one. */
@@ -29,13 +29,13 @@ export class GoAway {
 
   /** The `last_stream` to announce: the highest stream of the remote whose handler was invoked. */
   announce(): number {
-    this.#announced ??= this.#dispatched;
-    return this.#announced;
+    this.#sentLastStream ??= this.#dispatched;
+    return this.#sentLastStream;
   }
 
   /** Whether a stream that the remote opens now is above what was announced. */
   refuses(id: number): boolean {
-    return this.#announced !== null && id > this.#announced;
+    return this.#sentLastStream !== null && id > this.#sentLastStream;
   }
 
   /**
@@ -44,10 +44,10 @@ export class GoAway {
    * @returns the highest of this side's ids that the remote may still answer; `null` for what was said before
    */
   receive(lastStream: number | null, code: ResetCode | null): number | null {
-    const cut = Math.min(this.#received ?? Infinity, lastStream ?? Infinity);
+    const cut = Math.min(this.#receivedLastStream ?? Infinity, lastStream ?? Infinity);
     const why = code ?? ResetCode.NO_ERROR;
-    if (cut === this.#received && why === this.#code) return null;
+    if (cut === this.#receivedLastStream && why === this.#code) return null;
     this.#code = why;
-    return (this.#received = cut);
+    return (this.#receivedLastStream = cut);
   }
 }

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import { restTimer } from './patient-timer.js';
-import type { Clock } from './reading.js';
+import type { Clock } from './read-backpressure.js';
 
 /** When a connection is probed and when it is given up, in ms. */
 export interface Keepalive {
@@ -20,15 +20,15 @@ export interface KeepaliveTimes {
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10_000 };
 
 /** What the keepalive sees and does of its connection. */
-export interface Line {
+export interface KeepaliveHost {
   /** Stands still while this side does not read. */
   readonly clock: Clock;
   /** When the last sign of life came: a frame received, or bytes taken that a full socket had held back. */
-  lifeAt(): number;
+  lastSignOfLifeAt(): number;
   /** Sends a ping. */
   probe(): void;
   /** Gives the connection up. */
-  dead(): void;
+  giveUp(): void;
 }
 
 /**
@@ -39,16 +39,16 @@ export class KeepaliveTimer {
   #watching = false;
   #timer = Subscription.EMPTY;
   /** When the probe under way was sent. */
-  #asked: number | null = null;
+  #probedAt: number | null = null;
 
   constructor(
     private readonly times: KeepaliveTimes,
-    private readonly line: Line,
+    private readonly host: KeepaliveHost,
   ) {}
 
   start(): void {
     this.#watching = true;
-    this.#rest();
+    this.#awaitSilence();
   }
 
   stop(): void {
@@ -58,40 +58,40 @@ export class KeepaliveTimer {
 
   /** Asks for a sign of life at once: the page woke up, or the network came back. */
   probeNow(): void {
-    if (this.#watching && this.#asked === null) this.#probe();
+    if (this.#watching && this.#probedAt === null) this.#probe();
   }
 
-  #rest(): void {
-    this.#asked = null;
-    const silence = this.line.clock.now() - this.line.lifeAt();
+  #awaitSilence(): void {
+    this.#probedAt = null;
+    const silence = this.host.clock.now() - this.host.lastSignOfLifeAt();
     if (silence >= this.times.idleMs) this.#probe();
     else
       this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
-        this.#rest();
+        this.#awaitSilence();
       });
   }
 
   #probe(): void {
-    const asked = (this.#asked = this.line.clock.now());
-    this.line.probe();
-    this.#await(asked, this.times.timeoutMs);
+    const asked = (this.#probedAt = this.host.clock.now());
+    this.host.probe();
+    this.#awaitLife(asked, this.times.timeoutMs);
   }
 
-  #await(asked: number, ms: number): void {
+  #awaitLife(asked: number, ms: number): void {
     const { idleMs, timeoutMs } = this.times;
     // An answer counts from when it came, so it is not looked for only when the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
-      const rest = asked + timeoutMs - this.line.clock.now();
-      if (this.line.lifeAt() >= asked) this.#rest();
+      const rest = asked + timeoutMs - this.host.clock.now();
+      if (this.host.lastSignOfLifeAt() >= asked) this.#awaitSilence();
       else if (!onTime) this.#probe();
-      else if (rest > 0) this.#await(asked, rest);
-      else this.line.dead();
+      else if (rest > 0) this.#awaitLife(asked, rest);
+      else this.host.giveUp();
     });
   }
 
   #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
     // A probe may have found the connection gone.
-    if (this.#watching) this.#timer = restTimer(this.line.clock, rest, period, next);
+    if (this.#watching) this.#timer = restTimer(this.host.clock, rest, period, next);
   }
 }

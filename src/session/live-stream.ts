@@ -12,38 +12,38 @@ import { runAll } from './waiters.js';
 import { ENDED } from './close-cause.js';
 import type { CloseCause } from './close-cause.js';
 import { overtakes } from './precedence.js';
-import type { Excess } from './intake.js';
-import type { Place } from './place.js';
+import type { Excess } from './receive-budget.js';
+import type { StreamSlot } from './stream-slot.js';
 import type { Session } from './session.js';
 import { NOBODY } from './stream-line.js';
 import type { StreamLine, StreamSink } from './stream-line.js';
 import { StreamState } from './stream-state.js';
 import type { StreamInput } from './stream-state.js';
-import { Counted, UNCOUNTED } from './unread.js';
-import type { Unread } from './unread.js';
+import { CountedUnreadBytes, UNCOUNTED } from './unread-bytes.js';
+import type { UnreadBytes } from './unread-bytes.js';
 
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
 export class LiveStream extends StreamState implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;
   #sealed = false;
   /** Made when something has to wait. */
-  #unread: Unread | null = null;
+  #unread: UnreadBytes | null = null;
   #unsent: boolean;
   /** Whether the remote's first frame is still to come, which is the one that carries headers. */
   #headersDue: boolean;
   /** Bytes of what came with the open, and of headers and trailers: the stream's user has them as long as it lives. */
   #attachedBytes = 0;
-  readonly #place: Place | null;
+  readonly #slot: StreamSlot | null;
 
   constructor(
     private readonly session: Session,
     readonly id: number,
     readonly local: boolean,
-    readonly forgotten = false,
+    readonly isNotification = false,
   ) {
     super();
     this.#unsent = this.#headersDue = local;
-    this.#place = local ? null : session.streams.place();
+    this.#slot = local ? null : session.streams.takeSlot();
   }
 
   get sealed(): boolean {
@@ -58,25 +58,25 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     return this.closed || this.session.scheduler.backlog.hasRoom(this.id);
   }
 
-  get idle(): boolean {
-    return this.closed || this.session.scheduler.idle;
+  get hasDemand(): boolean {
+    return this.closed || this.session.scheduler.hasDemand;
   }
 
   get arrivedBytes(): number {
     return this.session.arrivedBytes;
   }
 
-  run(): void {
-    this.#place?.run();
+  handlerStarted(): void {
+    this.#slot?.handlerStarted();
     this.taken();
   }
 
   taken(): void {
-    this.session.connection.goaway.dispatched(this.id);
+    this.session.control.goaway.dispatched(this.id);
   }
 
-  settle(): void {
-    this.#place?.settle();
+  handlerSettled(): void {
+    this.#slot?.handlerSettled();
     if (this.closed) this.#discount();
   }
 
@@ -101,9 +101,9 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     else this.session.scheduler.backlog.whenRoom(this.id, task);
   }
 
-  whenIdle(task: () => void): void {
+  whenDemand(task: () => void): void {
     if (this.closed) task();
-    else this.session.scheduler.whenIdle(this.id, task);
+    else this.session.scheduler.whenDemand(this.id, task);
   }
 
   reset(
@@ -116,7 +116,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     if (this.closed) return;
     const { streams, scheduler, outbox } = this.session;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
-    if (this.#place !== null) streams.awaitReset(this.id, this.#place);
+    if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
     this.#leave('sendReset', cause);
     const isAhead = overtakes(code);
     if (isAhead) scheduler.backlog.drop(this.id);
@@ -126,7 +126,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   /** The open is about to be written. */
-  leaving(): void {
+  openLeaving(): void {
     this.#unsent = false;
   }
 
@@ -135,8 +135,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     // Only the first one is taken notice of.
     this.advance('sendOpen');
     if (slice.end !== true) return;
-    if (this.forgotten) this.#close('lose', ENDED);
-    else if (this.closesWith('sendEnd')) this.#close('sendEnd', ENDED);
+    if (this.isNotification) this.#closeAndTell('lose', ENDED);
+    else if (this.closesWith('sendEnd')) this.#closeAndTell('sendEnd', ENDED);
     else this.advance('sendEnd');
   }
 
@@ -147,7 +147,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** Whatever the remote sent on this stream. */
   next(value: CompleteFrame | StreamFault): void {
-    if (value instanceof StreamFault) this.violated(value.code, value.reason);
+    if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
     else if (value.type === 'open') this.#opened(value);
     else if (value.type === 'reset') this.#resetByRemote(value);
     else this.#data(value);
@@ -157,16 +157,16 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   refuse(reason: string): void {
     this.reset('library', ResetCode.REFUSED, reason);
     try {
-      this.session.flood.junk(`an open of stream ${this.id}: ${reason}`);
+      this.session.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
     } catch (fault) {
       this.session.fail(fault);
     }
   }
 
   /** Resets the stream because the remote broke a rule on it. */
-  violated(code: ResetCode, reason: string): void {
+  resetForViolation(code: ResetCode, reason: string): void {
     this.reset('library', code, reason);
-    this.session.flood.provokedReset(code);
+    this.session.flood.countProvokedReset(code);
   }
 
   keep(bytes: number): boolean {
@@ -184,17 +184,17 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   /** The remote goes away without having processed this stream. */
-  refused(reason: string): void {
+  refusedByGoaway(reason: string): void {
     this.#abandon('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
   /** The socket is gone. */
-  lose(reason: CloseReason): void {
+  connectionLost(reason: CloseReason): void {
     this.#abandon('lose', { how: 'lost', reason });
   }
 
-  get #kept(): Unread {
-    return (this.#unread ??= new Counted(this, this.session.intake));
+  get #kept(): UnreadBytes {
+    return (this.#unread ??= new CountedUnreadBytes(this, this.session.receiveBudget));
   }
 
   #opened(frame: CompleteFrame): void {
@@ -226,16 +226,16 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #resetByRemote(frame: CompleteFrame): void {
-    if (this.#place?.running === true) this.session.flood.earlyReset();
+    if (this.#slot?.running === true) this.session.flood.countEarlyReset();
     this.session.scheduler.backlog.drop(this.id);
     const payload = frame.payload === ABSENT ? null : frame.payload;
-    this.#close('recvReset', { how: 'reset', by: 'remote', code: frame.code, reason: frame.reason ?? '', payload });
+    this.#closeAndTell('recvReset', { how: 'reset', by: 'remote', code: frame.code, reason: frame.reason ?? '', payload });
   }
 
   /** Counts the frame that is being delivered, which stays with the stream; `false` when that was too much and the stream has been reset. */
   #attaches(): boolean {
     const bytes = chargeOf(this.session.arrivedBytes);
-    const excess = this.session.intake.attach(bytes);
+    const excess = this.session.receiveBudget.attach(bytes);
     if (excess === null) this.#attachedBytes += bytes;
     else this.#overrun(excess);
     return excess === null;
@@ -259,14 +259,14 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     } catch (error) {
       this.#broken(error);
     }
-    if (isTaken) this.session.released(this);
+    if (isTaken) this.session.streamReleased(this);
     else {
       this.#tell(cause);
       runAll(unsent.waiters);
     }
   }
 
-  #close(input: StreamInput, cause: CloseCause): void {
+  #closeAndTell(input: StreamInput, cause: CloseCause): void {
     this.#leave(input, cause);
     this.#tell(cause);
   }
@@ -275,10 +275,10 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   #leave(input: StreamInput, cause: CloseCause): void {
     this.close(input, cause);
     this.seal();
-    this.#place?.close();
+    this.#slot?.close();
     // Its reader holds nobody up any more.
-    if (this.#unread !== null) this.session.reading.clear(this);
-    this.session.left(this);
+    if (this.#unread !== null) this.session.reading.unblock(this);
+    this.session.streamClosed(this);
   }
 
   #tell(cause: CloseCause): void {
@@ -287,14 +287,14 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     } catch (error) {
       this.#broken(error);
     }
-    if (this.#place?.running !== true) this.#discount();
-    this.session.released(this);
+    if (this.#slot?.running !== true) this.#discount();
+    this.session.streamReleased(this);
   }
 
   /** Nobody works on the stream any more. */
   #discount(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
-    if (this.#attachedBytes > 0) this.session.intake.attached.give(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.session.receiveBudget.attached.give(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

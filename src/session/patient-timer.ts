@@ -1,9 +1,9 @@
 import { asyncScheduler, Subscription } from 'rxjs';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import type { Clock } from './reading.js';
+import type { Clock } from './read-backpressure.js';
 
 /** How often in a period a clock is looked at that stands still. */
-const LOOKS_WHILE_PAUSED = 10;
+const POLLS_WHILE_PAUSED = 10;
 
 /**
  * Calls `due` once after `ms`, and whether that is on time. A timer that fires more than twice too late (a sleeping laptop, a
@@ -19,5 +19,5 @@ export function patientTimer(ms: number, due: (onTime: boolean) => void): Subscr
 
 /** A {@link patientTimer} for what is left of a period on `clock`. While the clock stands still the rest does not get shorter. */
 export function restTimer(clock: Clock, rest: number, period: number, due: (onTime: boolean) => void): Subscription {
-  return patientTimer(Math.max(1, clock.paused ? Math.max(rest, period / LOOKS_WHILE_PAUSED) : rest), due);
+  return patientTimer(Math.max(1, clock.paused ? Math.max(rest, period / POLLS_WHILE_PAUSED) : rest), due);
 }

@@ -1,6 +1,6 @@
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/reset-code.js';
-import { encodedPartOf } from './lane.js';
+import { encodedPartOf } from './stream-queue.js';
 
 /**
  * Whether a reset drops what its stream has queued and goes ahead of all data. The others, an application's own and those
@@ -10,7 +10,7 @@ export function overtakes(code: ResetCode | null): boolean {
   return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
 }
 
-/** Whether a frame goes in the control lane, ahead of all data. */
+/** Whether a frame goes in the control queue, ahead of all data. */
 export function isControl(frame: OutgoingFrame): boolean {
   if (frame.type === 'open' || frame.type === 'data') return false;
   // A payload may have to be cut, and slices take their turn.

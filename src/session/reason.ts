@@ -5,7 +5,7 @@ import { encodedLength, truncateToBytes } from '../wire/length.js';
 /** What a reason is cut to, in bytes. */
 const MAX_REASON_BYTES = 1024;
 /** A cap that leaves room for the longest reason, however a codec writes it, and as much for everything beside it. */
-const CAP_WITHOUT_DOUBT = 16 * MAX_REASON_BYTES;
+const CAP_FOR_ANY_REASON = 16 * MAX_REASON_BYTES;
 
 /**
  * Cuts the reason of a reset or goaway to 1 024 bytes, and further where a small cap needs it; `null` when nothing is left.
@@ -17,7 +17,7 @@ const CAP_WITHOUT_DOUBT = 16 * MAX_REASON_BYTES;
 export function fittingReason(reason: string, frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): string | null {
   const text = truncateToBytes(reason, MAX_REASON_BYTES);
   if (text === '') return null;
-  if (cap >= CAP_WITHOUT_DOUBT) return text;
+  if (cap >= CAP_FOR_ANY_REASON) return text;
   const form = encodedPayload === null ? frame : { ...frame, fragment: encodedPayload.slice(0, 0), more: true };
   const bytesWith = (part: string | null): number => encodedLength(codec.encode({ ...form, reason: part }));
   const bare = bytesWith(null);

@@ -2,21 +2,21 @@ import type { SliceQueue } from '../operators/fragment.js';
 import type { Transport } from '../transport/transport.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
-import { LEAST_CHARGE } from '../wire/held-bytes.js';
+import { MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
 import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
 import { BulkWindow } from './bulk-window.js';
-import { roughBytesOf } from './lane.js';
-import type { Cut, Lane } from './lane.js';
+import { roughBytesOf } from './stream-queue.js';
+import type { Cut, StreamQueue } from './stream-queue.js';
 import { Pace } from './pace.js';
 import { isControl } from './precedence.js';
 import { runAll } from './waiters.js';
 
 /** Who is told what becomes of frames. */
 export interface Departures {
-  /** A frame or slice has gone down the river, which has written it or failed. */
+  /** Called after a frame or slice was written, or failed to be. */
   sent(slice: Frame): void;
   /** What follows a departure has failed. */
   broken(error: unknown): void;
@@ -27,8 +27,8 @@ export interface Departures {
 }
 
 /**
- * Two lanes of frames: control first, then one slice of each stream in turn. A slice is cut when its turn comes, so a
- * small request overtakes a big transfer. Nothing is copied and nothing is queued while the socket has room.
+ * Decides what is written next: control frames first, then one frame or slice of each stream in turn. A slice is cut only when
+ * its turn comes, so a small request overtakes a big transfer. Nothing is copied and nothing is queued while the socket has room.
  */
 export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** What waits on streams. */
@@ -64,7 +64,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   add(frame: OutgoingFrame): void {
     this.#granted = false;
-    if (!isControl(frame)) this.#addToLane(frame);
+    if (!isControl(frame)) this.#addToStream(frame);
     else if (this.#direct) this.#sendDirectly(frame);
     else {
       this.#control.push(frame);
@@ -73,13 +73,13 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   /** Whether it is time to ask for a frame: it leaves at once, in this turn's share of the event loop, or it is the next stream's turn. */
-  get idle(): boolean {
+  get hasDemand(): boolean {
     return this.#granted || (this.#direct && this.#pace.hasShare);
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
-  whenIdle(stream: number, task: () => void): void {
-    this.backlog.whenIdle(stream, task);
+  whenDemand(stream: number, task: () => void): void {
+    this.backlog.whenDemand(stream, task);
     this.goOn();
   }
 
@@ -119,7 +119,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   get #empty(): boolean {
-    return this.#control.length === 0 && this.backlog.lanes.size === 0;
+    return this.#control.length === 0 && this.backlog.queues.size === 0;
   }
 
   get #flushed(): boolean {
@@ -131,7 +131,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     return this.#flushed && !this.#stopped && this.#pace.free;
   }
 
-  #addToLane(frame: OutgoingFrame): void {
+  #addToStream(frame: OutgoingFrame): void {
     let slices: Slicer | null = null;
     if (this.#direct) {
       try {
@@ -182,7 +182,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     if (this.#pulling || !this.backlog.pulled) return;
     this.#pulling = true;
     try {
-      while (this.idle && this.backlog.pullNext());
+      while (this.hasDemand && this.backlog.pullNext());
     } finally {
       this.#pulling = false;
     }
@@ -194,10 +194,10 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #askBehind(stream: number): void {
     const { backlog } = this;
     if (!backlog.pulled || this.#empty) return;
-    this.#granting(() => (backlog.lanes.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
+    this.#granting(() => (backlog.queues.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
   }
 
-  /** Runs what asks a stream for one frame: to that stream it is {@link idle}. */
+  /** Runs what asks a stream for one frame: to that stream it is {@link hasDemand}. */
   #granting(ask: () => boolean): boolean {
     this.#granted = true;
     try {
@@ -212,42 +212,42 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     const control = this.#control.shift();
     if (control !== undefined) {
       this.#send(control);
-      this.#pace.wrote(LEAST_CHARGE);
+      this.#pace.wrote(MIN_CHARGE_BYTES);
       return true;
     }
     const isOpen = this.#window?.open ?? true;
-    for (const [stream, lane] of this.backlog.lanes) {
-      if (!isOpen && lane.cutting) continue;
-      this.#pace.wrote(this.#stepLane(stream, lane));
+    for (const [stream, queue] of this.backlog.queues) {
+      if (!isOpen && queue.cutting) continue;
+      this.#pace.wrote(this.#stepStream(stream, queue));
       this.#askBehind(stream);
       return true;
     }
     if (this.#granting(() => this.backlog.pullNext())) return true;
-    this.#window?.await();
+    this.#window?.awaitAnswer();
     return false;
   }
 
   /** Sends the next frame or slice of a stream; gives the bytes of payload it carried. */
-  #stepLane(stream: number, lane: Lane): number {
+  #stepStream(stream: number, queue: StreamQueue): number {
     const { backlog } = this;
-    const before = lane.bytes;
-    const wasCutting = lane.cutting;
+    const before = queue.bytes;
+    const wasCutting = queue.cutting;
     let slice: Frame;
     try {
-      slice = lane.take(this.#cut);
+      slice = queue.take(this.#cut);
     } catch (error) {
       backlog.drop(stream);
-      this.departures.unsendable(lane.front, error);
+      this.departures.unsendable(queue.front, error);
       return 0;
     }
-    const bytes = before - lane.bytes;
-    backlog.taken(stream, lane, bytes);
+    const bytes = before - queue.bytes;
+    backlog.taken(stream, queue, bytes);
     this.#send(slice);
-    if (wasCutting || lane.cutting) {
+    if (wasCutting || queue.cutting) {
       this.#sliced = stream;
       this.#window ??= this.#newWindow();
       this.#window.sent(bytes);
-    } else if (backlog.lanes.get(this.#sliced)?.cutting === true) this.#window?.contend();
+    } else if (backlog.queues.get(this.#sliced)?.cutting === true) this.#window?.contend();
     backlog.wake(stream);
     backlog.relieve();
     return bytes;

@@ -17,21 +17,21 @@ import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './admission.js';
-import { Answers } from './answers.js';
+import { ControlReplies } from './control-replies.js';
 import { Closing } from './closing.js';
-import { Connection } from './connection.js';
-import { Flood } from './flood.js';
-import { Intake } from './intake.js';
+import { ControlStream } from './control-stream.js';
+import { FloodGuard } from './flood-guard.js';
+import { ReceiveBudget } from './receive-budget.js';
 import { LiveStream } from './live-stream.js';
-import { Outbox } from './outbox.js';
-import { Reading } from './reading.js';
-import { River } from './river.js';
+import { FrameOutbox } from './frame-outbox.js';
+import { ReadBackpressure } from './read-backpressure.js';
+import { RestartingPipeline } from './restarting-pipeline.js';
 import type { Scheduler } from './scheduler.js';
 import type { SessionOptions, SessionOwner } from './session-options.js';
 import { StreamTable } from './stream-table.js';
-import { Vigil } from './vigil.js';
+import { Watchdog } from './watchdog.js';
 
-/** One socket's life: the two rivers, frames in to their streams and frames out in their turn. */
+/** One socket's life: an inbound pipeline, from messages to streams, and an outbound one, from frames in their turn to messages. */
 export class Session {
   readonly transport: Transport;
   readonly codec: Codec;
@@ -39,20 +39,20 @@ export class Session {
   readonly isDialer: boolean;
   readonly number: number;
   readonly maxFrameBytes: number;
-  readonly reading: Reading;
-  readonly intake: Intake;
-  readonly outbox: Outbox;
+  readonly reading: ReadBackpressure;
+  readonly receiveBudget: ReceiveBudget;
+  readonly outbox: FrameOutbox;
   readonly scheduler: Scheduler;
-  readonly vigil: Vigil;
-  readonly flood: Flood;
-  readonly answers: Answers;
-  readonly connection: Connection;
+  readonly watchdog: Watchdog;
+  readonly flood: FloodGuard;
+  readonly replies: ControlReplies;
+  readonly control: ControlStream;
   readonly streams: StreamTable;
   readonly closing: Closing;
   readonly admission: Admission;
   readonly owner: SessionOwner;
   readonly #reassembly: Reassembly;
-  readonly #out = new River(
+  readonly #out = new RestartingPipeline(
     () => this.#outbound(),
     (error) => {
       this.outbox.unwritten(error);
@@ -69,25 +69,25 @@ export class Session {
     this.number = options.number;
     this.maxFrameBytes = options.maxFrameBytes;
     this.owner = options.owner;
-    this.reading = new Reading(transport, limits.pauseMs);
-    this.intake = new Intake(limits, this.reading);
-    this.flood = new Flood(limits);
-    this.answers = new Answers(this);
-    this.connection = new Connection(this);
+    this.reading = new ReadBackpressure(transport, limits.pauseMs);
+    this.receiveBudget = new ReceiveBudget(limits, this.reading);
+    this.flood = new FloodGuard(limits);
+    this.replies = new ControlReplies(this);
+    this.control = new ControlStream(this);
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.admission = new Admission(this);
-    this.#reassembly = new Reassembly(codec, limits, this.intake.held);
-    this.outbox = new Outbox(this);
+    this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held);
+    this.outbox = new FrameOutbox(this);
     this.scheduler = this.outbox.scheduler;
-    this.vigil = new Vigil(this, options.keepalive);
+    this.watchdog = new Watchdog(this, options.keepalive);
     this.#out.start();
   }
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    new River(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)).start();
-    this.vigil.start();
+    new RestartingPipeline(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)).start();
+    this.watchdog.start();
   }
 
   /** Opens a stream of this side; its open has to be sent before another stream is opened. */
@@ -101,34 +101,34 @@ export class Session {
 
   /** Whether this socket takes no new streams of this side. */
   get closedToNew(): boolean {
-    const { goaway } = this.connection;
-    return this.closing.isOver || goaway.left || goaway.leaving || !this.transport.writable;
+    const { goaway } = this.control;
+    return this.closing.isOver || goaway.received || goaway.sent || !this.transport.writable;
   }
 
   /** Code of the remote's goaway; `null` where there was none. */
-  get announced(): ResetCode | null {
-    return this.connection.goaway.receivedCode;
+  get goawayCode(): ResetCode | null {
+    return this.control.goaway.receivedCode;
   }
 
   /** A stream is closed: what is held for it goes, before anybody is told. */
-  left(stream: LiveStream): void {
+  streamClosed(stream: LiveStream): void {
     this.streams.delete(stream.id);
     this.#reassembly.release(stream.id);
   }
 
   /** A closed stream's owner has been told: what waited for its end goes on. */
-  released(stream: LiveStream): void {
+  streamReleased(stream: LiveStream): void {
     this.scheduler.release(stream.id);
-    this.closing.streamLeft();
+    this.closing.streamReleased();
   }
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     for (const stream of this.streams.values()) {
-      if (stream.local && (stream.id > last || stream.unsent)) stream.refused(reason === '' ? 'the remote is going away' : reason);
+      if (stream.local && (stream.id > last || stream.unsent)) stream.refusedByGoaway(reason === '' ? 'the remote is going away' : reason);
     }
     this.scheduler.dropUnopened();
-    if (code !== ResetCode.NO_ERROR) this.closing.hurry();
+    if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();
     this.owner.goneAway(this, code);
   }
 
@@ -162,7 +162,7 @@ export class Session {
       mapPresent((frame) => this.#leaves(frame)),
       encode(this.codec),
       mapPresent((message) => {
-        this.vigil.sent(this.transport.send(message));
+        this.watchdog.sent(this.transport.send(message));
         return null;
       }),
     );
@@ -179,7 +179,7 @@ export class Session {
   #receives(message: Message): Message | null {
     if (this.closing.isOver) return null;
     const bytes = (this.#messageBytes = encodedLength(message));
-    this.vigil.received();
+    this.watchdog.received();
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;
     if (bytes <= maxMessageBytes) return message;
@@ -198,19 +198,19 @@ export class Session {
     const admitted = this.admission.admit(frame);
     if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
       return null;
-    if (admitted?.more === true) this.vigil.awaitFragments(this.#reassembly);
+    if (admitted?.more === true) this.watchdog.watchFragments(this.#reassembly);
     return admitted;
   }
 
   #end(): void {
     const close = this.transport.closed ?? { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
     this.closing.ended();
-    this.vigil.stop();
-    this.reading.finish();
+    this.watchdog.stop();
+    this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
-    for (const stream of this.streams.values()) stream.lose(loss.reason);
-    this.connection.lose(loss.reason);
+    for (const stream of this.streams.values()) stream.connectionLost(loss.reason);
+    this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();
     this.scheduler.clear();
     this.streams.clearResets();

@@ -28,7 +28,7 @@ export interface StreamLine {
   /** Whether this side opened the stream. */
   readonly local: boolean;
   /** Whether nothing is wanted of it once its open has left. */
-  readonly forgotten: boolean;
+  readonly isNotification: boolean;
   readonly phase: StreamPhase;
   /** Whether this side may send nothing more: its `end` is accepted, or the stream is closed. */
   readonly sealed: boolean;
@@ -37,7 +37,7 @@ export interface StreamLine {
   /** Whether more can be sent without growing a queue that is already long. */
   readonly hasRoom: boolean;
   /** Whether what is sent now leaves at once, so that it is time to ask for the next value. */
-  readonly idle: boolean;
+  readonly hasDemand: boolean;
   /** Whether so much waits on all streams that a value of so many bytes, which did not wait, has to fail. */
   overflowsWith(bytes: number): boolean;
   /** Bytes of the payload that is being delivered. */
@@ -47,15 +47,15 @@ export interface StreamLine {
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
   /** Runs `task` once what is sent leaves at once, or there is nothing to wait for any more. */
-  whenIdle(task: () => void): void;
+  whenDemand(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload?: unknown, encodedPayload?: Message | null): void;
   /** Somebody begins to use a stream that the remote opened: it counts as dispatched. */
   taken(): void;
   /** Work on a stream that the remote opened begins: its place is kept until that has settled, whatever the remote does. */
-  run(): void;
+  handlerStarted(): void;
   /** That work has settled. */
-  settle(): void;
+  handlerSettled(): void;
   /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */
   keep(bytes: number): boolean;
   /** A payload that waited has been read or dropped. */

@@ -1,5 +1,5 @@
 /** Slots of a new table; always a power of two. */
-const FEWEST_SLOTS = 4;
+const MIN_CAPACITY = 4;
 /** A table of no more slots than this is not worth making smaller. */
 const SMALL_SLOTS = 256;
 /** Stands in a slot that is free. No stream has this id. */
@@ -20,7 +20,7 @@ export class StreamMap<T> {
   #size = 0;
 
   constructor(readonly seed = (Math.random() * 2 ** 32) | 0) {
-    this.#clear(FEWEST_SLOTS);
+    this.#clear(MIN_CAPACITY);
   }
 
   get size(): number {
@@ -28,7 +28,7 @@ export class StreamMap<T> {
   }
 
   /** Slots of the table, of which three in four may be taken. */
-  get slots(): number {
+  get capacity(): number {
     return this.#ids.length;
   }
 

@@ -1,13 +1,13 @@
 import { LazyMap } from '../wire/lazy.js';
 import type { LiveStream } from './live-stream.js';
-import { Place } from './place.js';
+import { StreamSlot } from './stream-slot.js';
 import { StreamMap } from './stream-map.js';
 
 /** The live streams of one connection, by id, and what is known of other ids. */
 export class StreamTable extends StreamMap<LiveStream> {
   #occupied = 0;
   /** Of streams that are closed but for a reset that is not written yet. */
-  readonly #resets = new LazyMap<number, Place>();
+  readonly #resets = new LazyMap<number, StreamSlot>();
   #nextId: number;
   #highestSent = 0;
 
@@ -54,9 +54,9 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   /** A place for a stream of the remote's. */
-  place(): Place {
+  takeSlot(): StreamSlot {
     this.#occupied++;
-    return new Place(this);
+    return new StreamSlot(this);
   }
 
   /** A place is free again. */
@@ -65,7 +65,7 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   /** A reset of stream `id` is on its way, and keeps the stream's place until it is written. */
-  awaitReset(id: number, place: Place): void {
+  awaitReset(id: number, place: StreamSlot): void {
     place.awaitReset();
     this.#resets.set(id, place);
   }

@@ -4,7 +4,7 @@ import type { Fault, MemoryLink, Side } from '../transport/memory.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import type { Given } from '../wire/given.js';
+import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */
 export interface LinkMessage {

@@ -1,5 +1,5 @@
 import { MemoryClock, promisesSettled } from '../transport/memory-clock.js';
-import { checkNumber } from '../wire/given.js';
+import { checkNumber } from '../wire/check.js';
 
 /** Time in the hands of a test. */
 export interface VirtualTime {

@@ -2,7 +2,7 @@ import { asapScheduler, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
-import type { Given } from '../wire/given.js';
+import type { Given } from '../wire/check.js';
 import { MemoryTransport } from './memory-transport.js';
 import type { SocketClose } from './transport.js';
 

@@ -3,7 +3,7 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
-import { wrongOption } from '../wire/given.js';
+import { optionError } from '../wire/check.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
@@ -35,7 +35,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   readonly #unlisten: () => void;
 
   constructor(protected readonly socket: Socket) {
-    if (!isSocket(socket)) throw wrongOption('socket', 'a WebSocket', socket);
+    if (!isSocket(socket)) throw optionError('socket', 'a WebSocket', socket);
     socket.binaryType = 'arraybuffer';
     this.#unlisten = this.listen();
     socket.addEventListener('error', this.#onError);

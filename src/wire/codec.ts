@@ -1,5 +1,5 @@
 import type { Frame } from './frame.js';
-import { wrongOption } from './given.js';
+import { optionError } from './check.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
@@ -49,7 +49,7 @@ export function checkedCodec(codec: Codec): Codec {
     typeof codec.decode === 'function' &&
     typeof codec.encodePayload === 'function' &&
     typeof codec.decodePayload === 'function';
-  if (!isCodec) throw wrongOption('codec', expected, given);
+  if (!isCodec) throw optionError('codec', expected, given);
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
   return codec;

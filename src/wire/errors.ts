@@ -1,6 +1,6 @@
 import type { CloseReason } from './close-reason.js';
 import { ResetCode, resetCodeName } from './reset-code.js';
-import { isError } from './tags.js';
+import { isError } from './cross-realm.js';
 
 interface MuxErrorOptions extends ErrorOptions {
   readonly retriable?: boolean | undefined;

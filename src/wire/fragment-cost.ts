@@ -40,13 +40,13 @@ export function envelopeBound(frame: Frame): number {
 }
 
 /** Notes that a fragment frame's slice, of JSON text, stands within quotes as it is: nothing in it has to be escaped. */
-export function declarePlain(frame: Frame): void {
-  PLAIN.add(frame);
+export function markUnescaped(frame: Frame): void {
+  UNESCAPED.add(frame);
 }
 
-/** Whether {@link declarePlain} was told of a frame; to look at its text again would cost as much as sending it. */
-export function isPlain(frame: Frame): boolean {
-  return PLAIN.has(frame);
+/** Whether {@link markUnescaped} was told of a frame; to look at its text again would cost as much as sending it. */
+export function isUnescaped(frame: Frame): boolean {
+  return UNESCAPED.has(frame);
 }
 
 function textCut(encoded: string, from: number, budget: number): number {
@@ -97,7 +97,7 @@ function entryBound(key: string, value: unknown): number {
 }
 
 const DECLARED = new WeakSet();
-const PLAIN = new WeakSet<Frame>();
+const UNESCAPED = new WeakSet<Frame>();
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MOST_BYTES_PER_QUOTED_UNIT = 6;

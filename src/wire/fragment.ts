@@ -32,7 +32,7 @@ export const MAX_FRAME_BYTES = 65_536;
  * ```
  */
 export function splitFrame(frame: Frame, cap: number = MAX_FRAME_BYTES, codec: Codec): Frame[] {
-  const slicer = slicesOf(frame, cap, codec);
+  const slicer = slicerFor(frame, cap, codec);
   if (slicer === null) return [frame];
   const slices: Frame[] = [];
   while (!slicer.done) slices.push(slicer.next());
@@ -44,15 +44,15 @@ export function splitFrame(frame: Frame, cap: number = MAX_FRAME_BYTES, codec: C
  *
  * @throws ProtocolError as {@link splitFrame} does, a fragment that cannot be cut only when its turn comes
  */
-export function slicesOf(frame: Frame, cap: number, codec: Codec): Slicer | null {
+export function slicerFor(frame: Frame, cap: number, codec: Codec): Slicer | null {
   checkArguments(cap, codec);
   const encoded = encodePayloadOf(frame, codec);
-  return fits(frame, encoded, cap, codec) ? null : slicerOf(frame, encoded, cap, codec);
+  return fits(frame, encoded, cap, codec) ? null : newSlicer(frame, encoded, cap, codec);
 }
 
 /** The same for a frame that is on its way, of which {@link isSmall} is believed. */
-export function slicesToSend(frame: Frame, cap: number, codec: Codec): Slicer | null {
-  return isSmall(frame, encodePayloadOf(frame, codec), cap, codec) ? null : slicesOf(frame, cap, codec);
+export function slicerToSend(frame: Frame, cap: number, codec: Codec): Slicer | null {
+  return isSmall(frame, encodePayloadOf(frame, codec), cap, codec) ? null : slicerFor(frame, cap, codec);
 }
 
 /**
@@ -88,19 +88,19 @@ export function isSmall(frame: Frame, encodedPayload: Message | null, cap: numbe
  */
 export function checkFragmentable(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): void {
   checkArguments(cap, codec);
-  const slicer = slicerOf(frame, encodedPayload, cap, codec);
+  const slicer = newSlicer(frame, encodedPayload, cap, codec);
   if (slicer.hasRoom) return;
   while (!slicer.done) slicer.next();
 }
 
 function checkArguments(cap: number, codec: Codec | null | undefined): void {
   if (codec == null) throw new ProtocolError('expected a codec to cut frames with, got none');
-  if (!Number.isInteger(cap) || cap < SMALLEST_CAP) {
-    throw new ProtocolError(`expected a cap that is an integer of at least ${SMALLEST_CAP} bytes, got ${String(cap)}`);
+  if (!Number.isInteger(cap) || cap < MIN_CAP) {
+    throw new ProtocolError(`expected a cap that is an integer of at least ${MIN_CAP} bytes, got ${String(cap)}`);
   }
 }
 
-function slicerOf(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): Slicer {
+function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): Slicer {
   if (encodedPayload !== null) return new Slicer(frame, encodedPayload, cap, codec);
   const bytes = encodedLength(codec.encode(frame));
   throw violation(frame.stream, `expected the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
@@ -112,5 +112,5 @@ function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
   return OutgoingFrame.encodedBy(codec, frame) ?? codec.encodePayload(frame.payload);
 }
 
-const SMALLEST_CAP = 2;
+const MIN_CAP = 2;
 const MOST_TIMES_JSON = 8;

@@ -1,7 +1,7 @@
 import type { Frame } from './frame.js';
 import { toMapping } from './mapping.js';
 import { isPlainObject } from './plain-object.js';
-import { isArrayBuffer, isDate } from './tags.js';
+import { isArrayBuffer, isDate } from './cross-realm.js';
 
 /**
  * Whether two frames are equal in all twelve fields once defaults are filled in, so an omitted payload equals `ABSENT`.

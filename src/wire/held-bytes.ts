@@ -2,16 +2,16 @@ import type { Message } from './codec.js';
 import { encodedLength } from './length.js';
 
 /** The least that one held piece is charged, in bytes: small pieces cost more memory than their length. */
-export const LEAST_CHARGE = 64;
+export const MIN_CHARGE_BYTES = 64;
 
 /** What one held piece of so many bytes is charged. */
 export function chargeOf(bytes: number): number {
-  return Math.max(LEAST_CHARGE, bytes);
+  return Math.max(MIN_CHARGE_BYTES, bytes);
 }
 
 /** What a frame is charged that waits with this encoded part of a payload, or with none. */
 export function chargeOfPart(encoded: Message | null): number {
-  return encoded === null ? LEAST_CHARGE : chargeOf(encodedLength(encoded));
+  return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
 }
 
 /** Counts the bytes that one connection holds for its streams: unfinished payloads and those nobody has read yet. */

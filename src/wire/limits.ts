@@ -1,5 +1,5 @@
-import { checkNumber, checkObject } from './given.js';
-import type { Given } from './given.js';
+import { checkNumber, checkObject } from './check.js';
+import type { Given } from './check.js';
 
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
 export interface Rate {

@@ -2,7 +2,7 @@ import { ProtocolError } from './errors.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
 import { isPlainObject } from './plain-object.js';
-import { isArrayBuffer } from './tags.js';
+import { isArrayBuffer } from './cross-realm.js';
 import { violation } from './violation.js';
 
 /**

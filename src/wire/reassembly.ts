@@ -8,7 +8,7 @@ import { LazyMap } from './lazy.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 import { ResetCode } from './reset-code.js';
-import { isError } from './tags.js';
+import { isError } from './cross-realm.js';
 
 interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;

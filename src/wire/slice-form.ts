@@ -1,5 +1,5 @@
 import type { Codec, Message } from './codec.js';
-import { declarePlain, fragmentCut, hasFragmentCost, isOneByteEach } from './fragment-cost.js';
+import { markUnescaped, fragmentCut, hasFragmentCost, isOneByteEach } from './fragment-cost.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
@@ -51,7 +51,7 @@ export class SliceForm {
       nonce: frame.nonce ?? null,
       last_stream: frame.last_stream ?? null,
     };
-    if (typeof fragment === 'string' && hasFragmentCost(codec) && isOneByteEach(fragment)) declarePlain(slice);
+    if (typeof fragment === 'string' && hasFragmentCost(codec) && isOneByteEach(fragment)) markUnescaped(slice);
     return slice;
   }
 

@@ -42,7 +42,7 @@ export class Slicer {
   }
 
   /** Whether a slice was taken, and more are left. */
-  get begun(): boolean {
+  get inProgress(): boolean {
     return this.#position > 0 && !this.#done;
   }
 

@@ -1,6 +1,6 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
-import { isPromise } from '../../wire/tags.js';
+import { isPromise } from '../../wire/cross-realm.js';
 import { endAnswer, failAnswer, stopUpload } from '../answer.js';
 import { feed } from '../feed.js';
 import type { FeedOptions } from '../feed.js';
@@ -45,9 +45,9 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
   // Its opener has been told how it ended, and may count on nothing being done behind that.
   if (core.cause !== null) return EMPTY;
   const settle = (): void => {
-    core.line.settle();
+    core.line.handlerSettled();
   };
-  core.line.run();
+  core.line.handlerStarted();
   try {
     const input = project(stream.payload, stream);
     if (input === undefined) {

@@ -1,7 +1,7 @@
 import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
-import { checkNumber } from '../../wire/given.js';
+import { checkNumber } from '../../wire/check.js';
 import { checkOverflow } from '../overflow.js';
 import type { Outlet, Overflow } from '../overflow.js';
 import { pump } from '../pump.js';

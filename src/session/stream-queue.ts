@@ -1,7 +1,7 @@
 import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
-import { chargeOfPart, LEAST_CHARGE } from '../wire/held-bytes.js';
+import { chargeOfPart, MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /** One stream's frames that have not left yet; the one at the front may be in the middle of being cut. */
-export class Lane {
-  readonly #behind = new Fifo<Waiting>();
+export class StreamQueue {
+  readonly #rest = new Fifo<Waiting>();
   #front: Waiting;
   #slices: Slicer | null;
   #bytes: number;
@@ -40,7 +40,7 @@ export class Lane {
 
   /** Whether slices of the frame at the front have left, and others have not: it is bulk. */
   get cutting(): boolean {
-    return this.#slices?.begun === true;
+    return this.#slices?.inProgress === true;
   }
 
   /** Whether it begins with an open of which nothing has left. */
@@ -53,10 +53,10 @@ export class Lane {
     return this.#front.frame;
   }
 
-  /** Adds a frame to a lane that is not empty; gives the bytes it is counted with. */
+  /** Adds a frame to a queue that is not empty; gives the bytes it is counted with. */
   append(frame: OutgoingFrame): number {
     const waiting = weighed(frame);
-    this.#behind.push(waiting);
+    this.#rest.push(waiting);
     this.#bytes += waiting.bytes;
     return waiting.bytes;
   }
@@ -78,14 +78,14 @@ export class Lane {
   /** Takes everything; a frame that is being cut is given whole. */
   takeAll(): OutgoingFrame[] {
     const frames = [this.#front.frame];
-    for (let next = this.#behind.shift(); next !== undefined; next = this.#behind.shift()) frames.push(next.frame);
+    for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) frames.push(next.frame);
     return frames;
   }
 
   #advance(): void {
     this.#charge(this.#front.bytes);
     this.#slices = null;
-    const next = this.#behind.shift();
+    const next = this.#rest.shift();
     this.#empty = next === undefined;
     if (next !== undefined) this.#front = next;
   }
@@ -108,5 +108,5 @@ export function encodedPartOf(frame: Frame): Message | null {
 /** What a frame's payload takes, exact enough to share turns by: text is not measured for it. */
 export function roughBytesOf(frame: Frame): number {
   const encoded = encodedPartOf(frame) ?? '';
-  return LEAST_CHARGE + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
+  return MIN_CHARGE_BYTES + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { config, finalize, map, Observable, Subject } from 'rxjs';
-import { River } from '../../src/session/river.js';
+import { RestartingPipeline } from '../../src/session/restarting-pipeline.js';
 import { inTime } from '../support/session-time.js';
 
 /** A river whose pipeline throws at `'bad'`, and all that became of it. */
@@ -13,7 +13,7 @@ function rig(source: Observable<string>) {
         seen.push(value);
       }),
     );
-  const river = new River(
+  const river = new RestartingPipeline(
     made,
     (error) => seen.push(`failed: ${String(error)}`),
     () => seen.push('ended'),
@@ -44,7 +44,7 @@ describe('a river', () => {
       config.onUnhandledError = (error) => broken.push(error);
       const source = new Subject<string>();
       let left = 0;
-      const river = new River(
+      const river = new RestartingPipeline(
         () => source.pipe(finalize(() => left++)),
         (error) => broken.push(error),
       );
@@ -74,7 +74,7 @@ describe('a river', () => {
     expect(source.observed).toBe(false);
 
     let made = 0;
-    const stopped = new River(
+    const stopped = new RestartingPipeline(
       () => {
         made++;
         return source.pipe(map(() => fail()));
@@ -88,7 +88,7 @@ describe('a river', () => {
     expect([source.observed, made]).toEqual([false, 1]);
 
     let subscriptions = 0;
-    const inTheAct = new River(
+    const inTheAct = new RestartingPipeline(
       () =>
         new Observable<never>((subscriber) => {
           subscriptions++;
@@ -100,7 +100,7 @@ describe('a river', () => {
     inTheAct.start();
     expect([source.observed, subscriptions]).toEqual([false, 1]);
 
-    const breaksAndStops = new River(
+    const breaksAndStops = new RestartingPipeline(
       () =>
         new Observable<never>((subscriber) => {
           subscriptions++;

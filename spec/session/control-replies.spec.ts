@@ -58,7 +58,7 @@ describe('Answers', () => {
   });
 
   it.each<[string, (live: LiveStream, rig: Rig) => void]>([
-    ['pings', (_, rig) => rig.session.connection.ping(nothing, nothing)],
+    ['pings', (_, rig) => rig.session.control.ping(nothing, nothing)],
     ['resets', (live) => live.reset('user', ResetCode.CANCEL, '')],
   ])('does not count control frames that this side sends of itself: %s', (_what, send) => {
     const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });

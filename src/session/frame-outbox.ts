@@ -5,32 +5,35 @@ import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { encodedPartOf } from './lane.js';
+import { encodedPartOf } from './stream-queue.js';
 import { fittingReason } from './reason.js';
 import { Scheduler } from './scheduler.js';
 import type { Departures } from './scheduler.js';
 import type { Session } from './session.js';
 
-/** Where the river out begins: the frames that were accepted for sending, and what becomes of each. */
-export class Outbox implements Departures {
+/** Where the outbound pipeline begins: the frames that were accepted for sending, and what becomes of each. */
+export class FrameOutbox implements Departures {
   readonly scheduler: Scheduler;
-  /** The frames that were accepted for sending, for the session's one river. */
+  /** The frames that were accepted for sending, for the session's outbound pipeline. */
   readonly accepted$: Observable<OutgoingFrame>;
-  #river: Subscriber<OutgoingFrame> | null = null;
-  /** Why the frame that is in the river could not be written. */
+  #pipeline: Subscriber<OutgoingFrame> | null = null;
+  /**
+   * Why the frame that is in the pipeline could not be written. The pipeline is synchronous: its error comes to {@link unwritten} before
+   * the scheduler calls {@link sent} for the same frame, which then acts on it.
+   */
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
     this.scheduler = new Scheduler(session.transport, session.limits, this);
     // No Subject: there is one subscriber, and every frame comes this way.
-    this.accepted$ = new Observable((river) => {
-      this.#river = river;
+    this.accepted$ = new Observable((pipeline) => {
+      this.#pipeline = pipeline;
     });
   }
 
   /** Queues one whole frame. */
   send(frame: OutgoingFrame): void {
-    this.#river?.next(frame);
+    this.#pipeline?.next(frame);
   }
 
   /** A reset with as much of its reason as fits a message. */
@@ -63,13 +66,13 @@ export class Outbox implements Departures {
 
   /** A frame's turn has come; `false` when it is not for the remote, who is told nothing of a stream whose open has never left, unless it asked. */
   leaving(frame: Frame): boolean {
-    const { streams, answers } = this.session;
+    const { streams, replies } = this.session;
     const stream = frame.stream ?? 0;
-    if (frame.type === 'open') streams.get(stream)?.leaving();
-    return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || answers.owe(frame);
+    if (frame.type === 'open') streams.get(stream)?.openLeaving();
+    return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || replies.owes(frame);
   }
 
-  /** The frame that is in the river could not be written. */
+  /** The frame that is in the pipeline could not be written. */
   unwritten(error: unknown): void {
     this.#failure = { error };
   }
@@ -77,9 +80,9 @@ export class Outbox implements Departures {
   sent(slice: Frame): void {
     const failure = this.#failure;
     this.#failure = null;
-    const { answers, streams } = this.session;
+    const { replies, streams } = this.session;
     const stream = slice.stream ?? 0;
-    answers.sent(slice);
+    replies.sent(slice);
     if (failure !== null) this.unsendable(slice, failure.error);
     else if (slice.type === 'reset') {
       if (slice.more !== true) streams.resetWritten(stream);
@@ -90,7 +93,7 @@ export class Outbox implements Departures {
   }
 
   ping(answered: (ms: number) => void): () => void {
-    return this.session.connection.ping(answered);
+    return this.session.control.ping(answered);
   }
 
   broken(error: unknown): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Flood } from '../../src/session/flood.js';
+import { FloodGuard } from '../../src/session/flood-guard.js';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
@@ -9,7 +9,7 @@ import { inTime } from '../support/session-time.js';
 const KIB = 1024;
 const { PROTOCOL_ERROR, STREAM_CLOSED, ENHANCE_YOUR_CALM } = ResetCode;
 
-const flood = (limits: Partial<Limits> = {}): Flood => new Flood(resolveLimits(limits));
+const flood = (limits: Partial<Limits> = {}): FloodGuard => new FloodGuard(resolveLimits(limits));
 
 const repeat = (count: number, act: () => void): void => {
   for (let n = 0; n < count; n++) act();
@@ -29,7 +29,7 @@ const faultOf = (act: () => void): ConnectionFault => {
 /** A bucket that ends the connection, what takes of it, and its numbers as the protocol gives them. */
 interface Row {
   readonly limit: 'provokedResets' | 'junk' | 'pings';
-  readonly take: (flood: Flood) => void;
+  readonly take: (flood: FloodGuard) => void;
   readonly burst: number;
   readonly perSecond: number;
   readonly reason: string;
@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
   {
     limit: 'provokedResets',
     take: (of) => {
-      of.provokedReset(PROTOCOL_ERROR);
+      of.countProvokedReset(PROTOCOL_ERROR);
     },
     burst: 1_024,
     perSecond: 1,
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
   {
     limit: 'provokedResets',
     take: (of) => {
-      of.provokedReset(STREAM_CLOSED);
+      of.countProvokedReset(STREAM_CLOSED);
     },
     burst: 1_024,
     perSecond: 1,
@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
   {
     limit: 'junk',
     take: (of) => {
-      of.junk('a pong that answers no ping');
+      of.countJunk('a pong that answers no ping');
     },
     burst: 10_000,
     perSecond: 330,
@@ -66,7 +66,7 @@ const ROWS: readonly Row[] = [
   {
     limit: 'pings',
     take: (of) => {
-      of.ping();
+      of.countPing();
     },
     burst: 1_000,
     perSecond: 33,
@@ -123,9 +123,9 @@ describe('a flood', () => {
     ['of an application', 300],
   ])('is not made of resets that blame nobody: %s', (_name, code) => {
     const counted = flood({ provokedResets: { burst: 0, perSecond: 0 } });
-    counted.provokedReset(Number(code));
+    counted.countProvokedReset(Number(code));
     expect(() => {
-      counted.provokedReset(PROTOCOL_ERROR);
+      counted.countProvokedReset(PROTOCOL_ERROR);
     }).toThrow(ConnectionFault);
   });
 });
@@ -136,18 +136,18 @@ describe('resets of running handlers', () => {
     inTime((time) => {
       const counted = flood();
       repeat(999, () => {
-        counted.earlyReset();
+        counted.countEarlyReset();
       });
       expect(counted.refusal).toBeNull();
       repeat(10_000, () => {
-        counted.earlyReset();
+        counted.countEarlyReset();
       });
       expect(counted.refusal).toBe('more than 1000 at once and 100 per second resets of running handlers (resets)');
       time.advance(5);
       expect(counted.refusal).not.toBeNull();
       time.advance(5);
       expect(counted.refusal).toBeNull();
-      counted.earlyReset();
+      counted.countEarlyReset();
       expect(counted.refusal).not.toBeNull();
     }),
   );
@@ -160,10 +160,10 @@ describe('resets of running handlers', () => {
 
 describe('256 KiB received', () => {
   /** How many pings are taken before the connection would end. */
-  const pingsOf = (counted: Flood): number => {
+  const pingsOf = (counted: FloodGuard): number => {
     let taken = 0;
     try {
-      for (; taken < 100; taken++) counted.ping();
+      for (; taken < 100; taken++) counted.countPing();
     } catch {
       // This one was too many.
     }

@@ -223,7 +223,7 @@ describe('Outbox', () => {
     const accepted: string[] = [];
     const subscription = rig.session.outbox.accepted$.subscribe(({ type }) => accepted.push(type));
     rig.open({});
-    rig.session.connection.ping(
+    rig.session.control.ping(
       () => undefined,
       () => undefined,
     );

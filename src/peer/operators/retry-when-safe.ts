@@ -1,10 +1,10 @@
 import { endWith, from, map, merge, NEVER, retry, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
-import { isMuxError } from '../wire/errors.js';
-import type { AnyMuxError } from '../wire/errors.js';
-import { checkNumber, checkObject, wrongOption } from '../wire/given.js';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { fullJitter } from './full-jitter.js';
+import { isMuxError } from '../../wire/errors.js';
+import type { AnyMuxError } from '../../wire/errors.js';
+import { checkNumber, checkObject, optionError } from '../../wire/check.js';
+import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
+import { fullJitter } from '../full-jitter.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
@@ -54,7 +54,7 @@ export function retrySafely<T>(
 ): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
-    throw wrongOption('retry.delay', 'a number of at least 0 or a function', delay);
+    throw optionError('retry.delay', 'a number of at least 0 or a function', delay);
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {

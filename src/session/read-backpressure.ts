@@ -20,10 +20,10 @@ export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: fa
  *
  * As a clock it stands still meanwhile: the silence of a side that nobody listens to says nothing about it.
  */
-export class Reading implements Clock {
-  readonly #crowded = new LazySet<object>();
+export class ReadBackpressure implements Clock {
+  readonly #blocking = new LazySet<object>();
   /** Those that were waited for during the whole of `pauseMs`. */
-  readonly #excused = new LazySet<object>();
+  readonly #timedOut = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;
   #pausedMs = 0;
@@ -48,32 +48,32 @@ export class Reading implements Clock {
   }
 
   /** A stream holds too much that nobody has read. */
-  crowd(stream: object): void {
-    if (this.#unstoppable || this.#crowded.has(stream) || this.#excused.has(stream)) return;
-    this.#crowded.add(stream);
+  block(stream: object): void {
+    if (this.#unstoppable || this.#blocking.has(stream) || this.#timedOut.has(stream)) return;
+    this.#blocking.add(stream);
     if (this.paused) return;
     this.#pausedAt = asyncScheduler.now();
     this.transport.pause();
     this.#pause = patientTimer(this.pauseMs, () => {
-      for (const late of this.#crowded) this.#excused.add(late);
+      for (const late of this.#blocking) this.#timedOut.add(late);
       this.resume();
     });
   }
 
   /** A stream's consumer has caught up, or left. */
-  clear(stream: object): void {
-    this.#excused.delete(stream);
-    if (this.#crowded.delete(stream) && this.#crowded.size === 0) this.#read();
+  unblock(stream: object): void {
+    this.#timedOut.delete(stream);
+    if (this.#blocking.delete(stream) && this.#blocking.size === 0) this.#read();
   }
 
   /** Reads on whatever the streams hold. */
   resume(): void {
-    this.#crowded.clear();
+    this.#blocking.clear();
     this.#read();
   }
 
   /** Reads on to the end: the closing handshake has to be seen. */
-  finish(): void {
+  readToEnd(): void {
     this.#unstoppable = true;
     this.resume();
   }

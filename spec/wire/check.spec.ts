@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject } from '../../src/wire/given.js';
+import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject } from '../../src/wire/check.js';
 
 describe('checkNumber', () => {
   it.each([

@@ -3,18 +3,18 @@ import { LazyMap } from '../wire/lazy.js';
 import type { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { KeepaliveTimer } from './keepalive.js';
-import type { KeepaliveTimes, Line } from './keepalive.js';
-import { Outflow } from './outflow.js';
+import type { KeepaliveTimes, KeepaliveHost } from './keepalive.js';
+import { WriteProgress } from './write-progress.js';
 import { SOCKET_FULL_BYTES } from './pace.js';
 import { restTimer } from './patient-timer.js';
-import { STEADY_CLOCK } from './reading.js';
-import type { Clock } from './reading.js';
+import { STEADY_CLOCK } from './read-backpressure.js';
+import type { Clock } from './read-backpressure.js';
 import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
 export const CLOSING_MS = 2_000;
 /** How long what comes in counts as movement of a closing socket that takes nothing of what waits for it, in ms: longer than a side that lags stops reading. */
-const CHAT_MS = 8_000;
+const RECEIVE_ONLY_MS = 8_000;
 
 /** What is watched for: no movement for `ms` of a clock. */
 interface Watch {
@@ -22,9 +22,9 @@ interface Watch {
   readonly clock: Clock;
   readonly movedAt: () => number;
   /** Whether there is anything to see still. */
-  readonly going: () => boolean;
+  readonly isPending: () => boolean;
   /** There has been no movement; `true` to look on. */
-  readonly still: () => boolean;
+  readonly onStalled: () => boolean;
 }
 
 /**
@@ -32,10 +32,10 @@ interface Watch {
  * that the remote has made it take. So neither a slow upload nor a quiet peer is condemned, and a dead one is, whatever is sent to it.
  * Every watch has one timer at most, and none while there is nothing to see.
  */
-export class Vigil implements Line {
+export class Watchdog implements KeepaliveHost {
   readonly clock: Clock;
   readonly #keepalive: KeepaliveTimer | null;
-  readonly #outflow: Outflow;
+  readonly #writes: WriteProgress;
   /** Of the watches that are on. */
   readonly #timers = new LazyMap<'closing' | 'fragments' | 'outflow', Subscription>();
   readonly #stallFrom: number;
@@ -48,7 +48,7 @@ export class Vigil implements Line {
   ) {
     const { transport, limits, reading } = session;
     this.clock = reading;
-    this.#outflow = new Outflow(transport, reading);
+    this.#writes = new WriteProgress(transport, reading);
     this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
@@ -66,17 +66,17 @@ export class Vigil implements Line {
 
   /** A message of so many bytes was given to the socket. */
   sent(bytes: number): void {
-    this.#outflow.sent(bytes);
-    if (this.session.transport.bufferedAmount >= this.#stallFrom) this.#awaitOutflow();
+    this.#writes.sent(bytes);
+    if (this.session.transport.bufferedAmount >= this.#stallFrom) this.#watchStall();
   }
 
-  lifeAt(): number {
-    return Math.max(this.#receivedAt, this.#outflow.drainedAtHeard());
+  lastSignOfLifeAt(): number {
+    return Math.max(this.#receivedAt, this.#writes.drainedAtReadTime());
   }
 
   probe(): void {
-    this.#outflow.sendMute(() => {
-      this.session.connection.probe();
+    this.#writes.sendProbe(() => {
+      this.session.control.probe();
     });
   }
 
@@ -84,18 +84,18 @@ export class Vigil implements Line {
     this.#keepalive?.probeNow();
   }
 
-  dead(): void {
+  giveUp(): void {
     this.session.transport.terminate('no sign of life');
   }
 
   /** The closing handshake is due: the socket is given 2 s without movement. */
-  closing(): void {
+  watchClosing(): void {
     this.#watch('closing', () => ({
       ms: CLOSING_MS,
       clock: this.clock,
       movedAt: () => this.#closingMovedAt(),
-      going: () => true,
-      still: () => {
+      isPending: () => true,
+      onStalled: () => {
         this.session.transport.terminate('closing made no progress');
         return false;
       },
@@ -103,15 +103,15 @@ export class Vigil implements Line {
   }
 
   /** Fragments are outstanding: the remote is given `reassemblyTimeoutMs` in which nothing at all arrives. */
-  awaitFragments(reassembly: Pick<Reassembly, 'unfinished'>): void {
+  watchFragments(reassembly: Pick<Reassembly, 'unfinished'>): void {
     this.#watch('fragments', () => {
       const ms = this.session.limits.reassemblyTimeoutMs;
       return {
         ms,
         clock: this.clock,
         movedAt: () => this.#receivedAt,
-        going: () => reassembly.unfinished.length > 0,
-        still: () => {
+        isPending: () => reassembly.unfinished.length > 0,
+        onStalled: () => {
           for (const id of reassembly.unfinished)
             this.session.streams.get(id)?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${ms} ms (reassemblyTimeoutMs)`);
           return false;
@@ -129,21 +129,21 @@ export class Vigil implements Line {
   #closingMovedAt(): number {
     const { transport, scheduler } = this.session;
     const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0;
-    const tookAt = this.#outflow.tookAtHeard();
+    const tookAt = this.#writes.tookAtReadTime();
     const movedAt = Math.max(this.#receivedAt, tookAt);
-    return isTaken ? movedAt : Math.min(movedAt, tookAt + CHAT_MS);
+    return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);
   }
 
   /** The socket is full: it is given `stallMs` to take a byte. */
-  #awaitOutflow(): void {
+  #watchStall(): void {
     this.#watch('outflow', () => {
       const { transport, limits, scheduler } = this.session;
       return {
         ms: limits.stallMs,
         clock: STEADY_CLOCK,
-        movedAt: () => this.#outflow.tookAt(),
-        going: () => transport.bufferedAmount > 0,
-        still: () => {
+        movedAt: () => this.#writes.tookAt(),
+        isPending: () => transport.bufferedAmount > 0,
+        onStalled: () => {
           if (transport.bufferedAmount + scheduler.backlog.bytes < limits.stallBytes) return true;
           transport.terminate('slow consumer');
           return false;
@@ -154,7 +154,7 @@ export class Vigil implements Line {
 
   #watch(what: 'closing' | 'fragments' | 'outflow', begin: () => Watch): void {
     if (this.#stopped || this.#timers.has(what)) return;
-    const { ms, clock, movedAt, going, still } = begin();
+    const { ms, clock, movedAt, isPending, onStalled } = begin();
     let since = clock.now();
     const look = (): void => {
       const rest = Math.max(since, movedAt()) + ms - clock.now();
@@ -162,7 +162,7 @@ export class Vigil implements Line {
         // A timer that came late has seen nothing: the whole time starts anew.
         if (!onTime) since = clock.now();
         const hasMoved = Math.max(since, movedAt()) + ms > clock.now();
-        if (going() && (hasMoved || still())) {
+        if (isPending() && (hasMoved || onStalled())) {
           if (!hasMoved) since = clock.now();
           look();
         } else this.#timers.delete(what);

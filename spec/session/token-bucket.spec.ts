@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bucket } from '../../src/session/bucket.js';
+import { TokenBucket } from '../../src/session/token-bucket.js';
 import { inTime } from '../support/session-time.js';
 
 /** How many tokens a bucket gives before it has none, of `most` asked for. */
-const drain = (bucket: Bucket, most = 100): number => {
+const drain = (bucket: TokenBucket, most = 100): number => {
   let taken = 0;
   while (taken < most && bucket.take()) taken++;
   return taken;
@@ -11,7 +11,7 @@ const drain = (bucket: Bucket, most = 100): number => {
 
 describe('a token bucket', () => {
   it.each([0, 1, 2, 10])('gives its burst of %i at once, and not one more', (burst) => {
-    const bucket = new Bucket({ burst, perSecond: 1 });
+    const bucket = new TokenBucket({ burst, perSecond: 1 });
     expect(bucket.empty).toBe(burst === 0);
     expect(drain(bucket)).toBe(burst);
     expect(bucket.empty).toBe(true);
@@ -30,7 +30,7 @@ describe('a token bucket', () => {
   ])(
     'of %d tokens a second has, %i ms after it was emptied, %i of its 4',
     inTime<[number, number, number]>((time, perSecond, ms, tokens) => {
-      const bucket = new Bucket({ burst: 4, perSecond });
+      const bucket = new TokenBucket({ burst: 4, perSecond });
       drain(bucket);
       time.advance(ms);
       expect(bucket.empty).toBe(tokens === 0);
@@ -41,7 +41,7 @@ describe('a token bucket', () => {
   it(
     'keeps the part of a token that is not due yet, however often it is asked',
     inTime((time) => {
-      const bucket = new Bucket({ burst: 1, perSecond: 1 });
+      const bucket = new TokenBucket({ burst: 1, perSecond: 1 });
       drain(bucket);
       for (let n = 0; n < 9; n++) {
         time.advance(100);
@@ -55,7 +55,7 @@ describe('a token bucket', () => {
   it(
     'counts no time in which it was full',
     inTime((time) => {
-      const bucket = new Bucket({ burst: 2, perSecond: 1 });
+      const bucket = new TokenBucket({ burst: 2, perSecond: 1 });
       time.advance(60_000);
       expect(drain(bucket)).toBe(2);
       time.advance(999);
@@ -64,7 +64,7 @@ describe('a token bucket', () => {
   );
 
   it('holds what it earns otherwise, up to its burst', () => {
-    const bucket = new Bucket({ burst: 3, perSecond: 0 });
+    const bucket = new TokenBucket({ burst: 3, perSecond: 0 });
     drain(bucket);
     bucket.earn(2);
     expect(drain(bucket)).toBe(2);
@@ -76,7 +76,7 @@ describe('a token bucket', () => {
     'loses nothing by a clock that is set back, and goes on from there',
     inTime((time) => {
       time.advance(10_000);
-      const bucket = new Bucket({ burst: 2, perSecond: 1 });
+      const bucket = new TokenBucket({ burst: 2, perSecond: 1 });
       bucket.take();
       time.advance(-9_000);
       expect([bucket.take(), bucket.take()]).toEqual([true, false]);
@@ -86,7 +86,7 @@ describe('a token bucket', () => {
   );
 
   it('without a limit is never empty', () => {
-    const bucket = new Bucket({ burst: Infinity, perSecond: 0 });
+    const bucket = new TokenBucket({ burst: Infinity, perSecond: 0 });
     expect([drain(bucket, 10_000), bucket.empty]).toEqual([10_000, false]);
   });
 });

@@ -2,7 +2,7 @@ import { log } from '../logger.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { Limits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { Bucket } from './bucket.js';
+import { TokenBucket } from './token-bucket.js';
 
 /** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */
 export const BYTES_PER_PING = 256 * 1024;
@@ -11,9 +11,9 @@ export const BYTES_PER_PING = 256 * 1024;
 type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 
 /** Counts what a remote may do now and then, but not without end. Over a limit it throws the fault of the connection. */
-export class Flood {
+export class FloodGuard {
   /** One that is not there yet is full. */
-  readonly #buckets: Partial<Record<RateName, Bucket>> = {};
+  readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
   #unpaidBytes = 0;
 
   constructor(private readonly limits: Limits) {}
@@ -30,22 +30,22 @@ export class Flood {
     this.#unpaidBytes %= BYTES_PER_PING;
   }
 
-  ping(): void {
+  countPing(): void {
     this.#spend('pings', 'pings');
   }
 
   /** The remote has reset a stream whose handler is still at work. */
-  earlyReset(): void {
+  countEarlyReset(): void {
     this.#bucket('resets').take();
   }
 
   /** The remote made this side send a reset. */
-  provokedReset(code: ResetCode): void {
+  countProvokedReset(code: ResetCode): void {
     if (code === ResetCode.PROTOCOL_ERROR || code === ResetCode.STREAM_CLOSED) this.#spend('provokedResets', 'provoked resets');
   }
 
   /** A frame that makes no sense and does no harm. */
-  junk(what: string): void {
+  countJunk(what: string): void {
     log('debug', `rxmux: ignored ${what}`);
     this.#spend('junk', 'frames that make no sense');
   }
@@ -59,7 +59,7 @@ export class Flood {
     return `more than ${burst} at once and ${perSecond} per second ${what} (${name})`;
   }
 
-  #bucket(name: RateName): Bucket {
-    return (this.#buckets[name] ??= new Bucket(this.limits[name]));
+  #bucket(name: RateName): TokenBucket {
+    return (this.#buckets[name] ??= new TokenBucket(this.limits[name]));
   }
 }

@@ -1,7 +1,7 @@
 import { HeldBytes } from '../wire/held-bytes.js';
 import type { Limits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { Reading } from './reading.js';
+import type { ReadBackpressure } from './read-backpressure.js';
 
 /** Why a stream may not keep a payload: how it is reset. */
 export interface Excess {
@@ -15,7 +15,7 @@ export interface Keeper {
 }
 
 /** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
-export class Intake {
+export class ReceiveBudget {
   /** Payloads that are unfinished or unread. */
   readonly held: HeldBytes;
   /** What opens brought, and headers and trailers: their users have them as long as the streams live. The limit is the same, and of its own. */
@@ -23,7 +23,7 @@ export class Intake {
 
   constructor(
     private readonly limits: Limits,
-    private readonly reading: Reading,
+    private readonly reading: ReadBackpressure,
   ) {
     this.held = new HeldBytes(limits.maxHeldBytes);
     this.attached = new HeldBytes(limits.maxHeldBytes);
@@ -42,7 +42,7 @@ export class Intake {
     }
     if (!this.held.take(bytes)) return tooMuch(this.held, bytes);
     // Nothing more comes on a closed stream, so its reader holds nobody up.
-    if (unread >= pauseBytes && stream.phase !== 'closed') this.reading.crowd(stream);
+    if (unread >= pauseBytes && stream.phase !== 'closed') this.reading.block(stream);
     return null;
   }
 
@@ -54,7 +54,7 @@ export class Intake {
   /** A payload of `bytes` was read or dropped, which leaves `unread` of its stream. */
   read(stream: Keeper, unread: number, bytes: number): void {
     this.held.give(bytes);
-    if (unread < this.limits.pauseBytes) this.reading.clear(stream);
+    if (unread < this.limits.pauseBytes) this.reading.unblock(stream);
   }
 }
 

@@ -6,10 +6,10 @@ import type { ResetCode } from '../wire/reset-code.js';
 import type { Session } from './session.js';
 
 /** Nonces that wait, all together, in UTF-16 units. */
-const MOST_NONCE_UNITS = 1024 * 1024;
+const MAX_NONCE_UNITS = 1024 * 1024;
 
 /** The control frames that the remote alone causes. One that makes too many and does not read them is cut off. */
-export class Answers {
+export class ControlReplies {
   readonly #unsent = new LazySet<Frame>();
   /** UTF-16 units of the nonces among them. */
   #nonceUnits = 0;
@@ -26,7 +26,7 @@ export class Answers {
   }
 
   /** Whether a frame is an answer that has not left. */
-  owe(frame: Frame): boolean {
+  owes(frame: Frame): boolean {
     return this.#unsent.has(frame);
   }
 
@@ -39,7 +39,7 @@ export class Answers {
     this.#unsent.add(frame);
     this.#nonceUnits += frame.nonce?.length ?? 0;
     this.session.outbox.send(frame);
-    if (this.#nonceUnits > MOST_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MOST_NONCE_UNITS} characters of unread pongs`);
+    if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
     const { maxControlFrames } = this.session.limits;
     if (this.#unsent.size > maxControlFrames)
       throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Reading, STEADY_CLOCK } from '../../src/session/reading.js';
+import { ReadBackpressure, STEADY_CLOCK } from '../../src/session/read-backpressure.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 import { inTime } from '../support/session-time.js';
 
@@ -22,7 +22,7 @@ class Counted extends ScriptedTransport {
 
 const rig = (pauseMs = 5_000) => {
   const transport = new Counted();
-  return { transport, reading: new Reading(transport, pauseMs) };
+  return { transport, reading: new ReadBackpressure(transport, pauseMs) };
 };
 
 describe('reading', () => {
@@ -31,11 +31,11 @@ describe('reading', () => {
     inTime((time) => {
       const { transport, reading } = rig();
       expect(reading.paused).toBe(false);
-      reading.crowd(SLOW);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
+      reading.block(SLOW);
       expect([reading.paused, transport.calls]).toEqual([true, ['pause']]);
-      reading.clear(SLOW);
-      reading.clear(SLOW);
+      reading.unblock(SLOW);
+      reading.unblock(SLOW);
       expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
     }),
   );
@@ -44,18 +44,18 @@ describe('reading', () => {
     'goes on when the last has caught up that it still waits for, whoever else never does',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       time.advance(5_000);
       for (let nth = 0; nth < 2; nth++) {
-        reading.crowd(OTHER);
-        reading.crowd(SLOW);
-        reading.clear(OTHER);
+        reading.block(OTHER);
+        reading.block(SLOW);
+        reading.unblock(OTHER);
       }
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.clear(SLOW);
-      reading.crowd(SLOW);
+      reading.unblock(SLOW);
+      reading.block(SLOW);
       expect(reading.paused).toBe(true);
-      reading.clear(SLOW);
+      reading.unblock(SLOW);
       expect(transport.calls).toEqual(Array.from({ length: 4 }, () => ['pause', 'resume']).flat());
     }),
   );
@@ -64,11 +64,11 @@ describe('reading', () => {
     'waits for the last of several',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.crowd(SLOW);
-      reading.crowd(OTHER);
-      reading.clear(SLOW);
+      reading.block(SLOW);
+      reading.block(OTHER);
+      reading.unblock(SLOW);
       expect(transport.calls).toEqual(['pause']);
-      reading.clear(OTHER);
+      reading.unblock(OTHER);
       expect([transport.calls, time.isOver]).toEqual([['pause', 'resume'], true]);
     }),
   );
@@ -77,15 +77,15 @@ describe('reading', () => {
     'stops for pauseMs (%i) at most, and not again for the same stream',
     inTime<[number]>((time, pauseMs) => {
       const { transport, reading } = rig(pauseMs);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       time.advance(pauseMs - 1);
       expect(reading.paused).toBe(true);
       time.advance(1);
       expect([reading.paused, transport.calls]).toEqual([false, ['pause', 'resume']]);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.clear(SLOW);
-      reading.crowd(SLOW);
+      reading.unblock(SLOW);
+      reading.block(SLOW);
       expect([reading.paused, transport.calls]).toEqual([true, ['pause', 'resume', 'pause']]);
     }),
   );
@@ -94,9 +94,9 @@ describe('reading', () => {
     'counts its time from the first stream, not from the last',
     inTime((time) => {
       const { reading } = rig();
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       time.advance(4_000);
-      reading.crowd(OTHER);
+      reading.block(OTHER);
       time.advance(999);
       expect(reading.paused).toBe(true);
       time.advance(1);
@@ -108,16 +108,16 @@ describe('reading', () => {
     'stops for another stream while one has used up its time',
     inTime((time) => {
       const { reading } = rig();
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       time.advance(5_000);
-      reading.crowd(OTHER);
+      reading.block(OTHER);
       expect(reading.paused).toBe(true);
     }),
   );
 
   it('is not begun by a stream that holds nobody up', () => {
     const { transport, reading } = rig();
-    reading.clear(SLOW);
+    reading.unblock(SLOW);
     reading.resume();
     expect(transport.calls).toEqual([]);
   });
@@ -126,11 +126,11 @@ describe('reading', () => {
     'goes on whatever the streams hold when it is told to, and may stop again',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.crowd(SLOW);
-      reading.crowd(OTHER);
+      reading.block(SLOW);
+      reading.block(OTHER);
       reading.resume();
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       expect(transport.calls).toEqual(['pause', 'resume', 'pause']);
     }),
   );
@@ -139,10 +139,10 @@ describe('reading', () => {
     'never stops again once the socket closes, so that the handshake is seen',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.crowd(SLOW);
-      reading.finish();
-      reading.crowd(SLOW);
-      reading.crowd(OTHER);
+      reading.block(SLOW);
+      reading.readToEnd();
+      reading.block(SLOW);
+      reading.block(OTHER);
       expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
     }),
   );
@@ -161,13 +161,13 @@ describe('reading as a clock', () => {
       };
       look(0);
       look(100);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       look(0);
       look(300);
-      reading.clear(SLOW);
+      reading.unblock(SLOW);
       look(0);
       look(10);
-      reading.crowd(SLOW);
+      reading.block(SLOW);
       look(6_000);
       expect(looks).toEqual([1_000, 1_100, 1_100, 1_100, 1_100, 1_110, 2_110]);
     }),

@@ -4,7 +4,7 @@ import type { StreamTable } from './stream-table.js';
  * The place of a stream that the remote opened, one of `maxStreams`. It is kept until the stream is closed, a reset of it
  * is written, and its handler has settled: a remote that resets fast, or does not read, gets no others meanwhile.
  */
-export class Place {
+export class StreamSlot {
   #live = true;
   #running = false;
   #resetting = false;
@@ -18,12 +18,12 @@ export class Place {
   }
 
   /** The handler begins. */
-  run(): void {
+  handlerStarted(): void {
     if (this.#live) this.#running = true;
   }
 
   /** The handler has settled. */
-  settle(): void {
+  handlerSettled(): void {
     this.#running = false;
     this.#check();
   }

@@ -41,7 +41,7 @@ const WATCHES: readonly Watch[] = [
     what: 'a connection that does not answer a ping',
     options: { keepalive: KEEPALIVE },
     begin: ({ session }) => {
-      session.vigil.probeNow();
+      session.watchdog.probeNow();
     },
     ms: 10_000,
     fate: terminated,
@@ -71,7 +71,7 @@ const WATCHES: readonly Watch[] = [
     what: 'a closing socket that does not move',
     options: {},
     begin: ({ session }) => {
-      session.vigil.closing();
+      session.watchdog.watchClosing();
     },
     ms: 2_000,
     fate: terminated,
@@ -132,7 +132,7 @@ describe('a socket that takes no byte', () => {
     inTime<[string, number, number, string | null]>((time, _what, stallBytes, waiting, fate) => {
       const rig = new Rig({ limits: { stallBytes } });
       rig.transport.bufferedAmount = waiting;
-      rig.session.vigil.sent(waiting);
+      rig.session.watchdog.sent(waiting);
       time.advance(300_000);
       expect(rig.transport.terminated).toBe(fate);
       expect(time.isOver).toBe(fate !== null);
@@ -144,7 +144,7 @@ describe('a socket that takes no byte', () => {
     inTime((time) => {
       const rig = new Rig({ limits: { stallBytes: 2_000_000 } });
       rig.transport.bufferedAmount = 1_100_000;
-      rig.session.vigil.sent(1_100_000);
+      rig.session.watchdog.sent(1_100_000);
       const stream = rig.open();
       rig.send(stream, { payload: 'x'.repeat(1_000_000) });
       expect(rig.session.scheduler.backlog.bytes).toBeGreaterThan(900_000);
@@ -174,7 +174,7 @@ describe('a closing socket', () => {
     inTime<[string, (rig: Rig) => void]>((time, _what, move) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = 100_000;
-      rig.session.vigil.lifeAt();
+      rig.session.watchdog.lastSignOfLifeAt();
       rig.session.closing.drain(0, NO_ERROR, '');
       for (let n = 0; n < 3; n++) {
         time.advance(1_900);
@@ -196,7 +196,7 @@ describe('a closing socket', () => {
     inTime<[string, number, number]>((time, _what, held, ms) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = held;
-      rig.session.vigil.lifeAt();
+      rig.session.watchdog.lastSignOfLifeAt();
       rig.session.closing.drain(0, NO_ERROR, '');
       for (let at = 1_000; at < ms; at += 1_000) {
         time.advance(1_000);
@@ -237,12 +237,12 @@ describe('a sign of life', () => {
     'is when the last frame came, or when bytes were last taken that the socket had held back, whichever is later',
     inTime((time) => {
       const rig = new Rig();
-      const { vigil } = rig.session;
-      const looks: number[] = [vigil.lifeAt()];
+      const { watchdog } = rig.session;
+      const looks: number[] = [watchdog.lastSignOfLifeAt()];
       const at = (ms: number, act: () => void) => {
         time.advance(ms - time.now);
         act();
-        looks.push(vigil.lifeAt());
+        looks.push(watchdog.lastSignOfLifeAt());
       };
       at(100, () => undefined);
       at(200, () => {
@@ -267,9 +267,9 @@ describe('a sign of life', () => {
     inTime((time) => {
       const rig = new Rig();
       time.advance(100);
-      rig.session.vigil.probe();
+      rig.session.watchdog.probe();
       expect(rig.news).toMatchObject([{ type: 'ping' }]);
-      expect(rig.session.vigil.lifeAt()).toBe(0);
+      expect(rig.session.watchdog.lastSignOfLifeAt()).toBe(0);
     }),
   );
 
@@ -278,15 +278,15 @@ describe('a sign of life', () => {
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1 } });
       const { live } = rig.remote(1);
-      const { vigil } = rig.session;
+      const { watchdog } = rig.session;
       time.advance(100);
       live.keep(1);
       time.advance(1_000);
-      expect([vigil.clock.paused, vigil.clock.now()]).toEqual([true, 100]);
+      expect([watchdog.clock.paused, watchdog.clock.now()]).toEqual([true, 100]);
       live.read(1);
       time.advance(50);
       rig.receive({ type: 'later' });
-      expect([vigil.clock.paused, vigil.clock.now(), vigil.lifeAt()]).toEqual([false, 150, 150]);
+      expect([watchdog.clock.paused, watchdog.clock.now(), watchdog.lastSignOfLifeAt()]).toEqual([false, 150, 150]);
     }),
   );
 });
@@ -328,8 +328,8 @@ describe('timers', () => {
       'there is one for a closing socket, however often it begins to close',
       1,
       ({ session }) => {
-        session.vigil.closing();
-        session.vigil.closing();
+        session.watchdog.watchClosing();
+        session.watchdog.watchClosing();
       },
       {},
     ],
@@ -351,7 +351,7 @@ describe('timers', () => {
   it('there is one for a keepalive that is asked to probe at once, again and again', () => {
     const nag = (rig: Rig) => {
       interval(1_100).subscribe(() => {
-        rig.session.vigil.probeNow();
+        rig.session.watchdog.probeNow();
       });
     };
     // Whoever nags has a timer too.
@@ -373,13 +373,13 @@ describe('timers', () => {
     'do not begin any more once the watch is over',
     inTime((time) => {
       const rig = new Rig({ keepalive: KEEPALIVE, limits: { stallBytes: 1 } });
-      const { vigil } = rig.session;
+      const { watchdog } = rig.session;
       rig.transport.end();
       rig.transport.bufferedAmount = 10;
-      vigil.sent(10);
-      vigil.closing();
-      vigil.awaitFragments({ unfinished: [1] });
-      vigil.probeNow();
+      watchdog.sent(10);
+      watchdog.watchClosing();
+      watchdog.watchFragments({ unfinished: [1] });
+      watchdog.probeNow();
       expect([time.isOver, rig.sent]).toEqual([true, []]);
     }),
   );

@@ -14,7 +14,7 @@ import type { Session } from './session.js';
 const PONG_ENVELOPE_BYTES = 64;
 
 /** Each of them looks at every stream, and an honest side sends two or three. */
-const MOST_GOAWAYS = 100;
+const MAX_GOAWAYS = 100;
 
 /** A ping under way. */
 interface Ping {
@@ -24,7 +24,7 @@ interface Ping {
 }
 
 /** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
-export class Connection implements Sink<CompleteFrame> {
+export class ControlStream implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
@@ -66,26 +66,26 @@ export class Connection implements Sink<CompleteFrame> {
   }
 
   /** The socket is gone. */
-  lose(reason: CloseReason): void {
+  connectionLost(reason: CloseReason): void {
     this.#lost = reason;
     for (const ping of this.#pings.values()) ping.lost(reason);
     this.#pings.clear();
   }
 
   /** The goaway that announces this side's end. */
-  farewell(code: ResetCode, reason: string): OutgoingFrame {
+  announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
     const frame = { type: 'goaway', code, last_stream: this.goaway.announce() };
     return new OutgoingFrame({ ...frame, reason: this.session.outbox.fittingReason(reason, frame, null) }, null);
   }
 
   #answer({ nonce }: CompleteFrame): void {
     const { session } = this;
-    session.flood.ping();
+    session.flood.countPing();
     if (nonce !== null && this.#tooLong(nonce)) {
-      session.flood.junk('a ping whose pong would not fit a message');
+      session.flood.countJunk('a ping whose pong would not fit a message');
       return;
     }
-    session.answers.pong(nonce);
+    session.replies.pong(nonce);
   }
 
   #tooLong(nonce: string): boolean {
@@ -98,7 +98,7 @@ export class Connection implements Sink<CompleteFrame> {
   #answered({ nonce }: CompleteFrame): void {
     const ping = nonce === null ? undefined : this.#pings.get(nonce);
     if (nonce === null || ping === undefined) {
-      this.session.flood.junk('a pong that answers no ping');
+      this.session.flood.countJunk('a pong that answers no ping');
       return;
     }
     this.#pings.delete(nonce);
@@ -106,9 +106,9 @@ export class Connection implements Sink<CompleteFrame> {
   }
 
   #goneAway(frame: CompleteFrame): void {
-    if (++this.#goaways > MOST_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MOST_GOAWAYS} goaways`);
+    if (++this.#goaways > MAX_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MAX_GOAWAYS} goaways`);
     const last = this.goaway.receive(frame.last_stream, frame.code);
-    if (last === null) this.session.flood.junk('a goaway that says nothing new');
+    if (last === null) this.session.flood.countJunk('a goaway that says nothing new');
     else this.session.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
   }
 }

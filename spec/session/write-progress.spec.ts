@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Outflow } from '../../src/session/outflow.js';
-import { Reading } from '../../src/session/reading.js';
+import { WriteProgress } from '../../src/session/write-progress.js';
+import { ReadBackpressure } from '../../src/session/read-backpressure.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 import { inTime } from '../support/session-time.js';
 import type { SessionTime } from '../support/session-time.js';
@@ -71,7 +71,7 @@ describe('Outflow', () => {
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
       time.advance(5);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       transport.bufferedAmount = 0;
@@ -85,7 +85,7 @@ describe('Outflow', () => {
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
       give(500);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       transport.bufferedAmount = 10;
@@ -98,7 +98,7 @@ describe('Outflow', () => {
     'hides no later bytes behind a mute message once that is gone',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       transport.bufferedAmount = 20;
@@ -119,7 +119,7 @@ describe('Outflow', () => {
     inTime((time) => {
       const { outflow, transport } = setUp(time);
       time.advance(5);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         outflow.sent(30);
         transport.bufferedAmount = 44;
       });
@@ -134,7 +134,7 @@ describe('Outflow', () => {
     'forgives a mute message only what is left of it',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       transport.bufferedAmount = 20;
@@ -150,7 +150,7 @@ describe('Outflow', () => {
     'sees no life in a mute message however often a part of it is taken',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       for (const left of [20, 10, 0]) {
@@ -165,7 +165,7 @@ describe('Outflow', () => {
     'mutes nothing when the mute message was not given to the socket',
     inTime((time) => {
       const { outflow, give, transport } = setUp(time);
-      outflow.sendMute(() => undefined);
+      outflow.sendProbe(() => undefined);
       time.advance(10);
       give(1);
       transport.bufferedAmount = 0;
@@ -178,7 +178,7 @@ describe('Outflow', () => {
     inTime((time) => {
       const { outflow, give, reading, transport } = setUp(time);
       const stream = {};
-      reading.crowd(stream);
+      reading.block(stream);
       time.advance(100);
       give(200);
       transport.bufferedAmount = 0;
@@ -187,7 +187,7 @@ describe('Outflow', () => {
       time.advance(100);
       transport.bufferedAmount = 100;
       expect(both(outflow)).toEqual([210, 10]);
-      reading.clear(stream);
+      reading.unblock(stream);
       time.advance(5);
       transport.bufferedAmount = 50;
       expect(both(outflow)).toEqual([215, 15]);
@@ -201,7 +201,7 @@ describe('Outflow', () => {
       for (let n = 0; n < 3; n++) {
         time.advance(50);
         outflow.sent(1_000_000);
-        expect(outflow.drainedAtHeard()).toBe(10);
+        expect(outflow.drainedAtReadTime()).toBe(10);
       }
     }),
   );
@@ -213,7 +213,7 @@ describe('Outflow', () => {
       give(100_000);
       transport.bufferedAmount -= 1;
       time.advance(50);
-      expect(outflow.drainedAtHeard()).toBe(10);
+      expect(outflow.drainedAtReadTime()).toBe(10);
     }),
   );
 
@@ -227,13 +227,13 @@ describe('Outflow', () => {
       const { outflow, give, transport } = setUp(time);
       give(bytes);
       time.advance(ms);
-      expect(outflow.drainedAtHeard()).toBe(10);
+      expect(outflow.drainedAtReadTime()).toBe(10);
       time.advance(50);
       transport.bufferedAmount -= 1;
       give(1);
       transport.bufferedAmount -= 1;
       give(1);
-      expect(outflow.drainedAtHeard()).toBe(drainedAt);
+      expect(outflow.drainedAtReadTime()).toBe(drainedAt);
     }),
   );
 
@@ -243,14 +243,14 @@ describe('Outflow', () => {
       const { outflow, give, reading, transport } = setUp(time);
       give(20_000);
       time.advance(50);
-      expect(outflow.drainedAtHeard()).toBe(10);
-      reading.crowd({});
+      expect(outflow.drainedAtReadTime()).toBe(10);
+      reading.block({});
       time.advance(50);
       transport.bufferedAmount = 0;
-      expect([outflow.drainedAtHeard(), outflow.tookAt()]).toEqual([60, 10]);
+      expect([outflow.drainedAtReadTime(), outflow.tookAt()]).toEqual([60, 10]);
       give(1);
       transport.bufferedAmount = 0;
-      expect(outflow.drainedAtHeard()).toBe(60);
+      expect(outflow.drainedAtReadTime()).toBe(60);
     }),
   );
 
@@ -260,28 +260,28 @@ describe('Outflow', () => {
       const { outflow, give, transport } = setUp(time);
       give(20_000);
       time.advance(10);
-      outflow.sendMute(() => {
+      outflow.sendProbe(() => {
         give(30);
       });
       transport.bufferedAmount -= 30;
       time.advance(10);
-      expect(outflow.drainedAtHeard()).toBe(10);
+      expect(outflow.drainedAtReadTime()).toBe(10);
       transport.bufferedAmount -= 1;
-      expect(outflow.drainedAtHeard()).toBe(30);
+      expect(outflow.drainedAtReadTime()).toBe(30);
     }),
   );
 });
 
-function both(outflow: Outflow): [number, number] {
-  return [outflow.tookAt(), outflow.tookAtHeard()];
+function both(outflow: WriteProgress): [number, number] {
+  return [outflow.tookAt(), outflow.tookAtReadTime()];
 }
 
 /** An outflow that begins at 10. */
 function setUp(time: SessionTime) {
   time.advance(10);
   const transport = new ScriptedTransport();
-  const reading = new Reading(transport, 5_000);
-  const outflow = new Outflow(transport, reading);
+  const reading = new ReadBackpressure(transport, 5_000);
+  const outflow = new WriteProgress(transport, reading);
   const give = (bytes: number): void => {
     transport.bufferedAmount += bytes;
     outflow.sent(bytes);

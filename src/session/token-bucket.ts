@@ -2,7 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { Rate } from '../wire/limits.js';
 
 /** A token bucket on the rxjs clock, so that a TestScheduler's time fills it too. */
-export class Bucket {
+export class TokenBucket {
   #tokens: number;
   #filledAt = 0;
 

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isArrayBuffer, isDate, isError, isPromise } from '../../src/wire/tags.js';
+import { isArrayBuffer, isDate, isError, isPromise } from '../../src/wire/cross-realm.js';
 
 class Failure extends RangeError {}
 

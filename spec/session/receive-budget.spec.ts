@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Intake } from '../../src/session/intake.js';
-import { Reading } from '../../src/session/reading.js';
+import { ReceiveBudget } from '../../src/session/receive-budget.js';
+import { ReadBackpressure } from '../../src/session/read-backpressure.js';
 import type { StreamPhase } from '../../src/session/stream-state.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
@@ -15,8 +15,8 @@ const OPEN = { phase: 'open' } as const;
 const rig = (limits: Partial<Limits> = {}) => {
   const resolved = resolveLimits(limits);
   const transport = new ScriptedTransport();
-  const reading = new Reading(transport, resolved.pauseMs);
-  return { transport, reading, intake: new Intake(resolved, reading) };
+  const reading = new ReadBackpressure(transport, resolved.pauseMs);
+  return { transport, reading, intake: new ReceiveBudget(resolved, reading) };
 };
 
 describe('unread payloads', () => {
@@ -104,7 +104,7 @@ describe('a consumer that lags', () => {
   it('holds nobody up any more once its stream is closed, though a handler is still at work', () => {
     const session = new Rig({ limits: { pauseBytes: 10 } });
     const { live } = session.remote(1);
-    live.run();
+    live.handlerStarted();
     live.keep(10);
     expect(session.transport.paused).toBe(true);
     session.receive({ type: 'reset', stream: 1, code: ResetCode.CANCEL });

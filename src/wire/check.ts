@@ -15,12 +15,12 @@ export type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
  * @throws TypeError unless `value` is a number of at least `smallest` (default 0); `Infinity` passes
  */
 export function checkNumber(name: string, value: unknown, smallest = 0): void {
-  if (typeof value !== 'number' || !(value >= smallest)) throw wrongOption(name, `a number of at least ${smallest}`, value);
+  if (typeof value !== 'number' || !(value >= smallest)) throw optionError(name, `a number of at least ${smallest}`, value);
 }
 
 /** @throws TypeError unless `value` is a function */
 export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw wrongOption(name, 'a function', value);
+  if (typeof value !== 'function') throw optionError(name, 'a function', value);
 }
 
 /** @throws TypeError unless each of these options is a function, where it is given */
@@ -30,16 +30,16 @@ export function checkFunctions(options: Readonly<Record<string, unknown>>): void
 
 /** @throws TypeError unless `value` is a boolean */
 export function checkBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw wrongOption(name, 'a boolean', value);
+  if (typeof value !== 'boolean') throw optionError(name, 'a boolean', value);
 }
 
 /** @throws TypeError unless `value` is an object that options are read from; `expected` says what may be given */
 export function checkObject(name: string, value: unknown, expected = 'an object'): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongOption(name, expected, value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, expected, value);
 }
 
 /** What is thrown for an option that is not what it should be. */
-export function wrongOption(name: string, expected: string, value: unknown): TypeError {
+export function optionError(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
 }
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { Intake } from '../../src/session/intake.js';
-import { Reading } from '../../src/session/reading.js';
-import { Counted, UNCOUNTED } from '../../src/session/unread.js';
+import { ReceiveBudget } from '../../src/session/receive-budget.js';
+import { ReadBackpressure } from '../../src/session/read-backpressure.js';
+import { CountedUnreadBytes, UNCOUNTED } from '../../src/session/unread-bytes.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 import { Rig } from '../support/session-rig.js';
 
 function counting() {
   const limits = resolveLimits({ maxHeldBytes: 100 });
-  const intake = new Intake(limits, new Reading(new ScriptedTransport(), limits.pauseMs));
-  return { intake, unread: new Counted({ phase: 'open' }, intake) };
+  const intake = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs));
+  return { intake, unread: new CountedUnreadBytes({ phase: 'open' }, intake) };
 }
 
 describe('what a consumer has not come to', () => {
@@ -50,7 +50,7 @@ describe('the end of a stream', () => {
     const stream = rig.remote(1, { end: true });
     stream.live.handOver();
     rig.send(stream, { end: true });
-    expect([stream.ends, rig.session.intake.held.used]).toEqual([[{ how: 'ended' }], 0]);
+    expect([stream.ends, rig.session.receiveBudget.held.used]).toEqual([[{ how: 'ended' }], 0]);
   });
 
   it.each([
@@ -59,15 +59,15 @@ describe('the end of a stream', () => {
   ])('%s', (_what, isRead, held) => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
-    stream.live.run();
+    stream.live.handlerStarted();
     stream.live.keep(100);
     stream.onGone = () => {
       if (isRead) stream.live.handOver();
-      stream.live.settle();
+      stream.live.handlerSettled();
     };
     rig.send(stream, { end: true });
-    expect([stream.live.phase, rig.session.intake.held.used]).toEqual(['closed', held]);
+    expect([stream.live.phase, rig.session.receiveBudget.held.used]).toEqual(['closed', held]);
     stream.live.read(100);
-    expect(rig.session.intake.held.used).toBe(0);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
-import type { Excess, Intake, Keeper } from './intake.js';
+import type { Excess, ReceiveBudget, Keeper } from './receive-budget.js';
 
 /** What one stream's consumer has received and not come to yet, as its connection counts it. */
-export interface Unread {
+export interface UnreadBytes {
   /** Counts a payload; gives what is over a limit, or `null`. */
   keep(bytes: number): Excess | null;
   /** A payload that was kept has been read or dropped. */
@@ -9,24 +9,24 @@ export interface Unread {
   /** Nothing more comes, and somebody still comes to the rest. */
   handOver(): void;
   /** Nobody comes to the rest, unless it was handed over. Gives what counts from here on. */
-  drop(): Unread;
+  drop(): UnreadBytes;
 }
 
 /** Of a stream that nobody works on: nothing would ever be given back. */
-export const UNCOUNTED: Unread = {
+export const UNCOUNTED: UnreadBytes = {
   keep: () => null,
   read: () => undefined,
   handOver: () => undefined,
   drop: () => UNCOUNTED,
 };
 
-export class Counted implements Unread {
+export class CountedUnreadBytes implements UnreadBytes {
   #bytes = 0;
   #isHandedOver = false;
 
   constructor(
     private readonly stream: Keeper,
-    private readonly intake: Intake,
+    private readonly intake: ReceiveBudget,
   ) {}
 
   keep(bytes: number): Excess | null {
@@ -44,7 +44,7 @@ export class Counted implements Unread {
     this.#isHandedOver = true;
   }
 
-  drop(): Unread {
+  drop(): UnreadBytes {
     if (this.#isHandedOver) return this;
     this.read(this.#bytes);
     return UNCOUNTED;
