@@ -91,22 +91,22 @@ describe('prescan: one complete value', () => {
   });
 
   it('counts the values that are bytes', () => {
-    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa2, 0xc4, 0x80])).toEqual({ blobs: 3, marked: null });
+    expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa2, 0xc4, 0x80])).toEqual({ blobs: 3, bomTexts: null });
   });
 
   it('tells of texts of more than 200 bytes that begin with a byte order mark', () => {
-    const marked = (size: number): number[] => [0xef, 0xbb, 0xbf, ...zeros(size - 3)];
+    const bomTexts = (size: number): number[] => [0xef, 0xbb, 0xbf, ...zeros(size - 3)];
     const bytes = [
       0x95,
       0xd9,
       200,
-      ...marked(200),
+      ...bomTexts(200),
       0xd9,
       201,
-      ...marked(201),
+      ...bomTexts(201),
       0xc4,
       201,
-      ...marked(201),
+      ...bomTexts(201),
       0xd9,
       201,
       0xef,
@@ -114,9 +114,9 @@ describe('prescan: one complete value', () => {
       0xbc,
       ...zeros(198),
     ];
-    expect(scan([...bytes, 0xda, 1, 0, ...marked(256)])).toEqual({
+    expect(scan([...bytes, 0xda, 1, 0, ...bomTexts(256)])).toEqual({
       blobs: 1,
-      marked: [
+      bomTexts: [
         { head: 203, from: 205, size: 201 },
         { head: 812, from: 815, size: 256 },
       ],

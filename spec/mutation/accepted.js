@@ -159,7 +159,7 @@ export const ACCEPTED = [
     { code: 'shape === undefined', mutant: 'false', why: NARROWING },
     { code: '(shape & LENGTH_BITS) !== 0', mutant: 'true', why: FASTER },
     { code: 'kind === BYTES', mutant: 'true', within: 'blobs += 1', why: FASTER },
-    { code: 'blobs === 0 && marked === null', mutant: 'false', why: MEMORY },
+    { code: 'blobs === 0 && bomTexts === null', mutant: 'false', why: MEMORY },
   ]),
   ...of('src/session/admission.ts', [
     { code: '`an open of stream ${id}: ${refusal}`', why: 'only the text of a line at debug' },
@@ -172,7 +172,6 @@ export const ACCEPTED = [
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
-  ...of('src/session/stream-queue.ts', [
     { code: 'next !== undefined', mutant: 'true', why: 'of a queue that is empty the front is not read' },
   ]),
   ...of('src/session/backlog.ts', [
@@ -203,7 +202,6 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/frame-outbox.ts', [
     { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
-    { code: "frame.type === 'open'", mutant: 'true', within: 'leaving()', why: 'nothing else of a stream leaves before its open' },
   ]),
   ...of('src/session/write-progress.ts', [
     { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
@@ -211,7 +209,7 @@ export const ACCEPTED = [
   ...of('src/session/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/session/watchdog.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
-    ...["'closing'", "'fragments'", "'outflow'"].map((code) => ({ code, why: 'any name will do that is its own' })),
+    ...["'closing'", "'fragments'", "'stall'"].map((code) => ({ code, why: 'any name will do that is its own' })),
     { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
   ]),
   ...of('src/session/keepalive.ts', [{ code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' }]),
@@ -239,6 +237,7 @@ export const ACCEPTED = [
   ...of('src/session/session.ts', [
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= this.limits.maxPayloadBytes', why: FASTER },
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
+    { code: "frame.type === 'open'", mutant: 'true', why: 'nothing else of a stream leaves before its open' },
   ]),
   ...of('src/session/live-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },
@@ -251,7 +250,7 @@ export const ACCEPTED = [
   ...of('src/session/closing.ts', [
     { code: "''", within: "#reason = ''", why: 'never read before a drain has set it' },
     { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'a timer is replaced by one for the same time' },
-    { code: "'final'", why: 'all other phases are asked for by name, this one never is' },
+    { code: "'flushing'", why: 'all other phases are asked for by name, this one never is' },
   ]),
   ...of('src/session/control-stream.ts', [
     { code: '++this.#pinged', why: 'each nonce differs from all others either way' },

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { BulkWindow, CONTENDED_MS, MIN_WINDOW_BYTES, MAX_PROBES, PING_BYTES, SHORT_RTT_MS } from '../../src/session/bulk-window.js';
+import { BulkWindow, CONTENDED_MS, MIN_WINDOW_BYTES, MAX_PROBES, SHORT_RTT_MS } from '../../src/session/bulk-window.js';
+import { BYTES_PER_PING } from '../../src/session/flood-guard.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
@@ -41,7 +42,7 @@ describe('pings of bulk', () => {
     inTime((time) => {
       const { window, pongs, seen } = windowed();
       window.contend();
-      for (let n = 0; n < 3; n++) window.sent(PING_BYTES);
+      for (let n = 0; n < 3; n++) window.sent(BYTES_PER_PING);
       window.awaitAnswer();
       time.advance(CONTENDED_MS);
       expect([pongs.length, seen.givenUp, seen.opened]).toEqual([3, 0, 1]);
@@ -56,9 +57,9 @@ describe('pings of bulk', () => {
     inTime(() => {
       const { window, pongs, seen } = windowed();
       window.contend();
-      for (let n = 0; n < MAX_PROBES; n++) window.sent(PING_BYTES);
+      for (let n = 0; n < MAX_PROBES; n++) window.sent(BYTES_PER_PING);
       expect([pongs.length, seen.givenUp]).toEqual([MAX_PROBES, 0]);
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
       expect(seen.givenUp).toBe(1);
     }),
   );
@@ -70,11 +71,11 @@ describe('bulk while streams contend', () => {
     inTime(() => {
       const { window, pongs, seen } = windowed();
       window.contend();
-      window.sent(PING_BYTES - 1);
+      window.sent(BYTES_PER_PING - 1);
       expect(pongs.length).toBe(0);
       window.sent(1);
       expect([pongs.length, window.open]).toEqual([1, true]);
-      window.sent(PING_BYTES - 1);
+      window.sent(BYTES_PER_PING - 1);
       expect([pongs.length, window.open]).toEqual([1, true]);
       window.sent(1);
       expect([pongs.length, window.open, seen.opened]).toEqual([2, false, 0]);
@@ -104,7 +105,7 @@ describe('bulk while streams contend', () => {
     'pings for as much as a ping is granted for, to the byte',
     inTime(() => {
       const { window, pongs } = windowed();
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
       window.contend();
       expect(pongs.length).toBe(1);
     }),
@@ -114,7 +115,7 @@ describe('bulk while streams contend', () => {
     'does not ping for less than a ping is granted for',
     inTime(() => {
       const { window, pongs } = windowed();
-      window.sent(PING_BYTES - 1);
+      window.sent(BYTES_PER_PING - 1);
       window.contend();
       expect(pongs.length).toBe(0);
     }),
@@ -142,8 +143,8 @@ describe('bulk while streams contend', () => {
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
-      window.sent(PING_BYTES);
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
+      window.sent(BYTES_PER_PING);
       pongs[1]?.(0);
       pongs[0]?.(0);
       window.sent(MIN_WINDOW_BYTES - 1);
@@ -162,7 +163,7 @@ describe('bulk while streams contend', () => {
         pongs.at(-1)?.(ms);
         window.contend();
       };
-      roundTrip(PING_BYTES, 50);
+      roundTrip(BYTES_PER_PING, 50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       roundTrip(MIN_WINDOW_BYTES, 50);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
@@ -179,14 +180,14 @@ describe('bulk while streams contend', () => {
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
-      for (let nth = 0; nth < 3; nth++) window.sent(PING_BYTES);
+      for (let nth = 0; nth < 3; nth++) window.sent(BYTES_PER_PING);
       pongs[0]?.(50);
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
       pongs[1]?.(50);
       pongs[2]?.(50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       pongs[3]?.(50);
-      expect(window.bytes).toBe(6 * PING_BYTES);
+      expect(window.bytes).toBe(6 * BYTES_PER_PING);
     }),
   );
 
@@ -198,7 +199,7 @@ describe('bulk while streams contend', () => {
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
       pongs[0]?.(ms);
       window.sent(MIN_WINDOW_BYTES);
       pongs[1]?.(ms);
@@ -219,7 +220,7 @@ describe('bulk while streams contend', () => {
       time.advance(CONTENDED_MS);
       window.contend();
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
-      window.sent(PING_BYTES);
+      window.sent(BYTES_PER_PING);
       pongs[2]?.(50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       window.sent(MIN_WINDOW_BYTES);
@@ -279,7 +280,7 @@ describe('a connection with a big transfer', () => {
       const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
       for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
       const before = bytesOf(rig, big.live.id);
-      expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + PING_BYTES);
+      expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + BYTES_PER_PING);
       rig.open({ payload: 'small', end: true });
       settle(rig);
       const pings = rig.sent.filter(({ type }) => type === 'ping');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ReadBackpressure, STEADY_CLOCK } from '../../src/session/read-backpressure.js';
+import { STEADY_CLOCK } from '../../src/session/clock.js';
+import { ReadBackpressure } from '../../src/session/read-backpressure.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 import { inTime } from '../support/session-time.js';
 

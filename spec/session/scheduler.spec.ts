@@ -568,12 +568,8 @@ describe('Scheduler', () => {
   });
 
   it('has no output before it is started', () => {
-    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), {
-      sent: nothing,
-      unsendable: nothing,
-      ping: () => nothing,
-      broken: nothing,
-    });
+    const departures = { sent: nothing, unsendable: nothing, broken: nothing };
+    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), departures, NO_PINGS);
     expect(() => {
       scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
     }).toThrow(new Error('the scheduler has no output yet'));
@@ -620,7 +616,9 @@ function data(stream: number): OutgoingFrame {
   return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream), new JsonCodec());
 }
 
-/** A scheduler whose river is a log of types and streams. */
+const NO_PINGS = { ping: () => nothing };
+
+/** A scheduler whose output is a log of types and streams. */
 function bare(check: (frame: Frame) => void = nothing) {
   const transport = new ScriptedTransport();
   const log: string[] = [];
@@ -630,10 +628,9 @@ function bare(check: (frame: Frame) => void = nothing) {
   const departures: Departures = {
     sent: (slice) => departed.push(titleOf(slice)),
     unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
-    ping: () => nothing,
     broken: nothing,
   };
-  const scheduler = new Scheduler(transport, resolveLimits(), departures);
+  const scheduler = new Scheduler(transport, resolveLimits(), departures, NO_PINGS);
   scheduler.start(
     (frame) => {
       check(frame);

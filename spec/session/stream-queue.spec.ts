@@ -97,6 +97,13 @@ describe('StreamQueue', () => {
     expect(queue.takeAll()).toEqual(frames);
   });
 
+  it('says that it is empty to whoever takes from it all the same, and has nothing to give back', () => {
+    const queue = queueOf([data({})]);
+    queue.take(cut);
+    expect(() => queue.take(cut)).toThrow(new TypeError('expected a frame to be queued, got a queue that is empty'));
+    expect(queue.takeAll()).toEqual([]);
+  });
+
   it('stays as it is when the frame at the front cannot be cut', () => {
     const frame = data({ payload: 'a'.repeat(300) });
     const queue = queueOf([frame]);

@@ -8,39 +8,39 @@ import { Rig } from '../support/session-rig.js';
 
 function counting() {
   const limits = resolveLimits({ maxHeldBytes: 100 });
-  const intake = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs));
-  return { intake, unread: new CountedUnreadBytes({ phase: 'open' }, intake) };
+  const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs));
+  return { budget, unread: new CountedUnreadBytes({ closed: false }, budget) };
 }
 
 describe('what a consumer has not come to', () => {
   it('counts until it is read, and what finds no room does not', () => {
-    const { intake, unread } = counting();
+    const { budget, unread } = counting();
     expect([unread.keep(60), unread.keep(60)]).toEqual([
       null,
       expect.objectContaining({ reason: expect.stringContaining('maxHeldBytes') }),
     ]);
-    expect(intake.held.used).toBe(60);
+    expect(budget.held.used).toBe(60);
     unread.read(60);
-    expect([unread.keep(60), intake.held.used]).toEqual([null, 60]);
+    expect([unread.keep(60), budget.held.used]).toEqual([null, 60]);
   });
 
   it('counts no longer once nobody comes to it, and neither does what comes later', () => {
-    const { intake, unread } = counting();
+    const { budget, unread } = counting();
     unread.keep(60);
     const later = unread.drop();
-    expect([intake.held.used, later.keep(1_000), intake.held.used]).toEqual([0, null, 0]);
+    expect([budget.held.used, later.keep(1_000), budget.held.used]).toEqual([0, null, 0]);
     later.handOver();
     later.read(1_000);
-    expect([intake.held.used, later.drop()]).toEqual([0, UNCOUNTED]);
+    expect([budget.held.used, later.drop()]).toEqual([0, UNCOUNTED]);
   });
 
   it('counts until its reader comes to it where it was handed over', () => {
-    const { intake, unread } = counting();
+    const { budget, unread } = counting();
     unread.keep(60);
     unread.handOver();
-    expect([unread.drop(), intake.held.used]).toEqual([unread, 60]);
+    expect([unread.drop(), budget.held.used]).toEqual([unread, 60]);
     unread.read(60);
-    expect(intake.held.used).toBe(0);
+    expect(budget.held.used).toBe(0);
   });
 });
 

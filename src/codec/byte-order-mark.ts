@@ -1,5 +1,5 @@
 /** A text of a msgpack value that begins with a byte order mark which a decoder would drop. */
-export interface MarkedText {
+export interface BomText {
   /** Where its head is. */
   readonly head: number;
   /** Where its first byte is. */
@@ -17,12 +17,12 @@ const STR_32_HEAD_BYTES = 5;
 const MOST_ADDED = STR_32_HEAD_BYTES + MARK.length;
 
 /** Whether the decoder would drop the start of the text of `size` bytes that begins at `from`. */
-export function isMarked(bytes: Uint8Array, from: number, size: number): boolean {
+export function startsWithBom(bytes: Uint8Array, from: number, size: number): boolean {
   return size > HANDED_ON_ABOVE && MARK.every((byte, index) => bytes[from + index] === byte);
 }
 
 /** A copy of a msgpack value in which these texts, in their order, have their mark twice, so that decoding leaves it once. */
-export function withDoubledMarks(bytes: Uint8Array, texts: readonly MarkedText[]): Uint8Array {
+export function withDoubledBoms(bytes: Uint8Array, texts: readonly BomText[]): Uint8Array {
   const copy = new Uint8Array(bytes.length + texts.length * MOST_ADDED);
   const view = new DataView(copy.buffer);
   let read = 0;

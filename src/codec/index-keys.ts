@@ -1,13 +1,13 @@
 // V8 keeps the values of keys that are indices in an array, with a place for every index below the highest: `{ 1023: null }`
-// would take 12 KiB. An object that once had the highest index of all keeps its indices in a table instead, for good.
+// would take 12 KiB. To set and delete the highest index of all switches an object to V8's dictionary mode for them, for good.
 const HIGHEST_INDEX = 2 ** 32 - 2;
 const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
-/** Places for each key that an object may keep free; a table takes some more than that. */
+/** Places for each key that an object may keep free; dictionary mode takes some more than that. */
 const MOST_PLACES = 4;
 
-/** An empty object that reserves nothing for the indices it is given. */
-export function emptyTable(): Record<string, unknown> {
-  return tabled({});
+/** An empty object in dictionary mode: it reserves nothing for the indices it is given. */
+export function emptyDictionary(): Record<string, unknown> {
+  return asDictionary({});
 }
 
 /** Whether a key may be an index; some that are none begin with a digit too. */
@@ -17,13 +17,13 @@ export function mayBeIndex(key: string): boolean {
 }
 
 /** Gives an object that has a key which may be an index back, without the places that it has reserved for others. */
-export function thrifty(object: Record<string, unknown>): Record<string, unknown> {
+export function withoutHoles(object: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(object);
   const isDense = Number(keys[keys.length - 1]) < MOST_PLACES * keys.length;
-  return isDense || Object.hasOwn(object, HIGHEST_INDEX) ? object : tabled(object);
+  return isDense || Object.hasOwn(object, HIGHEST_INDEX) ? object : asDictionary(object);
 }
 
-function tabled(object: Record<string, unknown>): Record<string, unknown> {
+function asDictionary(object: Record<string, unknown>): Record<string, unknown> {
   object[HIGHEST_INDEX] = null;
   Reflect.deleteProperty(object, HIGHEST_INDEX);
   return object;

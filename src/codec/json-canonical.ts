@@ -30,6 +30,7 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
     return null;
   }
   if (isTooDeep(payload, maxDepth, text)) return null;
+  // Read here and not by groups of the pattern: `exec` would make an array and three strings of every message.
   let at = STREAM_AT;
   let stream = 0;
   for (let digit = message.charCodeAt(at); digit !== COMMA; digit = message.charCodeAt(++at)) stream = stream * 10 + (digit - DIGIT_0);

@@ -20,7 +20,7 @@ function isReady(value: unknown, levels: number): boolean {
     case 'undefined':
       return true;
     case 'number':
-      return value - value === 0;
+      return Number.isFinite(value);
     case 'object':
       return value === null || isContainerReady(value, levels);
     default:

@@ -9,8 +9,8 @@ import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
-import { withDoubledMarks } from './byte-order-mark.js';
-import { emptyTable, mayBeIndex } from './index-keys.js';
+import { withDoubledBoms } from './byte-order-mark.js';
+import { emptyDictionary, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
 import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-dialect.js';
@@ -44,7 +44,9 @@ export class MsgpackCodec implements Codec {
   readonly name = 'msgpack';
   readonly binary = true;
   #encoder = newEncoder();
-  #decoder = newDecoder();
+  #decoder = this.#newDecoder();
+  /** Whether a key of the value that is being decoded has got the {@link KEY_PREFIX}. */
+  #keysPrefixed = false;
 
   static {
     declareFragmentCost(this);
@@ -73,8 +75,7 @@ export class MsgpackCodec implements Codec {
   }
 
   #encodeAround(frame: Frame, payload: Uint8Array): ArrayBuffer {
-    // The envelope is encoded around one byte, which the payload then takes the place of.
-    const mapping = checkedMapping({ ...frame, payload: ONE_BYTE });
+    const mapping = checkedMapping({ ...frame, payload: PLACEHOLDER });
     const behind = this.#lengthBehindPayload(mapping);
     const envelope = this.#encoder.encodeSharedRef(mapping);
     const at = envelope.length - behind - 1;
@@ -149,17 +150,30 @@ export class MsgpackCodec implements Codec {
   }
 
   #decode(bytes: Uint8Array, limits: PrescanLimits): unknown {
-    const { blobs, marked } = prescan(bytes, limits);
-    keysMarked = false;
-    const value = decodeScanned(this.#decoder, marked === null ? bytes : withDoubledMarks(bytes, marked));
+    const { blobs, bomTexts } = prescan(bytes, limits);
+    this.#keysPrefixed = false;
+    const value = decodeScanned(this.#decoder, bomTexts === null ? bytes : withDoubledBoms(bytes, bomTexts));
     // The decoder keeps the last message alive.
-    if (bytes.length > KEPT_BYTES) this.#decoder = newDecoder();
-    return blobs === 0 && !keysMarked ? value : finished(value);
+    if (bytes.length > KEPT_BYTES) this.#decoder = this.#newDecoder();
+    return blobs === 0 && !this.#keysPrefixed ? value : withOwnMemory(value, this.#keysPrefixed);
+  }
+
+  #newDecoder(): Decoder {
+    return new Decoder({
+      extensionCodec: TIMESTAMPS_ONLY,
+      mapKeyConverter: (key) => {
+        const text = textOrInteger(key);
+        if (!mayBeIndex(text) && text.charCodeAt(0) !== 0) return text;
+        this.#keysPrefixed = true;
+        return KEY_PREFIX + text;
+      },
+    });
   }
 }
 
 const KEPT_BYTES = 1024 * 1024;
-const ONE_BYTE = '';
+/** Encodes to one byte, which the payload then takes the place of. */
+const PLACEHOLDER = '';
 
 const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
   tryToEncode(value) {
@@ -189,21 +203,14 @@ function newEncoder(): Encoder {
   return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });
 }
 
-function newDecoder(): Decoder {
-  return new Decoder({ extensionCodec: TIMESTAMPS_ONLY, mapKeyConverter: textOrInteger });
-}
-
-// Numbers are decoded behind a mark, and get into a table afterwards: the decoder would make an object that reserves memory for them.
-const MARK = '\0';
-let keysMarked = false;
+// Keys that may be indices are decoded with this in front, and without it afterwards, into an object in dictionary mode: the decoder
+// would make one that reserves memory for every index below the highest.
+const KEY_PREFIX = '\0';
 
 function textOrInteger(key: unknown): string {
   if (typeof key !== 'string' && !Number.isSafeInteger(key))
     throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
-  const text = String(key);
-  if (!mayBeIndex(text) && text.charCodeAt(0) !== 0) return text;
-  keysMarked = true;
-  return MARK + text;
+  return String(key);
 }
 
 function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
@@ -216,12 +223,15 @@ function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
 }
 
 // The decoder gives views of the message; a receiver may keep, transfer or read them by `buffer`.
-function finished(value: unknown): unknown {
+function withOwnMemory(value: unknown, keysPrefixed: boolean): unknown {
   if (value instanceof Uint8Array) return value.slice();
-  if (Array.isArray(value)) return value.map(finished);
+  if (Array.isArray(value)) return value.map((item) => withOwnMemory(item, keysPrefixed));
   if (!isPlainObject(value)) return value;
   const keys = Object.keys(value);
-  const whole = keysMarked && keys.some((key) => key.startsWith(MARK)) ? emptyTable() : value;
-  for (const key of keys) whole[whole !== value && key.startsWith(MARK) ? key.slice(MARK.length) : key] = finished(value[key]);
+  const whole = keysPrefixed && keys.some((key) => key.startsWith(KEY_PREFIX)) ? emptyDictionary() : value;
+  for (const key of keys) {
+    const name = whole !== value && key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : key;
+    whole[name] = withOwnMemory(value[key], keysPrefixed);
+  }
   return whole;
 }

@@ -1,7 +1,7 @@
 import type { Metadata } from '../wire/frame.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { isArrayBuffer, isDate, tagOf } from '../wire/cross-realm.js';
-import { mayBeIndex, thrifty } from './index-keys.js';
+import { mayBeIndex, withoutHoles } from './index-keys.js';
 
 /** What one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */
 export interface Dialect {
@@ -88,7 +88,7 @@ function isScalar(value: unknown, dialect: Dialect): boolean {
     case 'undefined':
       return true;
     case 'number':
-      return value - value === 0 || dialect.nonFinite;
+      return Number.isFinite(value) || dialect.nonFinite;
     case 'object':
       return value === null;
     default:
@@ -148,7 +148,7 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
     if (value === undefined) isComplete = false;
   }
   const whole = isComplete && areKeysWritten ? copy : asWritten(copy, copying.dialect);
-  return mayHaveIndices === true ? thrifty(whole) : whole;
+  return mayHaveIndices === true ? withoutHoles(whole) : whole;
 }
 
 /** The properties that are written, under the keys that they are written with. */

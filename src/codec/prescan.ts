@@ -1,6 +1,6 @@
 import { ProtocolError } from '../wire/errors.js';
-import { isMarked } from './byte-order-mark.js';
-import type { MarkedText } from './byte-order-mark.js';
+import { startsWithBom } from './byte-order-mark.js';
+import type { BomText } from './byte-order-mark.js';
 import { isUtf8 } from './utf8.js';
 
 /** What a pre-scan lets through. */
@@ -18,10 +18,10 @@ export interface Scanned {
   /** How many of the values are bytes. */
   readonly blobs: number;
   /** The texts whose byte order mark the decoder would drop, in their order. */
-  readonly marked: readonly MarkedText[] | null;
+  readonly bomTexts: readonly BomText[] | null;
 }
 
-const NOTHING: Scanned = { blobs: 0, marked: null };
+const NOTHING: Scanned = { blobs: 0, bomTexts: null };
 
 /**
  * Reads the headers of a msgpack value, and its texts, and refuses it before a decoder believes them. The decoder makes an
@@ -40,7 +40,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   let owed = 1;
   let items = 1;
   let blobs = 0;
-  let marked: MarkedText[] | null = null;
+  let bomTexts: BomText[] | null = null;
   // Of the innermost array or map that is open: how deep it is, how many items it lacks, what its keys are.
   let depth = 0;
   let lacks = 2;
@@ -88,7 +88,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
       } else if (kind === TEXT && size <= end - at) {
         // All of it is there: one that ends too early is incomplete, whatever it holds.
         if (!isUtf8(bytes, at, size)) throw malformed('expected text as UTF-8, got bytes that are not');
-        if (isMarked(bytes, at, size)) (marked ??= []).push({ head, from: at, size });
+        if (startsWithBom(bytes, at, size)) (bomTexts ??= []).push({ head, from: at, size });
       }
       at += size;
     }
@@ -102,7 +102,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   }
   if (at > end) throw incomplete(at - end, 0);
   if (at < end) throw malformed(`expected one value, got ${end - at} more bytes behind it`);
-  return blobs === 0 && marked === null ? NOTHING : { blobs, marked };
+  return blobs === 0 && bomTexts === null ? NOTHING : { blobs, bomTexts };
 }
 
 // What is open around the innermost: for each depth what it lacks and its keys. Kept between calls, because to allocate it

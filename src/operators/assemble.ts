@@ -19,7 +19,8 @@ import { mapPresent } from './map-present.js';
  * without the payload; what still comes of it then is for who knows which streams are over. It errors only with a `ProtocolError` that concerns the connection.
  *
  * @param limits the sizes of `Limits` that a receiver puts up with
- * @param reassembly where unfinished payloads are kept; give your own to release a stream that was reset meanwhile
+ * @param reassembly where unfinished payloads are kept; give your own to release a stream that was reset meanwhile. It has a codec and
+ *   limits of its own: beside it `limits` is not looked at
  *
  * @example
  * ```ts

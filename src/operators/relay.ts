@@ -3,7 +3,8 @@ import type { Observer, Subscriber } from 'rxjs';
 
 /**
  * Stands between a source and the next subscriber, and is let go with it: a source that gives all it has while it is being
- * subscribed to sees at once that nobody wants more. To rxjs it is a subscriber, so nothing is put around it.
+ * subscribed to sees at once, by `closed`, that nobody wants more. To rxjs an observer that is a Subscription too is a Subscriber
+ * (`isSubscriber` in its Observable.ts goes by shape), so `subscribe` puts no SafeSubscriber around it.
  */
 export abstract class Relay<T> extends Subscription implements Observer<T> {
   constructor(protected readonly to: Subscriber<unknown>) {

@@ -36,6 +36,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       case 'ping':
       case 'pong':
       case 'goaway':
+        // A `stream` on these is ignored.
         return frame.stream === null ? frame : { ...frame, stream: null };
       default:
         log('debug', `rxmux: ignored a frame of an unknown type`);

@@ -25,9 +25,9 @@ const NONE: readonly never[] = [];
 /** What waits on all streams: frames for their turn, and tasks for room. */
 export class Backlog {
   readonly #queues = new LazyMap<number, StreamQueue>();
-  /** For room in a stream's queue. */
+  /** Tasks that wait for room, by stream. */
   readonly #waiters = new Waiters();
-  /** For nothing to be queued at all. */
+  /** Tasks that wait to be asked for the next frame, by stream. */
   readonly #pullers = new Waiters();
   #bytes = 0;
   /** Whether all queues together have become short enough since the last look at those who wait for that. */
@@ -65,6 +65,7 @@ export class Backlog {
   /** So many bytes of a queue have left: it is the next stream's turn. */
   taken(stream: number, queue: StreamQueue, bytes: number): void {
     this.#give(bytes);
+    // Alone, its turn comes round at once.
     if (!queue.empty && this.#queues.size === 1) return;
     this.#queues.delete(stream);
     if (!queue.empty) this.#queues.set(stream, queue);
@@ -103,7 +104,10 @@ export class Backlog {
     return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && this.#bytes < this.#highWater;
   }
 
-  /** Whether a value of so many bytes, which has not waited, is too much: what others have queued ends no stream that waits for its own. */
+  /**
+   * Whether a stream that did not wait for room must fail for adding so many bytes: all queues together hold `maxUnsentBytes`. One with
+   * nothing queued is spared for up to {@link SPARED_BYTES}, since others filled them, until they hold `sendHighWaterBytes` more.
+   */
   overflowsWith(stream: number, bytes: number): boolean {
     const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
     if (this.#bytes < maxUnsentBytes) return false;
@@ -140,12 +144,12 @@ export class Backlog {
     return this.#pullers.run(stream);
   }
 
-  /** Lets those go on who wait on a stream, if it has room, … */
+  /** Runs the tasks that wait for room on `stream`, if it has some. */
   wake(stream: number): void {
     if (this.#waiters.size > 0 && this.hasRoom(stream)) this.#waiters.run(stream);
   }
 
-  /** … and those who waited for all queues together, if these have become short enough. */
+  /** Runs the tasks that waited for all queues together, once these have become short enough. */
   relieve(): void {
     if (!this.#relieved) return;
     this.#relieved = false;

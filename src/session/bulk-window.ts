@@ -2,16 +2,14 @@ import { asyncScheduler, Subscription, timer } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
 import { BYTES_PER_PING } from './flood-guard.js';
 
-/** Behind so much bulk there is a ping, in bytes: as much as the remote grants one for. */
-export const PING_BYTES = BYTES_PER_PING;
-/** So much bulk may be under way unanswered, in bytes; more where the line is long. */
+/** Bytes of bulk that may be unanswered at least. */
 export const MIN_WINDOW_BYTES = 512 * 1024;
-/** A line with a round trip of no more than this needs no wider window: both ends take as long for what is in the least, in ms. */
+/** With a round trip of up to this many ms the window stays at its least: both ends take as long for what is in it. */
 export const SHORT_RTT_MS = 4;
-/** How long streams are taken to contend behind the last sign of it, and how long a pong is waited for, in ms. */
+/** How long streams are taken to contend after the last sign of it, and how long a pong is waited for, in ms. */
 export const CONTENDED_MS = 1_000;
 
-/** So many pings are waited for at most; behind them lie 256 MiB. A remote may answer none. */
+/** Pings that are waited for at most, each for 256 KiB of bulk. A remote may answer none. */
 export const MAX_PROBES = 1024;
 
 /** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
@@ -24,9 +22,10 @@ interface Probe {
   readonly giveUp: () => void;
 }
 
+/** What pongs tell of the path to the remote. */
 interface PathEstimate {
   readonly minRttMs: number;
-  /** The most that was answered within a round trip, by its length. */
+  /** The highest rate at which bulk was answered. */
   readonly maxBytesPerMs: number;
 }
 
@@ -34,20 +33,20 @@ const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
 
 /**
  * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
- * be seen: a sender that is faster than the line fills megabytes of buffers, and every small frame waits behind them. So
+ * be seen: a sender that is faster than the path fills megabytes of buffers, and every small frame waits behind them. So
  * bulk is counted by pings, and stops when too much of it is unanswered. A transfer that is alone is never held up.
  *
- * The window grows with the line: to twice what was answered within the shortest round trip, which lets the rate double with
- * each until it is that of the line. A remote that answers no pings gets one window a second.
+ * The window is twice the bandwidth-delay product: the highest rate at which bulk was answered × the shortest round trip. Twice, so that
+ * the rate can double with each round trip until the path is full. Where no pong comes in a second, all that was sent counts as answered.
  */
 export class BulkWindow {
   #sentBytes = 0;
   #answeredBytes = 0;
   #pingedBytes = 0;
   #contendedUntil = -Infinity;
-  /** What the answers have shown since streams contend. */
+  /** What the pongs have told since streams contend. */
   #path: PathEstimate | null = null;
-  /** Those sent and not answered, in order; a pong that comes late still tells of the line. */
+  /** Those sent and not answered, in order; a pong that comes late still tells of the path. */
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
 
@@ -59,9 +58,9 @@ export class BulkWindow {
 
   /** How much bulk may be unanswered while streams contend. */
   get bytes(): number {
-    const line = this.#path;
-    if (line === null || line.minRttMs <= SHORT_RTT_MS) return MIN_WINDOW_BYTES;
-    return Math.max(MIN_WINDOW_BYTES, 2 * line.maxBytesPerMs * line.minRttMs);
+    const path = this.#path;
+    if (path === null || path.minRttMs <= SHORT_RTT_MS) return MIN_WINDOW_BYTES;
+    return Math.max(MIN_WINDOW_BYTES, 2 * path.maxBytesPerMs * path.minRttMs);
   }
 
   /** Whether a slice of bulk may leave. */
@@ -72,7 +71,7 @@ export class BulkWindow {
   /** A slice of bulk has left. */
   sent(bytes: number): void {
     this.#sentBytes += bytes;
-    if (this.#contended && this.#sentBytes - this.#pingedBytes >= PING_BYTES) this.#probe();
+    if (this.#contended && this.#sentBytes - this.#pingedBytes >= BYTES_PER_PING) this.#probe();
   }
 
   /** A small frame has left in the middle of a transfer. */
@@ -81,7 +80,7 @@ export class BulkWindow {
     this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
     if (!begins) return;
     this.#path = null;
-    if (this.#sentBytes - this.#answeredBytes >= PING_BYTES) this.#probe();
+    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.#probe();
   }
 
   /** Bulk waits: {@link opened} comes with an answer, or when there is none in time. */

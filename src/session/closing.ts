@@ -14,7 +14,7 @@ const ERROR_GOAWAY_MS = 1_000;
  */
 export class Closing {
   /** `final`: the socket closes once everything is written. `over`: nothing is written or read any more. */
-  #phase: 'open' | 'draining' | 'final' | 'over' = 'open';
+  #phase: 'open' | 'draining' | 'flushing' | 'closed' = 'open';
   #deadline = Infinity;
   #timer = Subscription.EMPTY;
   /** Text of the goaway and of the close frame. */
@@ -24,7 +24,7 @@ export class Closing {
 
   /** Whether the connection has failed or ended: what still arrives is nobody's. */
   get isOver(): boolean {
-    return this.#phase === 'over';
+    return this.#phase === 'closed';
   }
 
   /** Begins to close, or shortens the drain that is under way. */
@@ -43,7 +43,7 @@ export class Closing {
     });
   }
 
-  /** A stream has left the connection; behind the last one a draining socket closes. */
+  /** A stream has left the connection; after the last one a draining socket closes. */
   streamReleased(): void {
     if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish();
   }
@@ -51,7 +51,7 @@ export class Closing {
   /** The connection cannot go on: nothing more is sent, the remote is told why, and the socket closes. */
   fail(fault: ConnectionFault): void {
     const { session } = this;
-    if (this.#phase === 'over') return;
+    if (this.#phase === 'closed') return;
     this.#abandon();
     session.scheduler.stop(session.control.announceGoaway(fault.resetCode, fault.message));
     session.transport.close(fault.closeCode, fault.message);
@@ -68,8 +68,12 @@ export class Closing {
 
   /** The socket has ended. */
   ended(): void {
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#timer.unsubscribe();
-    this.#phase = 'over';
+    this.#phase = 'closed';
   }
 
   /** Streams that nobody works on yet, above what the goaway says: the remote may open them elsewhere. */
@@ -91,7 +95,7 @@ export class Closing {
 
   #finish(): void {
     const { session } = this;
-    this.#phase = 'final';
+    this.#phase = 'flushing';
     this.#timer.unsubscribe();
     for (const stream of session.streams.values()) stream.seal();
     session.reading.readToEnd();
@@ -105,7 +109,7 @@ export class Closing {
   }
 
   #abandon(): void {
-    this.ended();
+    this.#stop();
     this.session.reading.readToEnd();
     this.session.watchdog.watchClosing();
   }

@@ -10,7 +10,7 @@ export const BYTES_PER_PING = 256 * 1024;
 /** Names of the limits that are rates. */
 type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 
-/** Counts what a remote may do now and then, but not without end. Over a limit it throws the fault of the connection. */
+/** Counts what a remote may do now and then, but not without end. What is counted over its limit throws a ConnectionFault. */
 export class FloodGuard {
   /** One that is not there yet is full. */
   readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
@@ -36,6 +36,7 @@ export class FloodGuard {
 
   /** The remote has reset a stream whose handler is still at work. */
   countEarlyReset(): void {
+    // To be over it is no fault: new opens are refused then, by `refusal`.
     this.#bucket('resets').take();
   }
 

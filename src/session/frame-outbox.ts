@@ -24,7 +24,7 @@ export class FrameOutbox implements Departures {
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
-    this.scheduler = new Scheduler(session.transport, session.limits, this);
+    this.scheduler = new Scheduler(session.transport, session.limits, this, session.control);
     // No Subject: there is one subscriber, and every frame comes this way.
     this.accepted$ = new Observable((pipeline) => {
       this.#pipeline = pipeline;
@@ -64,11 +64,10 @@ export class FrameOutbox implements Departures {
     this.scheduler.release(stream);
   }
 
-  /** A frame's turn has come; `false` when it is not for the remote, who is told nothing of a stream whose open has never left, unless it asked. */
-  leaving(frame: Frame): boolean {
+  /** Whether a frame is for the remote: it is told nothing of a stream whose open has never left, unless it asked. */
+  isForRemote(frame: Frame): boolean {
     const { streams, replies } = this.session;
     const stream = frame.stream ?? 0;
-    if (frame.type === 'open') streams.get(stream)?.openLeaving();
     return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || replies.owes(frame);
   }
 
@@ -90,10 +89,6 @@ export class FrameOutbox implements Departures {
       if (slice.type === 'open') streams.opened(stream);
       streams.get(stream)?.sent(slice);
     }
-  }
-
-  ping(answered: (ms: number) => void): () => void {
-    return this.session.control.ping(answered);
   }
 
   broken(error: unknown): void {

@@ -12,12 +12,12 @@ export class GoAway {
     this.#dispatched = Math.max(this.#dispatched, id);
   }
 
-  /** Whether this side has said that it goes away. */
+  /** Whether this side has sent a goaway. */
   get sent(): boolean {
     return this.#sentLastStream !== null;
   }
 
-  /** Whether the remote has. */
+  /** Whether the remote has sent a goaway. */
   get received(): boolean {
     return this.#receivedLastStream !== null;
   }

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import { restTimer } from './patient-timer.js';
-import type { Clock } from './read-backpressure.js';
+import type { Clock } from './clock.js';
 
 /** When a connection is probed and when it is given up, in ms. */
 export interface Keepalive {
@@ -72,26 +72,26 @@ export class KeepaliveTimer {
   }
 
   #probe(): void {
-    const asked = (this.#probedAt = this.host.clock.now());
+    const probedAt = (this.#probedAt = this.host.clock.now());
     this.host.probe();
-    this.#awaitLife(asked, this.times.timeoutMs);
+    this.#awaitLife(probedAt, this.times.timeoutMs);
   }
 
-  #awaitLife(asked: number, ms: number): void {
+  #awaitLife(probedAt: number, ms: number): void {
     const { idleMs, timeoutMs } = this.times;
     // An answer counts from when it came, so it is not looked for only when the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
-      const rest = asked + timeoutMs - this.host.clock.now();
-      if (this.host.lastSignOfLifeAt() >= asked) this.#awaitSilence();
+      const remainingMs = probedAt + timeoutMs - this.host.clock.now();
+      if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
       else if (!onTime) this.#probe();
-      else if (rest > 0) this.#awaitLife(asked, rest);
+      else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);
       else this.host.giveUp();
     });
   }
 
-  #arm(rest: number, period: number, next: (onTime: boolean) => void): void {
+  #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
     // A probe may have found the connection gone.
-    if (this.#watching) this.#timer = restTimer(this.host.clock, rest, period, next);
+    if (this.#watching) this.#timer = restTimer(this.host.clock, remainingMs, period, next);
   }
 }

@@ -135,6 +135,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     // Only the first one is taken notice of.
     this.advance('sendOpen');
     if (slice.end !== true) return;
+    // Nothing is awaited: 'lose' is the input that closes without a frame.
     if (this.isNotification) this.#closeAndTell('lose', ENDED);
     else if (this.closesWith('sendEnd')) this.#closeAndTell('sendEnd', ENDED);
     else this.advance('sendEnd');
@@ -142,7 +143,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** Whether the remote may send data now. */
   expectsData(): boolean {
-    return this.advance('recvData');
+    return this.accepts('recvData');
   }
 
   /** Whatever the remote sent on this stream. */
@@ -156,6 +157,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Nobody takes the stream that the remote has opened. */
   refuse(reason: string): void {
     this.reset('library', ResetCode.REFUSED, reason);
+    // Called within `owner.accept`, whose errors end the stream alone, where a flood ends the connection.
     try {
       this.session.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
     } catch (fault) {
@@ -183,7 +185,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.#unread?.handOver();
   }
 
-  /** The remote goes away without having processed this stream. */
+  /** The remote goes away and has not processed this stream. */
   refusedByGoaway(reason: string): void {
     this.#abandon('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
@@ -294,7 +296,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Nobody works on the stream any more. */
   #discount(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
-    if (this.#attachedBytes > 0) this.session.receiveBudget.attached.give(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.session.receiveBudget.detach(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

@@ -1,10 +1,10 @@
 import type { Transport } from '../transport/transport.js';
 
-/** Writing stops while the socket holds this much, in bytes, … */
+/** Writing stops while the socket holds this many bytes. */
 export const SOCKET_FULL_BYTES = 1024 * 1024;
-/** … and goes on when it holds no more than this. */
+/** Writing goes on when the socket holds at most this many bytes. */
 const SOCKET_ROOM_BYTES = 256 * 1024;
-/** What one turn of the event loop writes, in bytes: reading and timers come in between. */
+/** Bytes that one turn of the event loop writes at most: reading and timers come in between. */
 export const TURN_BYTES = 128 * 1024;
 
 /** How fast a socket is written to: what it takes, and a share of each turn of the event loop. */
@@ -15,8 +15,8 @@ export class Pace {
 
   constructor(
     private readonly transport: Transport,
-    /** Goes on when what was waited for is there. */
-    private readonly writer: { goOn(): void },
+    /** Called when what was waited for is there. */
+    private readonly goOn: () => void,
   ) {}
 
   get waiting(): boolean {
@@ -37,12 +37,12 @@ export class Pace {
     this.#turnBytes += bytes;
   }
 
-  /** Waits for what is missing to write more, in a turn of its own where nothing is. */
+  /** Waits until more may be written: until a full socket has drained to {@link SOCKET_ROOM_BYTES}, else for the next turn of the event loop, with a new share. */
   wait(): void {
     this.#waiting = true;
     const task = (): void => {
       this.#waiting = false;
-      this.writer.goOn();
+      this.goOn();
     };
     if (!this.#takesMore) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {

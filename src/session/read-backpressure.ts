@@ -1,18 +1,9 @@
 import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import type { Clock } from './clock.js';
 import { patientTimer } from './patient-timer.js';
 import type { Transport } from '../transport/transport.js';
 import { LazySet } from '../wire/lazy.js';
-
-/** A clock in ms. */
-export interface Clock {
-  now(): number;
-  /** Whether it stands still. */
-  readonly paused: boolean;
-}
-
-/** The clock of rxjs, which a TestScheduler makes virtual. It never stands still. */
-export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: false };
 
 /**
  * Stops reading from the socket while a stream's consumer lags far behind, for `pauseMs` at the longest: a consumer that
@@ -22,7 +13,7 @@ export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: fa
  */
 export class ReadBackpressure implements Clock {
   readonly #blocking = new LazySet<object>();
-  /** Those that were waited for during the whole of `pauseMs`. */
+  /** Streams that blocked for a whole `pauseMs`: they do not block again before they have caught up. */
   readonly #timedOut = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;

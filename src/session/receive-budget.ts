@@ -11,14 +11,14 @@ export interface Excess {
 
 /** What is asked of a stream that keeps payloads. */
 export interface Keeper {
-  readonly phase: string;
+  readonly closed: boolean;
 }
 
 /** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
 export class ReceiveBudget {
   /** Payloads that are unfinished or unread. */
   readonly held: HeldBytes;
-  /** What opens brought, and headers and trailers: their users have them as long as the streams live. The limit is the same, and of its own. */
+  /** What came with opens, and headers and trailers, which live as long as their streams: a second budget of the same size. */
   readonly attached: HeldBytes;
 
   constructor(
@@ -42,13 +42,18 @@ export class ReceiveBudget {
     }
     if (!this.held.take(bytes)) return tooMuch(this.held, bytes);
     // Nothing more comes on a closed stream, so its reader holds nobody up.
-    if (unread >= pauseBytes && stream.phase !== 'closed') this.reading.block(stream);
+    if (unread >= pauseBytes && !stream.closed) this.reading.block(stream);
     return null;
   }
 
   /** Counts `bytes` that came with a stream and live as long as it does; gives what is over the limit, or `null`. */
   attach(bytes: number): Excess | null {
     return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
+  }
+
+  /** What was attached to a stream goes with it. */
+  detach(bytes: number): void {
+    this.attached.give(bytes);
   }
 
   /** A payload of `bytes` was read or dropped, which leaves `unread` of its stream. */

@@ -8,6 +8,7 @@ import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
 import { BulkWindow } from './bulk-window.js';
+import type { SendPing } from './bulk-window.js';
 import { roughBytesOf } from './stream-queue.js';
 import type { Cut, StreamQueue } from './stream-queue.js';
 import { Pace } from './pace.js';
@@ -22,8 +23,6 @@ export interface Departures {
   broken(error: unknown): void;
   /** A frame cannot be cut; it does not leave. */
   unsendable(frame: Frame, error: unknown): void;
-  /** A ping is wanted, to tell how much has arrived. */
-  ping(answered: (ms: number) => void): () => void;
 }
 
 /**
@@ -52,9 +51,13 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     transport: Transport,
     limits: Limits,
     private readonly departures: Departures,
+    /** Sends the pings that tell how much bulk has arrived. */
+    private readonly control: { readonly ping: SendPing },
   ) {
     this.backlog = new Backlog(limits);
-    this.#pace = new Pace(transport, this);
+    this.#pace = new Pace(transport, () => {
+      this.#pump();
+    });
   }
 
   start(cut: Cut, emit: (slice: Frame) => void): void {
@@ -68,7 +71,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     else if (this.#direct) this.#sendDirectly(frame);
     else {
       this.#control.push(frame);
-      this.goOn();
+      this.#pump();
     }
   }
 
@@ -80,7 +83,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** Runs `task` once that is so; streams that wait take turns. */
   whenDemand(stream: number, task: () => void): void {
     this.backlog.whenDemand(stream, task);
-    this.goOn();
+    this.#pump();
   }
 
   /** A stream has left and its end has been told: what waited for that goes on. */
@@ -146,7 +149,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       }
     }
     this.backlog.add(frame.stream ?? 0, frame, slices);
-    this.goOn();
+    this.#pump();
   }
 
   #sendDirectly(frame: OutgoingFrame): void {
@@ -158,11 +161,11 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
     this.#pace.wrote(roughBytesOf(frame));
     // What the hooks of that frame have sent meanwhile was queued behind it.
-    this.goOn();
+    this.#pump();
   }
 
   /** Writes what may be written, and asks for more. */
-  goOn(): void {
+  #pump(): void {
     if (this.#pumping || this.#pace.waiting) return;
     this.#pumping = true;
     try {
@@ -255,9 +258,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   #newWindow(): BulkWindow {
     return new BulkWindow(
-      (answered) => this.departures.ping(answered),
+      (answered) => this.control.ping(answered),
       () => {
-        this.goOn();
+        this.#pump();
       },
     );
   }

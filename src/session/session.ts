@@ -72,13 +72,13 @@ export class Session {
     this.reading = new ReadBackpressure(transport, limits.pauseMs);
     this.receiveBudget = new ReceiveBudget(limits, this.reading);
     this.flood = new FloodGuard(limits);
-    this.replies = new ControlReplies(this);
     this.control = new ControlStream(this);
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.admission = new Admission(this);
     this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held);
     this.outbox = new FrameOutbox(this);
+    this.replies = new ControlReplies(this.outbox, limits.maxControlFrames);
     this.scheduler = this.outbox.scheduler;
     this.watchdog = new Watchdog(this, options.keepalive);
     this.#out.start();
@@ -132,7 +132,7 @@ export class Session {
     this.owner.goneAway(this, code);
   }
 
-  /** Bytes of the payload that is being delivered right now. */
+  /** Bytes of what is being delivered: the reassembled payload with its headers, or the message it came in. Holds during delivery alone. */
   get arrivedBytes(): number {
     return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
   }
@@ -170,7 +170,8 @@ export class Session {
 
   /** A frame whose turn it is to be written, or `null` for one that does not concern the remote. */
   #leaves(frame: Frame): Frame | null {
-    if (!this.outbox.leaving(frame)) return null;
+    if (frame.type === 'open') this.streams.get(frame.stream ?? 0)?.openLeaving();
+    if (!this.outbox.isForRemote(frame)) return null;
     this.owner.observed(this, 'tx', frame);
     return frame;
   }

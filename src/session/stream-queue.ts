@@ -10,23 +10,24 @@ export type Cut = (frame: Frame) => Slicer | null;
 
 interface Waiting {
   readonly frame: OutgoingFrame;
-  /** Those that have not left. */
+  /** Bytes of it that have not left. */
   bytes: number;
 }
 
 /** One stream's frames that have not left yet; the one at the front may be in the middle of being cut. */
 export class StreamQueue {
   readonly #rest = new Fifo<Waiting>();
-  #front: Waiting;
+  /** `null` when all has left. */
+  #front: Waiting | null;
   #slices: Slicer | null;
   #bytes: number;
-  #empty = false;
 
   /** @param slices those of the first frame, where it has been cut already */
   constructor(first: OutgoingFrame, slices: Slicer | null) {
-    this.#front = weighed(first);
+    const front = weighed(first);
+    this.#front = front;
     this.#slices = slices;
-    this.#bytes = this.#front.bytes;
+    this.#bytes = front.bytes;
   }
 
   /** Bytes of payload that have not left. */
@@ -35,7 +36,7 @@ export class StreamQueue {
   }
 
   get empty(): boolean {
-    return this.#empty;
+    return this.#front === null;
   }
 
   /** Whether slices of the frame at the front have left, and others have not: it is bulk. */
@@ -45,12 +46,12 @@ export class StreamQueue {
 
   /** Whether it begins with an open of which nothing has left. */
   get unopened(): boolean {
-    return !this.cutting && this.#front.frame.type === 'open';
+    return !this.cutting && this.#front?.frame.type === 'open';
   }
 
   /** The frame whose turn it is, or that is being cut. */
   get front(): OutgoingFrame {
-    return this.#front.frame;
+    return this.#first.frame;
   }
 
   /** Adds a frame to a queue that is not empty; gives the bytes it is counted with. */
@@ -64,34 +65,38 @@ export class StreamQueue {
   /**
    * Takes what leaves next: a whole frame, or a slice of one.
    *
-   * @throws what the codec throws, and ProtocolError for a frame that cannot be cut
+   * @throws what the codec throws, ProtocolError for a frame that cannot be cut, TypeError when {@link empty}
    */
   take(cut: Cut): Frame {
-    const { frame } = this.#front;
+    const front = this.#first;
+    const { frame } = front;
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
-    if (this.#slices === null || this.#slices.done) this.#advance();
-    else this.#charge(Math.min(this.#front.bytes, chargeOfPart(encodedPartOf(slice))));
+    if (this.#slices === null || this.#slices.done) this.#advance(front);
+    else this.#charge(front, Math.min(front.bytes, chargeOfPart(encodedPartOf(slice))));
     return slice;
   }
 
   /** Takes everything; a frame that is being cut is given whole. */
   takeAll(): OutgoingFrame[] {
-    const frames = [this.#front.frame];
+    const frames = this.#front === null ? [] : [this.#front.frame];
     for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) frames.push(next.frame);
     return frames;
   }
 
-  #advance(): void {
-    this.#charge(this.#front.bytes);
-    this.#slices = null;
-    const next = this.#rest.shift();
-    this.#empty = next === undefined;
-    if (next !== undefined) this.#front = next;
+  get #first(): Waiting {
+    if (this.#front === null) throw new TypeError('expected a frame to be queued, got a queue that is empty');
+    return this.#front;
   }
 
-  #charge(bytes: number): void {
-    this.#front.bytes -= bytes;
+  #advance(front: Waiting): void {
+    this.#charge(front, front.bytes);
+    this.#slices = null;
+    this.#front = this.#rest.shift() ?? null;
+  }
+
+  #charge(front: Waiting, bytes: number): void {
+    front.bytes -= bytes;
     this.#bytes -= bytes;
   }
 }

@@ -20,7 +20,10 @@ import type { CloseCause } from './close-cause.js';
 /** Where a stream is in its life. `idle`: its open has not left, or has not arrived whole. */
 export type StreamPhase = 'idle' | 'open' | 'halfClosedLocal' | 'halfClosedRemote' | 'closed';
 
-/** What can happen to a stream. `end` is an input of its own: a frame that carries it is two inputs. */
+/**
+ * What can happen to a stream. `end` is an input of its own: a frame that carries it is two inputs. No code asks for `sendData`: what would
+ * break the protocol is refused where it is sent.
+ */
 export type StreamInput = 'sendOpen' | 'recvOpen' | 'sendData' | 'recvData' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'lose';
 
 /** What ends a stream from every phase. */
@@ -58,6 +61,11 @@ export class StreamState {
     const next = TRANSITIONS[this.#phase][input];
     if (next !== undefined) this.#phase = next;
     return next !== undefined;
+  }
+
+  /** Whether an input keeps to the protocol. */
+  accepts(input: StreamInput): boolean {
+    return TRANSITIONS[this.#phase][input] !== undefined;
   }
 
   /** Whether an input would close the stream. */

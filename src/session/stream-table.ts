@@ -6,7 +6,7 @@ import { StreamMap } from './stream-map.js';
 /** The live streams of one connection, by id, and what is known of other ids. */
 export class StreamTable extends StreamMap<LiveStream> {
   #occupied = 0;
-  /** Of streams that are closed but for a reset that is not written yet. */
+  /** Slots of closed streams whose reset is still to be written. */
   readonly #resets = new LazyMap<number, StreamSlot>();
   #nextId: number;
   #highestSent = 0;

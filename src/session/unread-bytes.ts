@@ -26,18 +26,18 @@ export class CountedUnreadBytes implements UnreadBytes {
 
   constructor(
     private readonly stream: Keeper,
-    private readonly intake: ReceiveBudget,
+    private readonly budget: ReceiveBudget,
   ) {}
 
   keep(bytes: number): Excess | null {
-    const excess = this.intake.keep(this.stream, this.#bytes + bytes, bytes);
+    const excess = this.budget.keep(this.stream, this.#bytes + bytes, bytes);
     if (excess === null) this.#bytes += bytes;
     return excess;
   }
 
   read(bytes: number): void {
     this.#bytes -= bytes;
-    this.intake.read(this.stream, this.#bytes, bytes);
+    this.budget.read(this.stream, this.#bytes, bytes);
   }
 
   handOver(): void {

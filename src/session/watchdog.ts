@@ -7,13 +7,16 @@ import type { KeepaliveTimes, KeepaliveHost } from './keepalive.js';
 import { WriteProgress } from './write-progress.js';
 import { SOCKET_FULL_BYTES } from './pace.js';
 import { restTimer } from './patient-timer.js';
-import { STEADY_CLOCK } from './read-backpressure.js';
-import type { Clock } from './read-backpressure.js';
+import { STEADY_CLOCK } from './clock.js';
+import type { Clock } from './clock.js';
 import type { Session } from './session.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
 export const CLOSING_MS = 2_000;
-/** How long what comes in counts as movement of a closing socket that takes nothing of what waits for it, in ms: longer than a side that lags stops reading. */
+/**
+ * While a closing socket still has bytes to write, what is received counts as movement only until this long after it last took some, in
+ * ms: longer than a remote that lags may stop reading. With {@link CLOSING_MS} these are the 10 s of C8.
+ */
 const RECEIVE_ONLY_MS = 8_000;
 
 /** What is watched for: no movement for `ms` of a clock. */
@@ -36,8 +39,8 @@ export class Watchdog implements KeepaliveHost {
   readonly clock: Clock;
   readonly #keepalive: KeepaliveTimer | null;
   readonly #writes: WriteProgress;
-  /** Of the watches that are on. */
-  readonly #timers = new LazyMap<'closing' | 'fragments' | 'outflow', Subscription>();
+  /** Timers of the running watches. */
+  readonly #timers = new LazyMap<'closing' | 'fragments' | 'stall', Subscription>();
   readonly #stallFrom: number;
   #receivedAt: number;
   #stopped = false;
@@ -136,7 +139,7 @@ export class Watchdog implements KeepaliveHost {
 
   /** The socket is full: it is given `stallMs` to take a byte. */
   #watchStall(): void {
-    this.#watch('outflow', () => {
+    this.#watch('stall', () => {
       const { transport, limits, scheduler } = this.session;
       return {
         ms: limits.stallMs,
@@ -152,13 +155,13 @@ export class Watchdog implements KeepaliveHost {
     });
   }
 
-  #watch(what: 'closing' | 'fragments' | 'outflow', begin: () => Watch): void {
+  #watch(what: 'closing' | 'fragments' | 'stall', begin: () => Watch): void {
     if (this.#stopped || this.#timers.has(what)) return;
     const { ms, clock, movedAt, isPending, onStalled } = begin();
     let since = clock.now();
     const look = (): void => {
-      const rest = Math.max(since, movedAt()) + ms - clock.now();
-      const timer = restTimer(clock, rest, ms, (onTime) => {
+      const remainingMs = Math.max(since, movedAt()) + ms - clock.now();
+      const timer = restTimer(clock, remainingMs, ms, (onTime) => {
         // A timer that came late has seen nothing: the whole time starts anew.
         if (!onTime) since = clock.now();
         const hasMoved = Math.max(since, movedAt()) + ms > clock.now();

@@ -2,15 +2,18 @@ import { asyncScheduler } from 'rxjs';
 import type { Transport } from '../transport/transport.js';
 import type { ReadBackpressure } from './read-backpressure.js';
 
-/** Bytes that a socket may hold, and for how many ms, only because they are on their way through it. */
+/** Bytes that a socket may hold, and ms for which it may, only because they are on their way through it. */
 const PASSING_BYTES = 16 * 1024;
 const PASSING_MS = 100;
 
-/** When the socket last took bytes of ours. Nothing tells: it is noticed by looking at what the socket still holds. */
+/**
+ * When the socket last took bytes of ours. No platform has an event for that, so it is seen by comparing what the socket holds between two
+ * looks. A name that ends in `ReadTime` is a time on the clock that stands still while reading is paused.
+ */
 export class WriteProgress {
   #sentBytes = 0;
   #heldBytes = 0;
-  /** Bytes that say nothing when they are taken. */
+  /** Bytes of probes, which say nothing when they are taken. */
   #probeBytes = 0;
   #sentAt: number;
   #sentAtReadTime: number;
@@ -44,20 +47,20 @@ export class WriteProgress {
     this.#probeBytes = Math.max(this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
   }
 
-  /** When bytes were last taken, as far as looking can tell. */
+  /** Takes a look: when bytes were last taken, as far as looking can tell. */
   tookAt(): number {
     this.#look();
     return this.#tookAt;
   }
 
-  /** The same on the clock that stands still while reading is paused. */
+  /** Takes a look: the same on the clock that stands still while reading is paused. */
   tookAtReadTime(): number {
     this.#look();
     return this.#tookAtReadTime;
   }
 
   /**
-   * When the remote is known to have taken bytes, on the same clock. What a socket takes that held nothing back says nothing of the
+   * Takes a look: when the remote is known to have taken bytes, on the same clock. What a socket takes that held nothing back says nothing of the
    * remote: below it is room for megabytes.
    */
   drainedAtReadTime(): number {
@@ -84,7 +87,7 @@ export class WriteProgress {
     if (isMute) return;
     this.#tookAt = isEmpty ? this.#sentAt : now;
     this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : heard;
-    // Of a socket that is empty by now it is only known that it was not at the look before.
+    // A socket that is empty has emptied somewhere since the look before: the earliest moment is taken, so that no life is made up.
     if (hadHeldBack) this.#drainedAtReadTime = isEmpty ? lookedAtHeard : heard;
   }
 }

@@ -39,12 +39,12 @@ export function envelopeBound(frame: Frame): number {
   return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_QUOTED_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
 }
 
-/** Notes that a fragment frame's slice, of JSON text, stands within quotes as it is: nothing in it has to be escaped. */
+/** Notes that a fragment frame's slice, of JSON text, stands within quotes as it is: nothing in it has to be escaped. Told by SliceForm, asked by JsonCodec. */
 export function markUnescaped(frame: Frame): void {
   UNESCAPED.add(frame);
 }
 
-/** Whether {@link markUnescaped} was told of a frame; to look at its text again would cost as much as sending it. */
+/** Whether {@link markUnescaped} was told of a frame: to look at its text again would cost as much as sending it. */
 export function isUnescaped(frame: Frame): boolean {
   return UNESCAPED.has(frame);
 }

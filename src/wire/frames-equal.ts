@@ -30,7 +30,7 @@ function valuesEqual(first: unknown, second: unknown): boolean {
     const [a, b] = pair;
     if (a === b || Object.is(a, b)) continue;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-    if (!compared.has(a, b) && !equalButForPairs(a, b, pairs)) return false;
+    if (compared.addUnlessKnown(a, b) && !equalButForPairs(a, b, pairs)) return false;
   }
   return true;
 }
@@ -59,7 +59,7 @@ const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
 function bytesOf(value: object): Uint8Array | null {
   const isView = ArrayBuffer.isView(value);
   if (!isView && !isArrayBuffer(value)) return null;
-  // Nothing can be made of a buffer that has been transferred, nor every view of one be asked for its length.
+  // A buffer that has been transferred cannot be viewed, and a DataView of one throws when it is asked for its length.
   if ((isView ? value.buffer : value).byteLength === 0) return new Uint8Array();
   return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
 }
@@ -72,12 +72,12 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 class ComparedPairs {
   readonly #partners = new Map<object, Set<object>>();
 
-  /** Whether this pair was here before; from now on it was. */
-  has(a: object, b: object): boolean {
+  /** Adds a pair; `false` where it was here before. */
+  addUnlessKnown(a: object, b: object): boolean {
     const partners = this.#partners.get(a);
     if (partners === undefined) this.#partners.set(a, new Set([b]));
-    else if (partners.has(b)) return true;
+    else if (partners.has(b)) return false;
     else partners.add(b);
-    return false;
+    return true;
   }
 }

@@ -2,11 +2,11 @@
 export interface Ranked {
   /** The lowest comes first. */
   readonly rank: number;
-  /** Where it stands in its heap, which is who writes it. */
+  /** Its index in the heap, which alone writes it. */
   place: number;
 }
 
-/** The lowest of many, without a look at all: to add one, to take out any or to move one costs the logarithm of how many there are. */
+/** A binary min-heap from which any item can be removed: to add, remove or move one costs the logarithm of how many there are. */
 export class Heap<T extends Ranked> {
   // A binary tree, level by level: nobody ranks below the one above it.
   readonly #items: T[] = [];

@@ -9,7 +9,7 @@ export function chargeOf(bytes: number): number {
   return Math.max(MIN_CHARGE_BYTES, bytes);
 }
 
-/** What a frame is charged that waits with this encoded part of a payload, or with none. */
+/** The charge of one waiting frame, by its encoded payload or fragment; `null` for an envelope alone. */
 export function chargeOfPart(encoded: Message | null): number {
   return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
 }

@@ -42,7 +42,7 @@ export class LazyMap<K, V> {
   }
 }
 
-/** The same for a Set. */
+/** A Set that is made at its first value; see {@link LazyMap}. */
 export class LazySet<T> {
   #values: Set<T> | null = null;
 

@@ -48,13 +48,13 @@ export class OutgoingFrame implements CompleteFrame {
     return #encodedPayload in frame ? frame.#encodedPayload : null;
   }
 
-  /** The same where it was `codec` that has encoded it: somebody who observes frames may have another. */
+  /** The same where it was `codec` that has encoded it: an operator that users put on frames may have another. */
   static encodedBy(codec: Codec, frame: Frame): Message | null {
     return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
   }
 }
 
-// What this side has encoded itself takes no more memory than it did before.
+// No limit: this side had the value in memory when it encoded it.
 const OWN: DecodeLimits = { maxPayloadItems: Infinity };
 
 /** Encodes one frame to one message, without encoding again what this codec has prepared. */
@@ -65,7 +65,7 @@ export function encodeFrame(frame: Frame, codec: Codec): Message {
   return codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
 }
 
-/** Whether a codec's `encodeWith` belongs to its `encode`: not where a subclass, or a wrapper, has another of the latter only. */
+/** Whether `encodeWith` may stand in for `encode`: not where a subclass or a wrapper has overridden the latter alone, which would be bypassed. */
 function joins(codec: Codec): codec is Codec & Required<Pick<Codec, 'encodeWith'>> {
   if (codec.encodeWith === undefined) return false;
   let level: unknown = codec;

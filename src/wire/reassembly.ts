@@ -117,7 +117,7 @@ export class Reassembly {
     if (!this.held.take(charge)) {
       return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
-    // Of the first frame no more than that, because nothing else of it is counted.
+    // Of the first frame only type and headers are kept: nothing else of it is charged.
     const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, assembler, charged: 0 };
     partial.charged += charge;
     this.#partials.set(stream, partial);

@@ -64,6 +64,7 @@ export class SliceForm {
   holdsFrom(from: number): boolean {
     const { codec, encodedPayload } = this.#source;
     const end = payloadEnd(encodedPayload);
+    // With a declared cost each unit takes a byte or more: a rest that is longer than the room needs no walk.
     const least = hasFragmentCost(codec) ? end - from : 0;
     return least <= this.#roomLeft() && this.reachFrom(from) === end;
   }
