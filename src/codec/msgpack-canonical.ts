@@ -62,7 +62,7 @@ export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
   if (idBytes === -1) return null;
   let stream = idBytes === 0 ? head : 0;
   let at = idAt + 1;
-  for (const behind = at + idBytes; at < behind; at++) stream = stream * 0x100 + (message[at] ?? 0);
+  for (const idEnd = at + idBytes; at < idEnd; at++) stream = stream * 0x100 + (message[at] ?? 0);
   if (end) {
     if (!has(message, at, ENDED)) return null;
     at += ENDED.length;

@@ -76,13 +76,13 @@ export class MsgpackCodec implements Codec {
 
   #encodeAround(frame: Frame, payload: Uint8Array): ArrayBuffer {
     const mapping = checkedMapping({ ...frame, payload: PLACEHOLDER });
-    const behind = this.#lengthBehindPayload(mapping);
+    const lengthAfter = this.#lengthAfterPayload(mapping);
     const envelope = this.#encoder.encodeSharedRef(mapping);
-    const at = envelope.length - behind - 1;
+    const at = envelope.length - lengthAfter - 1;
     const message = new Uint8Array(envelope.length - 1 + payload.length);
     message.set(envelope.subarray(0, at));
     message.set(payload, at);
-    if (behind > 0) message.set(envelope.subarray(at + 1), at + payload.length);
+    if (lengthAfter > 0) message.set(envelope.subarray(at + 1), at + payload.length);
     return message.buffer;
   }
 
@@ -129,7 +129,7 @@ export class MsgpackCodec implements Codec {
   }
 
   // Each without the header of its map, which is one byte.
-  #lengthBehindPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
+  #lengthAfterPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
     const ofReason = reason === undefined ? 0 : this.#encoder.encodeSharedRef({ reason }).length - 1;
     const ofTrailers = trailers === undefined ? 0 : this.#encoder.encodeSharedRef({ trailers }).length - 1;
     return ofReason + ofTrailers;

@@ -23,10 +23,10 @@ export interface Sinks<T> {
  * Hands each frame to its stream by one look-up, however many streams there are.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
- * first frame; a group's Subject is made when somebody subscribes. A group completes behind the remote's `end` or `reset`. Frames
+ * first frame; a group's Subject is made when somebody subscribes. A group completes after the remote's `end` or `reset`. Frames
  * that come later are dropped where the stream's open was seen, and make a group anew where it was not. As with `groupBy`, whoever
- * unsubscribes can go on reading the groups that it reads; behind the last reader every group is complete. A group has no values
- * while nobody reads it: put `mergeMap` straight behind.
+ * unsubscribes can go on reading the groups that it reads; after the last reader every group is complete. A group has no values
+ * while nobody reads it: put `mergeMap` directly after it.
  *
  * With a table of sinks it delivers to them and emits what no sink takes.
  *

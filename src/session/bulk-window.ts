@@ -15,7 +15,7 @@ export const MAX_PROBES = 1024;
 /** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
 export type SendPing = (answered: (ms: number) => void) => () => void;
 
-/** A ping behind bulk that nobody has answered yet. */
+/** A ping that follows bulk and has not been answered. */
 interface Probe {
   /** How much bulk was sent before it. */
   readonly mark: number;
@@ -101,7 +101,7 @@ export class BulkWindow {
 
   #probe(): void {
     const mark = (this.#pingedBytes = this.#sentBytes);
-    // The first answer comes behind all that had filled the buffers before streams contended.
+    // The first answer comes after all that had filled the buffers before streams contended.
     const answeredBefore = this.#path === null ? mark : this.#answeredBytes;
     const giveUp = this.ping((ms) => {
       const { minRttMs, maxBytesPerMs } = this.#path ?? UNKNOWN;

@@ -4,7 +4,7 @@ import { encodedPartOf } from './stream-queue.js';
 
 /**
  * Whether a reset drops what its stream has queued and goes ahead of all data. The others, an application's own and those
- * behind an answer, take their turn, so that an answer is never destroyed by what follows it.
+ * after an answer, take their turn, so that an answer is never destroyed by what follows it.
  */
 export function overtakes(code: ResetCode | null): boolean {
   return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);

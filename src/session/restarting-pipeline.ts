@@ -1,8 +1,8 @@
 import type { Observable, Observer, Subscription, Unsubscribable } from 'rxjs';
 
 /**
- * A pipeline that flows on behind what breaks in it: that is handled, and the pipeline is made anew. So it need not be kept as
- * it was made, as it would be for `catchError`.
+ * Subscribes to a pipeline; when that errors, reports the error and subscribes to a new one, so that a bad frame does not stop those
+ * after it. Not `catchError((_, caught) => caught)`: that keeps all operators of every idle connection only to subscribe again.
  */
 export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   #flow: Subscription | null = null;
@@ -10,9 +10,9 @@ export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   #stopped = false;
 
   /**
-   * @param make the pipeline, whose values concern nobody
-   * @param onError gets what breaks in it
-   * @param onComplete called when its source completes, where it ever does
+   * @param make makes the pipeline, whose values concern nobody
+   * @param onError gets what the pipeline errors with, before the next is made
+   * @param onComplete called when the source completes, where it ever does
    */
   constructor(
     private readonly make: () => Observable<unknown>,

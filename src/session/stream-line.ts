@@ -8,7 +8,7 @@ import type { StreamPhase } from './stream-state.js';
 
 /** Who holds a stream: told of everything that comes in on it, and of its end. What it throws ends the stream, and nothing else. */
 export interface StreamSink {
-  /** One whole frame of the remote: `data`, behind the stream's phase and before anything else. */
+  /** One whole frame of the remote: `data`, after the stream's phase has changed and before anything else. */
   receive(frame: CompleteFrame): void;
   /** The stream has left the connection; nothing follows. */
   gone(cause: CloseCause): void;

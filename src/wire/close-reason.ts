@@ -7,7 +7,7 @@ export interface CloseReason {
   /** Whether a close handshake completed. */
   readonly wasClean: boolean;
   /**
-   * Whether the reconnect helper will dial again, or, behind a goaway, has done so already; `false` on any peer without it and
+   * Whether the reconnect helper will dial again, or, after a goaway, has done so already; `false` on any peer without it and
    * after `close()`.
    */
   readonly willRetry: boolean;
