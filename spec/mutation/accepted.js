@@ -172,8 +172,6 @@ export const ACCEPTED = [
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
-    { code: 'next !== undefined', mutant: 'true', why: 'of a queue that is empty the front is not read' },
-  ]),
   ...of('src/session/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
@@ -200,9 +198,7 @@ export const ACCEPTED = [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/frame-outbox.ts', [
-    { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
-  ]),
+  ...of('src/session/frame-outbox.ts', [{ code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' }]),
   ...of('src/session/write-progress.ts', [
     { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
   ]),
