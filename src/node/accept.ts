@@ -43,8 +43,10 @@ export interface UpgradeOptions extends AcceptOptions {
   /** Decides before the upgrade who may connect, and what becomes `peer.context`; throwing answers 500. Default: everybody. */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   /**
-   * Which web pages may connect. Default: those of the `Host` that they ask for, and of loopback from loopback. That lets in a page
-   * whose own name was pointed at this server (DNS rebinding), so one on loopback or an intranet needs `origins` or `verify`.
+   * Which web pages may connect; a list or function replaces the default, so name your own pages too. Strings must equal the whole
+   * origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
+   * `/^https:\/\/\w+\.example\.org$/`. Default: those of the `Host` that they ask for, and of loopback from loopback. That lets in a
+   * page whose own name was pointed at this server (DNS rebinding), so one on loopback or an intranet needs `origins` or `verify`.
    */
   readonly origins?: Origins | undefined;
 }

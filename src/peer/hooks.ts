@@ -13,7 +13,10 @@ import type { Stream } from './stream.js';
  */
 export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
 
-/** Turns what a handler threw into the payload of the reset; `null` or `undefined` sends none. */
+/**
+ * Turns what a handler threw into the payload of the reset; `null` or `undefined` sends no payload. Its `message`, if it has one, is
+ * the reset's reason; otherwise the error's own message is, so return `{ message }` to hide that.
+ */
 export type ErrorSerializer = (error: unknown) => unknown;
 
 /**
