@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, of, Subject, take, throwError, toArray } from 'rxjs';
-import { logger, ResetCode, ResetError, respond } from '../../src/index.js';
+import { connect as connectInBrowser, logger, ResetCode, ResetError, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
@@ -15,6 +15,8 @@ import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
+/** What callers are told of an error that was not written for them. */
+const INTERNAL = { name: 'Error', message: 'internal error' };
 
 /** Ids that count, as long as they are asked to be. */
 function counting(): (bytes: number) => string {
@@ -36,6 +38,7 @@ describe('the page of recipes', () => {
       push: true,
       serveStore: true,
       askedStore: true,
+      PublicError: true,
       reporting: true,
       connectAs: true,
       untilRefused: true,
@@ -131,7 +134,24 @@ describe('the ticker', () => {
       const ticker$ = page.ticker(dialer);
       page.serveTicker(acceptor, price$);
       expectObservable(ticker$, '   ^--!').toBe('-a-');
-      expectObservable(ticker$, '   --^--!').toBe('---b-');
+      expectObservable(ticker$, '   --^--!').toBe('--ab-');
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'goes on after a lost connection',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const server = createServer();
+      const price$ = cold('-a-b');
+      const cut$ = cold('  --c');
+      const subs = ['      ^-!', '--^'];
+      const expected = '   -a-a-b';
+      server.peers$.subscribe((acceptor) => page.serveTicker(acceptor, price$));
+      const reconnect = { minDelayMs: 0, maxDelayMs: 0 };
+      const dialer = connectInBrowser('ws://test', { socket: server.socket, keepalive: false, reconnect });
+      cut$.subscribe(() => server.link?.cut());
+      expectObservable(page.ticker(dialer)).toBe(expected);
       expectSubscriptions(price$.subscriptions).toBe(subs);
     }),
   );
@@ -180,6 +200,31 @@ describe('the optimistic interface', () => {
       expectObservable(page.rename(dialer, task$, 'rewrite')).toBe(failed, undefined, expect.objectContaining({ code: 'REMOTE' }));
       expectObservable(task$).toBe(shown, { a: after, b: before });
       expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each<[string, string, string, string]>([
+    ['a change that fails late does not touch a later one that is saved', '----#', '-s', 'abs'],
+    ['a change that is saved late does not touch a later one that is saved', '----f', '-s', 'abs'],
+    ['a change that fails after a later one has failed leaves what was before both', '----#', '-#', 'aba-o'],
+    ['a change that fails before a later one fails leaves what was before both', '--#', '----#', 'ab---o'],
+    ['a change that is saved stays when a later one fails', '--f', '----#', 'ab---f'],
+  ])(
+    '%s',
+    marbles<[string, string, string, string]>(({ cold, expectObservable, expectSubscriptions }, _, first, second, expected) => {
+      const { dialer, acceptor } = createPair();
+      const call$ = cold('ab');
+      const subs = '      ^';
+      const saved = { f: { id: 7, title: 'First' }, s: { id: 7, title: 'Second' } };
+      const answers = { first: cold(first, saved), second: cold(second, saved) };
+      const task$ = new BehaviorSubject(before);
+      acceptor.streams$.pipe(respond(({ title }: { title: 'first' | 'second' }) => answers[title])).subscribe();
+      call$.subscribe((call) => {
+        page.rename(dialer, task$, call === 'a' ? 'first' : 'second').subscribe({ error: () => undefined });
+      });
+      const titles = { o: 'write', a: 'first', b: 'second', f: 'First', s: 'Second' };
+      expectObservable(task$.pipe(map(({ title }) => title))).toBe(expected, titles);
+      expectSubscriptions(call$.subscriptions).toBe(subs);
     }),
   );
 });
@@ -234,7 +279,7 @@ describe('the server push', () => {
     'lives on where a stream has no payload',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
-      const change$ = cold('-n-a', { n: undefined, a: { topic: 'stock', value: 3 } });
+      const change$ = cold('-n-a', { n: undefined, a: { op: 'change', topic: 'stock', value: 3 } });
       const subs = '        ^';
       const expected = '    o--a';
       expectObservable(page.pushedStore(dialer)).toBe(expected, { o: {}, a: { stock: 3 } });
@@ -369,7 +414,7 @@ describe('in virtual time', () => {
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
     acceptor.onStream((payload) => Promise.reject(new RangeError(String(payload))));
     dialer.notify('pushed');
-    const outcome = expect(dialer.request('asked')).rejects.toMatchObject({ payload: { name: 'RangeError', message: 'asked' } });
+    const outcome = expect(dialer.request('asked')).rejects.toMatchObject({ reason: 'internal error', payload: INTERNAL });
     await time.advance();
     await outcome;
     expect(reported).toEqual([new RangeError('pushed'), new RangeError('asked')]);
@@ -378,12 +423,16 @@ describe('in virtual time', () => {
   it('what answers of respond() fail with is reported, and a ResetError is not, which is an answer', async () => {
     const reported: unknown[] = [];
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
-    const errors: readonly Error[] = [new RangeError('broken'), new ResetError(300, 'not you')];
+    const errors: readonly Error[] = [new RangeError('broken'), new page.PublicError('no seat'), new ResetError(300, 'not you')];
     acceptor.streams$.pipe(respond((nth: number) => throwError(() => errors[nth]))).subscribe();
     const outcomes = Promise.allSettled(errors.map((_, nth) => dialer.request(nth)));
     await time.advance();
-    expect(await outcomes).toMatchObject([{ reason: { message: 'broken' } }, { reason: { resetCode: 300, reason: 'not you' } }]);
-    expect(reported).toEqual([errors[0]]);
+    expect(await outcomes).toMatchObject([
+      { reason: { reason: 'internal error', payload: INTERNAL } },
+      { reason: { reason: 'no seat', payload: { name: 'PublicError', message: 'no seat' } } },
+      { reason: { resetCode: 300, reason: 'not you' } },
+    ]);
+    expect(reported).toEqual(errors.slice(0, 2));
   });
 
   it.each<[string, (peer: Peer) => unknown]>([
@@ -391,6 +440,7 @@ describe('in virtual time', () => {
     ['serveStore', (peer) => page.serveStore(peer, of({}))],
     ['serveTicker', (peer) => page.serveTicker(peer, of('price'))],
     ['serveRoom', (peer) => page.serveRoom(peer, new Subject())],
+    ['pushedStore', (peer) => page.pushedStore(peer).subscribe()],
     ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],
   ])('%s leaves streams that are not its own to others', async (_, serve) => {
     const { dialer, acceptor } = createPair();

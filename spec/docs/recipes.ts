@@ -37,6 +37,7 @@ export interface Recipes {
   push: (peers: Iterable<Peer>, change: { readonly topic: string; readonly value: unknown }) => void;
   serveStore: (peer: Peer, store$: Observable<Readonly<Record<string, unknown>>>) => Subscription;
   askedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
+  PublicError: new (message: string) => Error;
   reporting: (report: (error: unknown) => void) => ErrorSerializer;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
   untilRefused: Reconnect;
