@@ -1,4 +1,4 @@
-// client.ts; in a browser, import connect from 'rxmux'
+// client.ts; in a browser: import { connect } from 'rxmux', and connect('ws://localhost:8080')
 import { take } from 'rxjs';
 import { connect } from 'rxmux/node';
 

@@ -29,7 +29,10 @@ export interface Reconnect {
   readonly minDelayMs?: number | undefined;
   /** What a delay is at most, in ms. Default 30 000. */
   readonly maxDelayMs?: number | undefined;
-  /** Failures in a row before giving up. Default 5 while never yet connected, then Infinity. */
+  /**
+   * Failures in a row before giving up. Default 5 while never yet connected, then Infinity. Whatever it is, 1002, 1003, 4002, 4003, HTTP
+   * 400, 401, 403, a goaway with PROTOCOL_ERROR and a CodecMismatch end it (D3), unless `shouldRetry` says otherwise.
+   */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */
   readonly stableMs?: number | undefined;
