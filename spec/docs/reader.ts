@@ -16,6 +16,7 @@ export interface Reader {
   readonly term$: Observable<string>;
   readonly token: () => string;
   readonly append: (entry: Entry) => void;
+  readonly userOf: (cookie: string | undefined) => { readonly name: string } | undefined;
 }
 
 interface Job {
@@ -40,7 +41,7 @@ export function newReader(): Reader {
     stream.reset(ResetCode.REFUSED, 'busy');
     return undefined;
   });
-  return { peer, acceptor, term$: of('b', 'a'), token: () => 'secret', append: () => undefined };
+  return { peer, acceptor, term$: of('b', 'a'), token: () => 'secret', append: () => undefined, userOf: () => undefined };
 }
 
 function join(stream: Stream): Promise<unknown> {

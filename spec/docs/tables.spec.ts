@@ -2,13 +2,45 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as index from '../../src/index.js';
+import type { NodeConnectOptions, ServeOptions } from '../../src/node.js';
+import { Backoff } from '../../src/peer/backoff.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
 import type { Rate } from '../../src/wire/limits.js';
-import { codeIn, REPOSITORY, tableBelow, textOf } from './markdown.js';
+import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
+
+/** The names in each member of a union. */
+type OptionOf<T> = T extends unknown ? keyof T : never;
 
 const PAGE = 'README.md';
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: false };
+/** Every option of a peer and of a server, but for the one that is for conformance runs and the one that `handler` stands for. */
+const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<ServeOptions>, 'maxFrameBytes' | 'handler'>, true>> = {
+  codec: true,
+  requestTimeoutMs: true,
+  keepalive: true,
+  limits: true,
+  onStream: true,
+  errorSerializer: true,
+  context: true,
+  reconnect: true,
+  hello: true,
+  lazy: true,
+  socket: true,
+  connectTimeoutMs: true,
+  helloTimeoutMs: true,
+  headers: true,
+  agent: true,
+  tls: true,
+  port: true,
+  host: true,
+  server: true,
+  path: true,
+  verify: true,
+  origins: true,
+  onHello: true,
+  onPeer: true,
+};
 const ERRORS: readonly index.AnyMuxError[] = [
   new index.RemoteError('', null),
   new index.RefusedError(''),
@@ -67,19 +99,34 @@ describe('the limits', () => {
   });
 });
 
-describe('the time-outs of README.md', () => {
-  const { requestTimeoutMs, keepalive } = resolveOptions({}, true);
+describe('the options of a peer in README.md', () => {
+  const rows = tableBelow(PAGE, 'Options of a peer');
+  const defaultOf = (option: string): string => rows.find(([name = '']) => codeIn(name)[0] === option)?.at(-1) ?? '';
 
-  it.each([
-    `\`requestTimeoutMs\` ${requestTimeoutMs / 1_000} s`,
-    `a ping after ${Number(keepalive?.idleMs) / 1_000} s and ${Number(keepalive?.timeoutMs) / 1_000} s for a sign of life`,
-  ])('are those of the code: %s', (text) => {
-    expect(textOf(PAGE)).toContain(text);
+  it('are all that there are', () => {
+    expect([...new Set(rows.flatMap(([name = '']) => codeIn(name)))].sort()).toEqual(Object.keys(OPTIONS).sort());
+  });
+
+  it('have the defaults of the code', () => {
+    const { requestTimeoutMs, keepalive } = resolveOptions({}, true);
+    const { minDelayMs, maxDelayMs, stableMs } = new Backoff({});
+    expect(defaultOf('requestTimeoutMs')).toBe(grouped(requestTimeoutMs, ' '));
+    expect(codeIn(defaultOf('keepalive'))).toEqual([literal({ ...keepalive })]);
+    expect(codeIn(defaultOf('reconnect'))).toEqual(['false', 'true', literal({ minDelayMs, maxDelayMs, stableMs })]);
   });
 });
 
 function limitsOf(page: string): Record<string, string> {
   return Object.fromEntries(tableBelow(page, 'Limits').map(([name = '', value = '']) => [codeIn(name)[0] ?? '', value]));
+}
+
+/** A number with its thousands apart. */
+const grouped = (value: number, gap: string): string => String(value).replace(/\B(?=(\d{3})+$)/g, gap);
+
+/** An object of numbers, as a program would write it. */
+function literal(value: Readonly<Record<string, number>>): string {
+  const fields = Object.entries(value).map(([name, of]) => `${name}: ${of < 1_000 ? of : grouped(of, '_')}`);
+  return `{ ${fields.join(', ')} }`;
 }
 
 function spelled(name: string, value: number | Rate): string {

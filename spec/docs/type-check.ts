@@ -34,7 +34,7 @@ declare module 'react' {
 const AT_HAND = `
 import { newReader } from './reader.js';
 export type { Entry } from './reader.js';
-export const { peer, acceptor, term$, token, append } = newReader();
+export const { peer, acceptor, term$, token, append, userOf } = newReader();
 `;
 
 /** Checks all examples in one run of the compiler, against the sources; gives what is wrong with each. */
