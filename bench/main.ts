@@ -11,7 +11,7 @@ import { runRounds } from './harness/rounds.js';
 import type { Reading } from './harness/rounds.js';
 import { readOptions } from './options.js';
 import { browserPage } from './report/browser-page.js';
-import { goalsTable } from './report/goals.js';
+import { comparison } from './report/comparison.js';
 import { page } from './report/page.js';
 import { environment, versions } from './report/results.js';
 import type { Results } from './report/results.js';
@@ -60,7 +60,7 @@ async function keep(results: Results, directory: string): Promise<void> {
   for (const [file, svg] of plots) writeText(join(directory, file), svg);
   writeText(join(directory, 'README.md'), page(results, workloads, adapters, [...plots.keys()]));
   // A part of the workloads, or of the others, says too little for the first page.
-  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'README.md'), 'benchmarks', goalsTable(results));
+  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'README.md'), 'benchmarks', comparison(results));
   progress(`written to ${relative(ROOT, directory)}`);
 }
 

@@ -48,22 +48,30 @@ const GOALS: readonly Goal[] = [
   idleConnection('memory of an idle connection beyond the bare socket, server', 'serverBytes'),
 ];
 
+/** How many goals there are, and how many of them are met. */
+export function goalsMet(results: Results): { readonly met: number; readonly all: number } {
+  return { met: GOALS.filter((goal) => isMet(goal, goal.own(results))).length, all: GOALS.length };
+}
+
 /** What was measured beside what is wanted, in one table; figures without a unit are ratios to the reference. */
 export function goalsTable(results: Results): string {
   const rows = GOALS.map((goal) => {
     const own = goal.own(results);
     const best = bestOf(goal.others(results), goal.better);
-    const met = goal.better === 'higher' ? own >= goal.goal : own <= goal.goal;
     return [
       goal.title,
       `${goal.better === 'higher' ? '≥' : '≤'} ${written(goal.goal, goal)}`,
       written(own, goal),
-      Number.isFinite(own) ? (met ? 'yes' : 'no') : '–',
+      Number.isFinite(own) ? (isMet(goal, own) ? 'yes' : 'no') : '–',
       written(goal.byHand?.(results) ?? NaN, goal),
       best === undefined ? '–' : `${written(best[0], goal)} ${best[1]}`,
     ];
   });
   return markdown(['', 'goal', 'rxmux', 'met', 'by hand', 'best of the others'], rows);
+}
+
+function isMet({ better, goal }: Goal, own: number): boolean {
+  return better === 'higher' ? own >= goal : own <= goal;
 }
 
 function written(value: number, { unit }: Goal): string {

@@ -12,8 +12,8 @@ the rest depends on the machine. Every answer is checked. An arrow tells which w
 
 \`floor-a\` is \`ws\`, \`{id, payload}\` as JSON and a Map, written by hand, without checks, headers, cancellation or back-pressure; \`floor-b\` is the same with msgpack.
 \`bare-wire\`, "by hand", is the wire of rxmux in the same manner over corked sockets: no limits, deadlines or checks, and nothing is cut. What is between its figures and those of rxmux is the library.
-\`http2\` and \`grpc-js\` are there for scale: they do not run over WebSockets, and in a browser not at all. rxmux is the built package with every check on and default options. Small payloads are JSON objects of
-93 bytes. W6 sends a small request every 2 ms, counted from when it was due, beside one request of 64 MiB (up) or a stream of 1 024 items of 65 000 bytes (down).
+\`http2\` and \`grpc-js\` are there for scale: they do not run over WebSockets, and in a browser not at all. rxmux is the built package with every check on, and default options but for
+the limits listed at the end. Small payloads are JSON objects of 93 bytes. W6 sends a small request every 2 ms, counted from when it was due, beside one request of 64 MiB (up) or a stream of 1 024 items of 65 000 bytes (down).
 `;
 
 /** The whole page. */

@@ -1,7 +1,23 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BehaviorSubject, concat, defer, firstValueFrom, from, map, NEVER, of, Subject, take, throwError, toArray } from 'rxjs';
+import {
+  BehaviorSubject,
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  firstValueFrom,
+  from,
+  map,
+  mergeMap,
+  NEVER,
+  of,
+  Subject,
+  take,
+  throwError,
+  toArray,
+} from 'rxjs';
 import { connect as connectInBrowser, logger, ResetCode, ResetError, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
@@ -219,9 +235,8 @@ describe('the optimistic interface', () => {
       const answers = { first: cold(first, saved), second: cold(second, saved) };
       const task$ = new BehaviorSubject(before);
       acceptor.streams$.pipe(respond(({ title }: { title: 'first' | 'second' }) => answers[title])).subscribe();
-      call$.subscribe((call) => {
-        page.rename(dialer, task$, call === 'a' ? 'first' : 'second').subscribe({ error: () => undefined });
-      });
+      const rename = (title: string) => page.rename(dialer, task$, title).pipe(catchError(() => EMPTY));
+      call$.pipe(mergeMap((call) => rename(call === 'a' ? 'first' : 'second'))).subscribe();
       const titles = { o: 'write', a: 'first', b: 'second', f: 'First', s: 'Second' };
       expectObservable(task$.pipe(map(({ title }) => title))).toBe(expected, titles);
       expectSubscriptions(call$.subscriptions).toBe(subs);

@@ -1,0 +1,45 @@
+import { REFERENCE } from '../harness/adapter-names.js';
+import type { AdapterName } from '../harness/adapter-names.js';
+import { goalsMet } from './goals.js';
+import type { Results } from './results.js';
+import { summarize } from './summary.js';
+import { figure, markdown } from './table.js';
+
+/** Who is compared on the first page: the name there, the adapter, and the smallest client among the bundles. */
+const COMPARED: readonly (readonly [title: string, adapter: AdapterName, bundle: string])[] = [
+  ['rxmux', 'rxmux-json', 'rxmux'],
+  ['socket.io', 'socket.io', 'socket.io-client'],
+  ['graphql-ws', 'graphql-ws', 'graphql-ws'],
+  ['tRPC', 'trpc', 'tRPC wsLink'],
+  ['rxjs webSocket', 'rxjs-websocket', 'rxjs webSocket().multiplex'],
+];
+
+const RATIOS: readonly (readonly [title: string, workload: string, metric: string])[] = [
+  ['requests/s, 64 in flight (↑)', 'W2@64', 'perSecond'],
+  ['items/s of one stream (↑)', 'W3', 'perSecond'],
+  ['a small request during an upload of 64 MiB, p50 (↓)', 'W6', 'upP50'],
+  ['from dialing to the first reply (↓)', 'W9', 'medianMs'],
+];
+
+const KB = 1_000;
+
+/** What a reader of the first page wants to know: a few ratios beside those of others, the sizes, and how many goals are met. */
+export function comparison(results: Results): string {
+  const ratios = RATIOS.map(([title, workload, metric]) => [
+    title,
+    ...COMPARED.map(([, adapter]) => written(summarize(results.readings, workload, adapter, metric, REFERENCE).ratio)),
+  ]);
+  const sizes = COMPARED.map(([, , bundle]) => figure((results.bundles.find(({ name }) => name === bundle)?.gzip ?? NaN) / KB));
+  const { met, all } = goalsMet(results);
+  return [
+    markdown(
+      ['', ...COMPARED.map(([title]) => title)],
+      [...ratios, ['client for a browser, with rxjs if it needs that, KB min+gzip (↓)', ...sizes]],
+    ),
+    `Of the project's own ${all} goals, ${met} are met: those, every loss, and what a browser measures, are in \`docs/benchmarks/\`.`,
+  ].join('\n\n');
+}
+
+function written(ratio: number): string {
+  return Number.isFinite(ratio) ? ratio.toFixed(2) : '–';
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { comparison } from '../../bench/report/comparison.js';
+import type { Results } from '../../bench/report/results.js';
+
+const ROOT = join(__dirname, '../..');
+const NOTHING: Results = { seed: 1, environment: {}, versions: {}, readings: [], bundles: [], streams: [], connections: [] };
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+/** Prettier pads the cells of the page. */
+const unpadded = (text: string): string =>
+  text
+    .replace(/[- ]+/g, ' ')
+    .replace(/ ?\| ?/g, '|')
+    .trim();
+
+describe('the comparison of the first page', () => {
+  it('is what the stored run gives', () => {
+    const [, kept = ''] = /<!-- benchmarks -->([^]*)<!-- end of benchmarks -->/.exec(read('README.md')) ?? [];
+    const run = JSON.parse(read('docs/benchmarks/results.json')) as Results;
+    expect(unpadded(kept)).toBe(unpadded(comparison(run)));
+  });
+
+  it('leaves open what was not measured', () => {
+    const cells = comparison(NOTHING).split('\n')[2]?.split('|').slice(2, -1);
+    expect(cells?.map((cell) => cell.trim())).toEqual(['–', '–', '–', '–', '–']);
+    expect(comparison(NOTHING)).toContain(', 0 are met');
+  });
+});
