@@ -1,23 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  BehaviorSubject,
-  catchError,
-  concat,
-  defer,
-  EMPTY,
-  firstValueFrom,
-  from,
-  map,
-  mergeMap,
-  NEVER,
-  of,
-  Subject,
-  take,
-  throwError,
-  toArray,
-} from 'rxjs';
+import { BehaviorSubject, catchError, EMPTY, firstValueFrom, map, mergeMap, NEVER, of, Subject, take, throwError, toArray } from 'rxjs';
 import { connect as connectInBrowser, logger, ResetCode, ResetError, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
@@ -43,6 +27,10 @@ function counting(): (bytes: number) => string {
 describe('the page of recipes', () => {
   it('exports what is tested here, and nothing else', () => {
     const tested: Record<keyof Recipes, true> = {
+      request: true,
+      stream: true,
+      serveCalls: true,
+      answers: true,
       liveSearch: true,
       serveSearch: true,
       serveTicker: true,
@@ -56,19 +44,45 @@ describe('the page of recipes', () => {
       askedStore: true,
       PublicError: true,
       reporting: true,
+      bySession: true,
       connectAs: true,
       untilRefused: true,
       greet: true,
+      connectionNotice: true,
       childOf: true,
       trace: true,
       forward: true,
       upload: true,
       serveUploads: true,
-      closeOnSignal: true,
       follow: true,
+      serveLog: true,
+      closeOnSignal: true,
       book: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
+  });
+});
+
+describe('the typed contract', () => {
+  it(
+    'is kept by both ends',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const ticks$ = cold('--0-1-(2|)', { 0: 0, 1: 1, 2: 2 });
+      const subs = '       ^---!';
+      const expected = '   --0-(1|)';
+      page.serveCalls(acceptor, { ...page.answers, ticks: () => ticks$ });
+      expectObservable(page.stream(dialer, 'ticks', { everyMs: 2 }).pipe(take(2))).toBe(expected, { 0: 0, 1: 1 });
+      expectSubscriptions(ticks$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it('has the answers of the page', async () => {
+    const { dialer, acceptor } = createPair();
+    page.serveCalls(acceptor, page.answers);
+    expect(await page.request(dialer, 'square', { n: 12 })).toBe(144);
+    expect(await firstValueFrom(page.stream(dialer, 'ticks', { everyMs: 1 }).pipe(take(2), toArray()))).toEqual([0, 1]);
+    await expect(page.request(dialer, 'toString', {})).rejects.toMatchObject({ code: 'REFUSED' });
   });
 });
 
@@ -455,6 +469,8 @@ describe('in virtual time', () => {
     ['serveStore', (peer) => page.serveStore(peer, of({}))],
     ['serveTicker', (peer) => page.serveTicker(peer, of('price'))],
     ['serveRoom', (peer) => page.serveRoom(peer, new Subject())],
+    ['serveCalls', (peer) => page.serveCalls(peer, page.answers)],
+    ['serveLog', (peer) => page.serveLog(peer, [], NEVER)],
     ['pushedStore', (peer) => page.pushedStore(peer).subscribe()],
     ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],
   ])('%s leaves streams that are not its own to others', async (_, serve) => {
@@ -464,6 +480,26 @@ describe('in virtual time', () => {
     const answers = Promise.all([dialer.request({ op: 'other' }), dialer.request(undefined), dialer.request('text')]);
     await time.advance();
     expect(await answers).toEqual([{ op: 'other' }, null, 'text']);
+  });
+
+  it('the notice follows the connection, down to the reason of its end', async () => {
+    const network = new Network({});
+    network.answer = { status: null };
+    const reconnect = { minDelayMs: 1_500, maxDelayMs: 1_500, maxAttempts: 2 };
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const peer = connectInBrowser('ws://test', { socket: network.socket, reconnect });
+    const notices: (string | null)[] = [];
+    page.connectionNotice(peer).subscribe((notice) => notices.push(notice));
+    await time.advance(1_000);
+    network.answer = 'accept';
+    await time.advance(1_000);
+    network.answer = { status: 403 };
+    void peer.close();
+    await time.advance(1_000);
+    expect(notices).toEqual(['Connecting …', 'Connection lost. Next attempt in 2 s.', 'Reconnecting …', null, 'Disconnected.']);
+    const refused = connectInBrowser('ws://test', { socket: network.socket });
+    await time.advance(1_000);
+    expect(await firstValueFrom(page.connectionNotice(refused))).toBe('Disconnected: expected the handshake to be accepted, got HTTP 403');
   });
 
   it('the trace goes through a peer to the next, and back to the caller', async () => {
@@ -496,6 +532,49 @@ describe('in virtual time', () => {
   ])('the trace context %s', (_, parent, expected) => {
     expect(page.childOf(parent, counting())).toBe(expected);
   });
+});
+
+describe('the session cookie', () => {
+  const verify = page.bySession((session) => Promise.resolve(session === 's1' ? 'ann' : undefined));
+
+  it.each([
+    ['s1 alone', 'session=s1', { user: 'ann' }],
+    ['s1 among others', 'lang=en; session=s1; theme=dark', { user: 'ann' }],
+    ['a session that nobody knows', 'session=s2', 401],
+    ['a cookie whose name ends like it', 'nosession=s1', 401],
+    ['an empty one', 'session=', 401],
+    ['no cookie', undefined, 401],
+  ])('lets in who has one: %s', async (_, cookie, verdict) => {
+    expect(await verify({ headers: { cookie } } as never)).toEqual(verdict);
+  });
+
+  it('becomes the context of the peer', async () => {
+    const server = serve({ port: 0, verify, handler: (_, stream) => stream.reply(stream.peer.context) });
+    const { port } = (await server.listening) as AddressInfo;
+    const peer = connect(`ws://localhost:${port}`, { headers: { cookie: 'session=s1' } });
+    expect(await peer.request(null)).toEqual({ user: 'ann' });
+    await expect(connect(`ws://localhost:${port}`).opened).rejects.toMatchObject({ status: 401 });
+    await Promise.all([peer.close(), server.close()]);
+  });
+});
+
+describe('the log', () => {
+  it(
+    'gives what came after the cursor, and then what comes, each entry once',
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const entries = { a: { seq: 1 }, b: { seq: 2 }, c: { seq: 3 } };
+      const log: { seq: number }[] = [];
+      const added$ = hot(' ab--c', entries);
+      const told$ = hot('  --ab--c', entries);
+      const subs = '       --^';
+      const expected = '   --(ab)c';
+      added$.subscribe((entry) => log.push(entry));
+      page.serveLog(acceptor, log, told$);
+      expectObservable(page.follow(dialer), subs).toBe(expected, entries);
+      expectSubscriptions(told$.subscriptions).toBe(subs);
+    }),
+  );
 });
 
 describe('the upload', () => {
@@ -548,7 +627,7 @@ describe('the deploy', () => {
     const deploy = (name: string) => {
       const server = serve({ port: 0, handler: (payload, stream) => answer(name, payload as Call, stream.reply.bind(stream)) });
       server.peers$.subscribe((peer) => {
-        log(peer);
+        page.serveLog(peer, past, entries$);
       });
       return server;
     };
@@ -560,20 +639,6 @@ describe('the deploy', () => {
     const started$ = new Subject<void>();
     const entries$ = new Subject<{ seq: number }>();
     const past: { seq: number }[] = [];
-    const log = (peer: Peer): void => {
-      peer.streams$
-        .pipe(
-          respond(({ op, since }: { op: string; since: number }) =>
-            op === 'log'
-              ? concat(
-                  defer(() => from(past.filter(({ seq }) => seq > since))),
-                  entries$,
-                )
-              : undefined,
-          ),
-        )
-        .subscribe();
-    };
     const append = (seq: number): void => {
       past.push({ seq });
       entries$.next({ seq });

@@ -5,7 +5,7 @@ import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
 import ts from 'typescript';
 import * as rxmux from '../../src/index.js';
 import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
-import type { MuxServer } from '../../src/node.js';
+import type { MuxServer, ServeOptions } from '../../src/node.js';
 import { fences } from './markdown.js';
 
 interface Task {
@@ -26,6 +26,10 @@ type NewId = (bytes: number) => string;
 
 /** What the blocks of docs/recipes.md export. That they type-check is checked with the other pages. */
 export interface Recipes {
+  request: (peer: Peer, op: string, payload: object) => Promise<unknown>;
+  stream: (peer: Peer, op: string, payload: object) => Observable<unknown>;
+  serveCalls: (peer: Peer, answers: object) => Subscription;
+  answers: object;
   liveSearch: (peer: Peer, term$: Observable<string>) => Observable<string[]>;
   serveSearch: (peer: Peer, find: (term: string) => Observable<string[]>) => Subscription;
   serveTicker: (peer: Peer, price$: Observable<unknown>) => Subscription;
@@ -39,16 +43,19 @@ export interface Recipes {
   askedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   PublicError: new (message: string) => Error;
   reporting: (report: (error: unknown) => void) => ErrorSerializer;
+  bySession: (find: (session: string) => Promise<string | undefined>) => NonNullable<ServeOptions['verify']>;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
   untilRefused: Reconnect;
   greet: (verify: (token: string) => Promise<{ name: string }>) => StreamHandler;
+  connectionNotice: (peer: Peer) => Observable<string | null>;
   childOf: (parent: unknown, newId: NewId) => string;
   trace: (peer: Peer, newId: NewId) => Remove;
   forward: (upstream: Peer, newId: NewId) => (payload: unknown, stream: Stream) => Promise<void>;
   upload: (peer: Peer, name: string, file: Blob) => Observable<number>;
   serveUploads: (peer: Peer, write: (name: string, slice: Uint8Array) => Promise<void>) => Subscription;
-  closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   follow: (peer: Peer) => Observable<Entry>;
+  serveLog: (peer: Peer, log: readonly Entry[], entry$: Observable<Entry>) => Subscription;
+  closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   book: (peer: Peer, seat: string) => Promise<string>;
 }
 
