@@ -14,8 +14,17 @@ import { violation } from './violation.js';
  *
  * @example
  * ```ts
- * const slicer = new Slicer(frame, codec.encodePayload(frame.payload), 65_536, codec);
- * while (!slicer.done) socket.send(codec.encode(slicer.next()));
+ * class AtOnce implements SliceQueue {
+ *   add: (frame: Frame) => void = () => undefined;
+ *   start(cut: (frame: Frame) => Slicer | null, emit: (slice: Frame) => void): void {
+ *     this.add = (frame) => {
+ *       const slicer = cut(frame);
+ *       if (slicer === null) emit(frame);
+ *       else while (!slicer.done) emit(slicer.next());
+ *     };
+ *   }
+ * }
+ * frames$.pipe(fragment(codec, 65_536, new AtOnce())).subscribe((frame) => socket.send(codec.encode(frame)));
  * ```
  */
 export class Slicer {

@@ -45,7 +45,7 @@ interface ReopenAlike<T> {
  *   initial: 0,
  *   open: (since) => peer.open$<Entry>({ op: 'log', since }, { retry: 'safe' }),
  *   cursor: (entry) => entry.seq,
- * }).subscribe(append);   // every entry once, whatever the network does
+ * }).subscribe(append);   // every entry once, where the server sends those after `since`
  *
  * reopenOnReconnect(peer, { open: () => peer.open$<number>({ op: 'price' }, { retry: 'safe' }) }).subscribe(show);
  * ```
