@@ -253,6 +253,18 @@ describe('createPair', () => {
     expect(probed.dialer).not.toContain('ping');
   });
 
+  it.each<[what: string, options: PairOptions, pinging: readonly Side[]]>([
+    ['both ends', { keepalive: undefined }, []],
+    ['each end', { dialer: { keepalive: undefined }, acceptor: { keepalive: undefined } }, []],
+    ['one end, where both have it', { keepalive: { idleMs: 1_000 }, dialer: { keepalive: undefined } }, ['dialer']],
+  ])('takes a keepalive that is undefined for one that is not given: %s', async (_what, options, pinging) => {
+    const time = virtualTime();
+    const seen = traffic(createPair(options));
+    await time.advance(60_000);
+    time.restore();
+    expect((['dialer', 'acceptor'] as const).filter((side) => seen[side].includes('ping'))).toEqual(pinging);
+  });
+
   it('keeps the order where a message is due just when another is sent', async () => {
     const time = virtualTime();
     const { dialer, acceptor } = createPair({ faults: ({ frame }) => (frame.payload === 'slow' ? { delayMs: 5 } : undefined) });

@@ -105,6 +105,18 @@ describe('peerFromMarbles', () => {
     }),
   );
 
+  it(
+    'takes a keepalive that is undefined for one that is not given',
+    marbles((helpers) => {
+      const inbound = ' 50s |';
+      const subs = '    ^ 49999ms !';
+      const outbound = '50s |';
+      const { outbound$, ...row } = peerFromMarbles(helpers, inbound, frameMarbles(), { keepalive: undefined });
+      helpers.expectObservable(outbound$.pipe(letters)).toBe(outbound);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
   it.each<[what: string, order: readonly number[]]>([
     ['ahead of what makes it send', [0, 1, 2]],
     ['behind what makes it send', [2, 1, 0]],

@@ -3,7 +3,7 @@ import { CloseCode } from '../../src/index.js';
 import { connect } from '../support/tracked.js';
 import type { ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import { createServer } from '../../src/testing.js';
+import { createServer, virtualTime } from '../../src/testing.js';
 import type { TestServer, TestServerOptions } from '../../src/testing.js';
 import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';
@@ -152,5 +152,18 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(closed)).toEqual({ code: CloseCode.ABNORMAL, wasClean: false });
     socket.close();
     expect(socket.readyState).toBe(3);
+  });
+});
+
+describe('createServer', () => {
+  it('takes a keepalive that is undefined for one that is not given', async () => {
+    const time = virtualTime();
+    const server = createServer({ keepalive: undefined });
+    const peer = connect('ws://test', { socket: server.socket, keepalive: false });
+    const types: string[] = [];
+    server.link?.messages$.subscribe(({ frame }) => types.push(frame.type));
+    await time.advance(60_000);
+    time.restore();
+    expect([peer.status.state, types]).toEqual(['open', []]);
   });
 });

@@ -11,7 +11,9 @@ import type { FaultScript, Link } from './link.js';
 
 /** How the two peers of a pair are made. */
 export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
+  /** Options of this end only; they override what both have. */
   readonly dialer?: PeerOptions | undefined;
+  /** Options of this end only; they override what both have. */
   readonly acceptor?: PeerOptions | undefined;
   /** How long each message travels, in ms. Default 0. */
   readonly latencyMs?: number | undefined;
@@ -40,9 +42,8 @@ export interface Pair {
  */
 export function createPair(options: PairOptions = {}): Pair {
   const { dialer, acceptor, latencyMs, faults, ...shared } = options;
-  const given = { keepalive: false as const, ...shared };
-  const dialerCore = new PeerCore(resolveOptions({ ...given, ...dialer }, true));
-  const acceptorCore = new PeerCore(resolveOptions({ ...given, ...acceptor }, false));
+  const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, shared), true));
+  const acceptorCore = new PeerCore(resolveOptions(optionsOf(acceptor, shared), false));
   const { codec } = dialerCore;
   const line = new MemoryLink({
     protocol: subprotocol(codec),
@@ -54,6 +55,10 @@ export function createPair(options: PairOptions = {}): Pair {
     acceptor: begin(acceptorCore, line.ends.acceptor, acceptor),
     link: linkOf(line, codec),
   };
+}
+
+function optionsOf(own: PeerOptions | undefined, shared: PeerOptions): PeerOptions {
+  return { ...shared, ...own, keepalive: own?.keepalive ?? shared.keepalive ?? false };
 }
 
 function begin(core: PeerCore, transport: Transport, options: PeerOptions | undefined): Peer {

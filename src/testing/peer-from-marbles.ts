@@ -47,7 +47,7 @@ export function peerFromMarbles(
   frames: Record<string, Frame> = frameMarbles(),
   options: PeerOptions & { readonly isDialer?: boolean | undefined } = {},
 ): MarblePeer {
-  const { isDialer = false, ...given } = { keepalive: false as const, ...options };
+  const { isDialer = false, ...given } = { ...options, keepalive: options.keepalive ?? false };
   const { codec } = resolveOptions(given, isDialer);
   const line = new MemoryLink({ protocol: subprotocol(codec) });
   const carried$ = new ReplaySubject<Carried>(Infinity, 1);

@@ -44,7 +44,7 @@ export interface TestServer {
  * ```
  */
 export function createServer({ latencyMs, faults, ...options }: TestServerOptions = {}): TestServer {
-  const given = { keepalive: false as const, ...options };
+  const given = { ...options, keepalive: options.keepalive ?? false };
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
   let refusal: number | null = null;
