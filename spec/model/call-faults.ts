@@ -36,7 +36,7 @@ export const CALL_FAULTS: readonly Fault[] = [
         try {
           return open(...call);
         } catch (error) {
-          const session = (Reflect.get(calls, 'core') as PeerCore).current;
+          const session = (Reflect.get(calls, 'core') as PeerCore).openSession;
           session?.streamClosed(session.open());
           throw error;
         }
@@ -66,7 +66,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'the timer of a call is kept behind its end',
     shows: 'no timer left',
     sow: () => {
-      plant(Deadlines.prototype, 'lift', () => undefined);
+      plant(Deadlines.prototype, 'cancel', () => undefined);
     },
   },
   {

@@ -58,7 +58,7 @@ export class Held implements Half {
     readonly model: StreamModel,
     private readonly home: Home,
   ) {
-    const core = Stream.core(stream);
+    const core = Stream.streamCore(stream);
     if (core.cause !== null) this.ends.push(core.cause);
     this.#watch(core);
   }
@@ -77,7 +77,7 @@ export class Held implements Half {
   }
 
   get sealed(): boolean {
-    return Stream.core(this.stream).line.sealed;
+    return Stream.streamCore(this.stream).line.sealed;
   }
 
   /** Bytes that the stream has to keep at least, because nobody has come to read them. */

@@ -12,7 +12,7 @@ const NEVER_DUE = { expire: () => undefined };
 function callOneByOne(deadlines: Deadlines, calls: number, timeoutMs: number): void {
   for (let n = 0; n < calls; n++) {
     const deadline = deadlines.add(NEVER_DUE, timeoutMs);
-    if (deadline !== null) deadlines.lift(deadline);
+    if (deadline !== null) deadlines.cancel(deadline);
   }
 }
 
@@ -69,7 +69,7 @@ describe('deadlines', () => {
       const short = deadlines.add({ expire: (ms) => expired.push(`${ms} at ${time.now}`) }, 10);
       time.advance(35);
       expect([short === null, expired]).toEqual([false, ['10 at 15', '20 at 25']]);
-      if (long !== null) deadlines.lift(long);
+      if (long !== null) deadlines.cancel(long);
       callOneByOne(deadlines, 1, 10);
       time.advance(40);
       expect([expired.length, time.isOver]).toEqual([2, true]);
@@ -84,14 +84,14 @@ describe('deadlines', () => {
       const last = deadlines.add(NEVER_DUE, 30);
       deadlines.close();
       expect(time.isOver).toBe(false);
-      if (last !== null) deadlines.lift(last);
+      if (last !== null) deadlines.cancel(last);
       expect(time.isOver).toBe(true);
       callOneByOne(deadlines, 200, 20);
       expect(time.isOver).toBe(true);
     }),
   );
 
-  it('expire in the order of their time, those that were lifted never, and leave no timer', () => {
+  it('expire in the order of their time, those that were cancelled never, and leave no timer', () => {
     const act = fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 20 }) }),
       fc.record({ lift: fc.nat({ max: 30 }) }),
@@ -118,8 +118,8 @@ describe('deadlines', () => {
               const item = { expire: (timeoutMs: number) => expired.push(`${name.replace(/\d+$/, String(timeoutMs))} at ${time.now}`) };
               due.push({ name, at: time.now + next.add, deadline: deadlines.add(item, next.add) });
             } else if ('lift' in next) {
-              const [lifted] = due.splice(next.lift, 1);
-              if (lifted?.deadline != null) deadlines.lift(lifted.deadline);
+              const [cancelled] = due.splice(next.lift, 1);
+              if (cancelled?.deadline != null) deadlines.cancel(cancelled.deadline);
             } else pass(next.wait);
           }
           pass(20);

@@ -190,7 +190,7 @@ describe('a peer that awaits a hello on a socket that is still to come', () => {
     const core = new PeerCore(resolveOptions({ keepalive: false }, false));
     const source = new GivenSocket(core);
     const peer = new Peer(core, source);
-    core.reception.greetWith(() => undefined, 300);
+    core.incoming.expectHello(() => undefined, 300);
     const sent = framesOf(peer);
     void peer.serve();
     await time.advance(400);

@@ -285,7 +285,7 @@ describe('a peer whose stream ids are used up', () => {
       connectTimeoutMs: 0,
       helloTimeoutMs: 0,
       lazy: false,
-      surroundings: { offline: false, wakes$: new Subject() },
+      connectivity: { offline: false, resumes$: new Subject() },
     });
     const peer = new Peer(core, dialer);
     dialer.start();

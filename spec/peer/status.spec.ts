@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter } from 'rxjs';
 import type { Peer, PeerStatus } from '../../src/index.js';
-import { StatusTeller } from '../../src/peer/status.js';
+import { StatusTracker } from '../../src/peer/status.js';
 import { createPair } from '../../src/testing.js';
 
 const OPEN: PeerStatus = { state: 'open', reconnects: 0 };
@@ -10,8 +10,8 @@ const REASON = { code: 1000, reason: '', wasClean: true, willRetry: false };
 const CLOSED: PeerStatus = { state: 'closed', reason: REASON, error: null };
 
 /** A teller, and what two subscribers saw of it, the first of which changes the status when it is told of `open`. */
-function told(change: (status: StatusTeller) => void) {
-  const status = new StatusTeller();
+function told(change: (status: StatusTracker) => void) {
+  const status = new StatusTracker();
   const [first, second]: [string[], string[]] = [[], []];
   status.status$.subscribe({ next: ({ state }) => first.push(state), complete: () => first.push('complete') });
   status.status$.pipe(filter(({ state }) => state === 'open')).subscribe(() => {
@@ -68,7 +68,7 @@ it.each<[string, (peer: Peer) => unknown]>([
 });
 
 it('status$ tells whoever comes when all is over the last status, and completes', () => {
-  const status = new StatusTeller();
+  const status = new StatusTracker();
   status.set(CLOSED);
   status.complete();
   const seen: string[] = [];

@@ -77,7 +77,7 @@ export function counting(time: PeerTime): Counting {
         count(sockets.values(), (events) => count(events.values(), ({ size }) => size)) +
         count(signals, (signal) => getEventListeners(signal, 'abort').length),
       streams: count(sessions(), ({ streams }) => streams.size + streams.occupied),
-      waiting: count(cores, ({ waiting }) => waiting.bytes),
+      waiting: count(cores, ({ openQueue }) => openQueue.bytes),
     }),
     watch(signal) {
       signals.add(signal);

@@ -8,7 +8,7 @@ import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { Peer as PeerOf } from '../../src/peer/peer.js';
 import type { Session } from '../../src/session/session.js';
-import { STEADY } from '../../src/transport/surroundings.js';
+import { ALWAYS_ONLINE } from '../../src/transport/connectivity.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 import type { Transport } from '../../src/transport/transport.js';
 import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/reset-code.js';
@@ -75,7 +75,7 @@ export class HonestWorld {
       connectTimeoutMs: 10_000,
       helloTimeoutMs: 10_000,
       lazy: false,
-      surroundings: STEADY,
+      connectivity: ALWAYS_ONLINE,
     });
     const peer = this.#watch('dialer', core, new PeerOf(core, dialer));
     if (options.onStream !== undefined) peer.onStream(options.onStream);

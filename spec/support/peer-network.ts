@@ -51,7 +51,7 @@ export class Network {
     const line = new MemoryLink({ protocol: selected });
     const core = new PeerCore(resolveOptions({ keepalive: false, ...options }, false));
     const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
-    if (onHello !== undefined) core.reception.greetWith(onHello, helloTimeoutMs);
+    if (onHello !== undefined) core.incoming.expectHello(onHello, helloTimeoutMs);
     this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
     if (answer === 'silence') return this.#silent();
     if (answer === 'accept') void peer.serve();

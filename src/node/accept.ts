@@ -18,7 +18,7 @@ import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
 import { upgrade } from './upgrade.js';
-import type { Gate, Verdict } from './upgrade.js';
+import type { UpgradePolicy, Verdict } from './upgrade.js';
 
 /** What an accepted peer can be given. */
 export interface AcceptOptions extends PeerOptions {
@@ -68,7 +68,7 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
   const transport = transportOf(socket);
   const peer = peerOver(transport, resolved, options);
-  present(peer, transport, options, null);
+  announcePeer(peer, transport, options, null);
   return peer;
 }
 
@@ -91,19 +91,19 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const resolved = resolveAccept(options);
   const core = new PeerCore(resolved);
   const source = new GivenSocket(core);
-  const peer = configured(core, source, options);
-  const gate = gateOf(resolved, options);
+  const peer = makePeer(core, source, options);
+  const policy = policyOf(resolved, options);
   void peer.closed.then(() => {
-    gate.draining$.next(true);
+    policy.draining$.next(true);
   });
   const fail = (status: number | null, reason: string): void => {
     source.fail(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false }, status));
   };
-  upgrade(request, socket, head, gate, {
+  upgrade(request, socket, head, policy, {
     accepted: (transport, context) => {
       if (context !== undefined) core.context = context;
       source.give(transport);
-      present(peer, transport, options, request);
+      announcePeer(peer, transport, options, request);
     },
     refused: fail,
     unanswered: (reason) => {
@@ -114,7 +114,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
 }
 
 /** The gate of upgrades with these options; open. */
-export function gateOf({ codec, limits }: ResolvedOptions, { verify, origins }: UpgradeOptions): Gate {
+export function policyOf({ codec, limits }: ResolvedOptions, { verify, origins }: UpgradeOptions): UpgradePolicy {
   return { upgrader: new WsUpgrader(subprotocol(codec), limits.maxMessageBytes), verify, origins, draining$: new BehaviorSubject(false) };
 }
 
@@ -132,16 +132,16 @@ export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
 export function peerOver(transport: Transport, resolved: ResolvedOptions, options: AcceptOptions, context?: PeerContext): Peer {
   const core = new PeerCore(resolved);
   if (context !== undefined) core.context = context;
-  return configured(core, new GivenSocket(core, transport), options);
+  return makePeer(core, new GivenSocket(core, transport), options);
 }
 
 /** Shows a peer to `onPeer`; it begins to read in a later turn, when handlers are in place. */
-export function present(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
+export function announcePeer(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
   guard('onPeer', () => options.onPeer?.(peer, request));
   transport.turn(() => void peer.serve());
 }
 
-function configured(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
-  if (options.onHello !== undefined) core.reception.greetWith(options.onHello, options.helloTimeoutMs ?? 10_000);
+function makePeer(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
+  if (options.onHello !== undefined) core.incoming.expectHello(options.onHello, options.helloTimeoutMs ?? 10_000);
   return new Peer(core, source, options.handler ?? options.onStream);
 }

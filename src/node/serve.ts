@@ -12,11 +12,11 @@ import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { optionError } from '../wire/check.js';
-import { gateOf, peerOver, present, resolveAccept } from './accept.js';
+import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
 import { answerHttp, ignoreErrors, upgrade } from './upgrade.js';
-import type { Gate } from './upgrade.js';
+import type { UpgradePolicy } from './upgrade.js';
 
 /** Goaways are spread over no more than this, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
@@ -42,10 +42,10 @@ const PATHS = new WeakMap<object, string | undefined>();
  * ```
  */
 export function serve(options: ServeOptions): MuxServer {
-  return new Acceptor(options);
+  return new NodeMuxServer(options);
 }
 
-class Acceptor implements MuxServer {
+class NodeMuxServer implements MuxServer {
   readonly peers = new Set<Peer>();
   readonly listening: Promise<AddressInfo | string>;
   readonly closed: Promise<void>;
@@ -58,18 +58,18 @@ class Acceptor implements MuxServer {
   readonly #connections = new Set<Socket>();
   readonly #options: ServeOptions;
   readonly #resolved: ResolvedOptions;
-  readonly #gate: Gate;
+  readonly #policy: UpgradePolicy;
   /** When the drain is over, on rxjs's clock. */
   #deadline = Infinity;
   /** Peers whose goaway is still to come. */
-  #farewells = new Subscription();
+  #pendingGoaways = new Subscription();
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
     this.#options = options;
     const resolved = (this.#resolved = resolveAccept(options));
     checkPlace(options);
-    this.#gate = gateOf(resolved, options);
+    this.#policy = policyOf(resolved, options);
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -92,28 +92,28 @@ class Acceptor implements MuxServer {
     const resolved = resolveClose(options);
     const { drainMs } = resolved;
     const deadline = asyncScheduler.now() + drainMs;
-    const first = !this.#gate.draining$.value;
+    const first = !this.#policy.draining$.value;
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
-      this.#sayFarewell(resolved);
+      this.#sendGoaways(resolved);
     }
     if (first) {
-      this.#gate.draining$.next(true);
+      this.#policy.draining$.next(true);
       this.#checkEmpty();
     }
     return this.closed;
   }
 
-  #sayFarewell(options: ResolvedClose): void {
+  #sendGoaways(options: ResolvedClose): void {
     const { drainMs } = options;
-    this.#farewells.unsubscribe();
-    this.#farewells = new Subscription();
+    this.#pendingGoaways.unsubscribe();
+    this.#pendingGoaways = new Subscription();
     const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
     let nth = 0;
     for (const peer of this.peers) {
       const wait = (spread * nth++) / this.peers.size;
       if (wait === 0) void peer.close(options);
-      else this.#farewells.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
+      else this.#pendingGoaways.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
     }
   }
 
@@ -136,11 +136,11 @@ class Acceptor implements MuxServer {
       refused(404, `nothing answers at ${asked}`);
       return;
     }
-    upgrade(request, socket, head, this.#gate, {
+    upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context) => {
         const peer = peerOver(transport, this.#resolved, this.#options, context);
         this.#add(peer);
-        present(peer, transport, this.#options, request);
+        announcePeer(peer, transport, this.#options, request);
       },
       refused,
       unanswered: () => undefined,
@@ -164,8 +164,8 @@ class Acceptor implements MuxServer {
   }
 
   #checkEmpty(): void {
-    if (!this.#gate.draining$.value || this.peers.size > 0) return;
-    this.#farewells.unsubscribe();
+    if (!this.#policy.draining$.value || this.peers.size > 0) return;
+    this.#pendingGoaways.unsubscribe();
     this.#server.off('upgrade', this.#onUpgrade);
     this.#peers$.complete();
     this.#refusals$.complete();

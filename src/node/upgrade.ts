@@ -5,7 +5,7 @@ import { catchError, defer, filter, fromEvent, map, merge, of, take } from 'rxjs
 import type { BehaviorSubject, Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { messageOf } from '../peer/error-serializer.js';
-import { guard, settled } from '../peer/guard.js';
+import { guard, observableOf } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
 import { offersFirst } from '../wire/subprotocol.js';
@@ -35,7 +35,7 @@ export interface Upgrader {
 }
 
 /** How an upgrade request is judged. */
-export interface Gate {
+export interface UpgradePolicy {
   readonly upgrader: Upgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   readonly origins?: Origins | undefined;
@@ -44,7 +44,7 @@ export interface Gate {
 }
 
 /** What became of an upgrade request; one of them is called, once. */
-export interface Outcome {
+export interface UpgradeHandlers {
   /** @param context what `verify` found out, if anything */
   accepted(transport: Transport, context: PeerContext | undefined): void;
   refused(status: number, reason: string): void;
@@ -54,7 +54,7 @@ export interface Outcome {
 
 /** The answer to an upgrade request, before it is given. */
 type Ruling =
-  | { readonly answer: 'welcome'; readonly context: PeerContext | undefined }
+  | { readonly answer: 'accept'; readonly context: PeerContext | undefined }
   | { readonly answer: 'refuse'; readonly status: number; readonly reason: string }
   | { readonly answer: 'none' };
 
@@ -62,48 +62,48 @@ type Ruling =
  * Judges an upgrade before it happens, and answers: 101, or the HTTP status that says what is wrong. Nothing is upgraded
  * and then closed, because a dialer could not tell that from a lost connection.
  */
-export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, gate: Gate, outcome: Outcome): void {
+export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
   ignoreErrors(socket);
   const refuse = (status: number, reason: string): void => {
     if (UPGRADED.has(socket)) {
-      outcome.unanswered('the socket was upgraded before');
+      handlers.unanswered('the socket was upgraded before');
       return;
     }
     answerHttp(socket, status, reason);
-    outcome.refused(status, reason);
+    handlers.refused(status, reason);
   };
   const leave = (): void => {
     socket.destroy();
-    outcome.unanswered('the dialer left before it was answered');
+    handlers.unanswered('the dialer left before it was answered');
   };
   const complete = (): Transport | string => {
     try {
-      const upgraded = gate.upgrader.upgrade(request, socket, head);
+      const upgraded = policy.upgrader.upgrade(request, socket, head);
       if (typeof upgraded !== 'string') UPGRADED.add(socket);
       return upgraded;
     } catch (error) {
       // The socket is left as it is: it belongs to whoever was faster.
-      outcome.unanswered(messageOf(error));
+      handlers.unanswered(messageOf(error));
       throw error;
     }
   };
-  const welcome = (context: PeerContext | undefined): void => {
+  const accept = (context: PeerContext | undefined): void => {
     const upgraded = complete();
-    if (typeof upgraded !== 'string') outcome.accepted(upgraded, context);
+    if (typeof upgraded !== 'string') handlers.accepted(upgraded, context);
     else if (socket.destroyed) leave();
     else refuse(400, upgraded);
   };
   const conclude = (ruling: Ruling): void => {
     guard('an upgrade', () => {
-      if (ruling.answer === 'welcome') welcome(ruling.context);
+      if (ruling.answer === 'accept') accept(ruling.context);
       else if (ruling.answer === 'refuse') refuse(ruling.status, ruling.reason);
       else leave();
     });
   };
-  const { verify, draining$ } = gate;
-  const objection = objectionTo(request, gate);
+  const { verify, draining$ } = policy;
+  const objection = objectionTo(request, policy);
   if (objection !== null) conclude(objection);
-  else if (verify === undefined) conclude({ answer: 'welcome', context: undefined });
+  else if (verify === undefined) conclude({ answer: 'accept', context: undefined });
   else verified(request, socket, verify, draining$).subscribe(conclude);
 }
 
@@ -132,7 +132,7 @@ export function answerHttp(socket: Duplex, status: number, reason: string): void
 function verified(
   request: IncomingMessage,
   socket: Duplex,
-  verify: NonNullable<Gate['verify']>,
+  verify: NonNullable<UpgradePolicy['verify']>,
   draining$: Observable<boolean>,
 ): Observable<Ruling> {
   const closing$ = draining$.pipe(
@@ -140,16 +140,16 @@ function verified(
     map(() => GOING_AWAY),
   );
   const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
-  const verdict$ = defer(() => settled(verify(request))).pipe(map(rulingOf));
+  const verdict$ = defer(() => observableOf(verify(request))).pipe(map(rulingOf));
   return merge(closing$, left$, verdict$).pipe(
     take(1),
     catchError((error: unknown) => of(unjudged(error))),
   );
 }
 
-function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
-  if (gate.draining$.value) return GOING_AWAY;
-  const { protocol } = gate.upgrader;
+function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ruling | null {
+  if (policy.draining$.value) return GOING_AWAY;
+  const { protocol } = policy.upgrader;
   const offered = request.headers['sec-websocket-protocol'];
   if (!offersFirst(offered, protocol)) {
     const got = offered === undefined ? 'none' : `'${offered}'`;
@@ -157,7 +157,7 @@ function objectionTo(request: IncomingMessage, gate: Gate): Ruling | null {
   }
   try {
     // A function that lets a page in may have closed this side.
-    if (originAllowed(request, gate.origins)) return gate.draining$.value ? GOING_AWAY : null;
+    if (originAllowed(request, policy.origins)) return policy.draining$.value ? GOING_AWAY : null;
   } catch (error) {
     return unjudged(error);
   }
@@ -172,8 +172,8 @@ function unjudged(error: unknown): Ruling {
 
 // A program without types may give anything; only what clearly lets the peer in does.
 function rulingOf(verdict: unknown): Ruling {
-  if (verdict === true) return { answer: 'welcome', context: undefined };
-  if (typeof verdict === 'object' && verdict !== null) return { answer: 'welcome', context: verdict };
+  if (verdict === true) return { answer: 'accept', context: undefined };
+  if (typeof verdict === 'object' && verdict !== null) return { answer: 'accept', context: verdict };
   return refusal(verdict === 401 ? 401 : 403, 'verify refused the request');
 }
 

@@ -14,12 +14,12 @@ import type { PeerCore } from './peer-core.js';
 import { isOneShot } from './input.js';
 import type { Input } from './input.js';
 import { decline } from './pump.js';
-import { Received } from './received.js';
+import { OpenObservable } from './open-observable.js';
 import { openFrame } from './sendable.js';
 import { isOver } from './status.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
-import { WaitingStream } from './waiting.js';
+import { QueuedStream } from './open-queue.js';
 
 /** What every call can be given. */
 export interface OpenOptions<In = unknown, Out = unknown> {
@@ -79,12 +79,12 @@ export class Calls {
     stream.limit(timeoutMs);
     stream.line.send(frame);
     // Behind that, because the socket may be open at once, and the stream takes its id with its open.
-    if (stream.line.id === null && stream.phase !== 'closed') core.source.wake();
+    if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
     try {
-      options.onOpen?.(stream.stream);
+      options.onOpen?.(stream.facade);
     } catch (error) {
       // The caller gets the error, so nobody holds the stream.
-      stream.unsubscribed();
+      stream.discard();
       disclaim(error);
       throw error;
     }
@@ -107,7 +107,7 @@ export class Calls {
       const stream = this.#request(value, options);
       let settled = false;
       subscriber.add(() => {
-        if (!settled) stream.unsubscribed();
+        if (!settled) stream.discard();
       });
       readOne(
         stream,
@@ -134,7 +134,7 @@ export class Calls {
       throw new TypeError(
         'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
       );
-    if (input === undefined) return this.#retried(new Received(() => this.open(value, 'ask', options)), options);
+    if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'ask', options)), options);
     const received$ = new Observable((subscriber) => {
       let isFed = false;
       subscriber.add(() => {
@@ -145,7 +145,7 @@ export class Calls {
         isFed = true;
         return feed(stream, input, { overflow });
       });
-      return merge(stream.stream, fed$).subscribe(subscriber);
+      return merge(stream.facade, fed$).subscribe(subscriber);
     });
     return this.#retried(received$, options);
   }
@@ -159,7 +159,9 @@ export class Calls {
     // An attempt that is made with an aborted signal fails as it should.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
     const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
-    return call$.pipe(retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.current !== null || core.source.hopeful));
+    return call$.pipe(
+      retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.openSession !== null || core.source.expectsSocket),
+    );
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
@@ -176,21 +178,21 @@ export class Calls {
 
   #place(open: OutgoingFrame, forgotten: boolean): StreamCore {
     const { core } = this;
-    const session = core.current;
-    if (session !== null && core.waiting.empty && !(session.streams.exhausted && core.source.replace())) {
+    const session = core.openSession;
+    if (session !== null && core.openQueue.empty && !(session.streams.exhausted && core.source.replace())) {
       const live = session.open(forgotten);
       return (live.sink = new StreamCore(core, live, open.headers, open.payload));
     }
-    const waiting = core.waiting.enter(OutgoingFrame.encodedPayload(open), forgotten);
-    const stream = (waiting.core = new StreamCore(core, waiting, open.headers, open.payload));
-    if (session === null && !core.source.hopeful) core.waiting.turnAway(waiting, core.status.now);
+    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), forgotten);
+    const stream = (queued.stream = new StreamCore(core, queued, open.headers, open.payload));
+    if (session === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
     return stream;
   }
 
   /** A stream that is over before it has begun: no id is spent on it. */
   #unplaced(open: OutgoingFrame): StreamCore {
-    const nowhere = new WaitingStream(this.core.waiting, false);
-    return (nowhere.core = new StreamCore(this.core, nowhere, open.headers, open.payload));
+    const nowhere = new QueuedStream(this.core.openQueue, false);
+    return (nowhere.stream = new StreamCore(this.core, nowhere, open.headers, open.payload));
   }
 }
 

@@ -1,4 +1,4 @@
-import { browserSurroundings } from '../transport/surroundings.js';
+import { browserConnectivity } from '../transport/connectivity.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
@@ -72,7 +72,7 @@ export function dial(url: ConnectUrl, options: ConnectOptions, open: (url: strin
     connectTimeoutMs,
     helloTimeoutMs,
     lazy,
-    surroundings: browserSurroundings(),
+    connectivity: browserConnectivity(),
   });
   const peer = new Peer(core, dialer, options.onStream);
   dialer.start();

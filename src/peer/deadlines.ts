@@ -52,13 +52,13 @@ export class Deadline {
 /** The deadlines of one time-out, in the order of their expiry. A ring, so that one is put in and taken out without a look at others. */
 class DeadlineQueue implements Ranked {
   place = 0;
-  readonly #end = new Deadline(NOTHING, Infinity, this);
+  readonly #sentinel = new Deadline(NOTHING, Infinity, this);
 
   constructor(readonly timeoutMs: number) {}
 
   /** The one that expires first, or one that never does. */
   get first(): Deadline {
-    return this.#end.later;
+    return this.#sentinel.later;
   }
 
   get rank(): number {
@@ -66,12 +66,12 @@ class DeadlineQueue implements Ranked {
   }
 
   get empty(): boolean {
-    return this.first === this.#end;
+    return this.first === this.#sentinel;
   }
 
   add(item: Deadlined, at: number): Deadline {
     const deadline = new Deadline(item, at, this);
-    deadline.insertBefore(this.#end);
+    deadline.insertBefore(this.#sentinel);
     return deadline;
   }
 }
@@ -92,7 +92,7 @@ export class Deadlines {
   #clears = 0;
 
   /**
-   * Sets a deadline `timeoutMs` from now, which has to be {@link lift lifted}.
+   * Sets a deadline `timeoutMs` from now, which has to be {@link cancel cancelled}.
    *
    * @returns `null` for 0 and `Infinity`, which are none
    */
@@ -107,8 +107,8 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Lifts a deadline, if it has not expired. */
-  lift(deadline: Deadline): void {
+  /** Cancels a deadline, if it has not expired. */
+  cancel(deadline: Deadline): void {
     const { queue } = deadline;
     deadline.leave();
     // Where it has expired its queue may be gone, and another in its place.

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../transport/surroundings.js';
+import type { Connectivity } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
 import type { Backoff } from './backoff.js';
 import type { DialContext, Hello } from './hello.js';
@@ -16,5 +16,5 @@ export interface DialPlan {
   readonly connectTimeoutMs: number;
   readonly helloTimeoutMs: number;
   readonly lazy: boolean;
-  readonly surroundings: Surroundings;
+  readonly connectivity: Connectivity;
 }

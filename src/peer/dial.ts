@@ -7,13 +7,13 @@ import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { DialPlan } from './dial-plan.js';
-import { settled } from './guard.js';
-import { turnedAway } from './mismatch.js';
+import { observableOf } from './guard.js';
+import { closeMismatched } from './close-mismatched.js';
 import type { DialContext } from './hello.js';
 import type { Attempt } from './attempt.js';
 
 /** Why a dial came to nothing. */
-export interface DialFailed {
+export interface FailedDial {
   readonly close: SocketClose;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly status: number | null;
@@ -22,7 +22,7 @@ export interface DialFailed {
 
 /** A failed dial on its way through an Observable. */
 class DialError extends Error {
-  constructor(readonly failure: DialFailed) {
+  constructor(readonly failure: FailedDial) {
     super(failure.error.message);
   }
 }
@@ -30,24 +30,24 @@ class DialError extends Error {
 const HTTP_BAD_REQUEST = 400;
 
 /** Emits the transport once it is open and has selected the protocol; errors within `connectTimeoutMs`. Unsubscribing gives it up. */
-export function dialed({ url, open, connectTimeoutMs }: DialPlan, protocol: string, attempt: Attempt): Observable<Transport> {
+export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protocol: string, attempt: Attempt): Observable<Transport> {
   const openingAt = (address: string | URL): Observable<Transport> => opening(() => open(String(address), protocol), protocol);
-  const transport$ = typeof url === 'function' ? made(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
-  return limited(transport$, connectTimeoutMs);
+  const transport$ = typeof url === 'function' ? callPerDial(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
+  return withTimeout(transport$, connectTimeoutMs);
 }
 
 /** What a function of the user's gives for a dial; nothing, where it has closed the peer. */
-export function made<T>(make: (context: DialContext) => T | Promise<T>, attempt: Attempt): Observable<T> {
-  return defer(() => settled(make(attempt))).pipe(takeWhile(() => !attempt.givenUp));
+export function callPerDial<T>(make: (context: DialContext) => T | Promise<T>, attempt: Attempt): Observable<T> {
+  return defer(() => observableOf(make(attempt))).pipe(takeWhile(() => !attempt.givenUp));
 }
 
 /** Errors with a TimeoutError where nothing comes within `ms`; 0 and what no timer can count are no limit. */
-export function limited<T>(source: Observable<T>, ms: number): Observable<T> {
+export function withTimeout<T>(source: Observable<T>, ms: number): Observable<T> {
   return ms > 0 && ms <= LONGEST_TIMER_MS ? source.pipe(timeout({ first: ms })) : source;
 }
 
 /** What a dial, or the hello behind it, failed with, as everybody is told of it. */
-export function dialFailure(error: unknown, what: string, timeoutMs: number): DialFailed {
+export function failedDial(error: unknown, what: string, timeoutMs: number): FailedDial {
   if (error instanceof DialError) return error.failure;
   const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
   const close = { code: CloseCode.ABNORMAL, reason, wasClean: false };
@@ -80,13 +80,13 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
 }
 
 /** What is wrong with a socket that has opened, or has not; `null` where nothing is. */
-function objectionTo(transport: Transport, protocol: string): DialFailed | null {
+function objectionTo(transport: Transport, protocol: string): FailedDial | null {
   const { closed, refusedStatus, opaque } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
   if (closed === null && selected === protocol) return null;
   if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
     return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
   const error = new CodecMismatch(protocol, selected ?? '');
-  turnedAway(transport, error).subscribe();
+  closeMismatched(transport, error).subscribe();
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
 }

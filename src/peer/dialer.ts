@@ -4,7 +4,7 @@ import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
-import { STEADY } from '../transport/surroundings.js';
+import { ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -12,10 +12,10 @@ import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { Attempt } from './attempt.js';
 import { connectError } from './connect-error.js';
-import { dialed, dialFailure } from './dial.js';
-import type { DialFailed } from './dial.js';
+import { openTransport, failedDial } from './dial.js';
+import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
-import { greeting } from './hello.js';
+import { exchangeHello } from './hello.js';
 import { loggable } from './loggable.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
@@ -37,37 +37,37 @@ export class Dialer implements SocketSource {
   /** What a hello failed with, which says more than the close that follows. */
   #helloError: AnyMuxError | null = null;
   /** What the last dial failed with, while an older socket still drains. */
-  #verdict: AnyMuxError | null = null;
+  #dialError: AnyMuxError | null = null;
   #attempt: Attempt | null = null;
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   #step = Subscription.EMPTY;
   #stability = Subscription.EMPTY;
-  #wakes = Subscription.EMPTY;
+  #resumes = Subscription.EMPTY;
   /** Losses that are still being told. */
-  #untold = 0;
+  #pendingLosses = 0;
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    const { surroundings } = plan;
-    if (surroundings !== STEADY)
-      this.#wakes = surroundings.wakes$.subscribe((wake) => {
+    const { connectivity } = plan;
+    if (connectivity !== ALWAYS_ONLINE)
+      this.#resumes = connectivity.resumes$.subscribe((resume) => {
         core.probe();
         // Somebody who looks does not shorten a delay, which is there for the server.
-        if (!surroundings.offline && (wake === 'network' || this.#step.closed)) this.dialNow();
+        if (!connectivity.offline && (resume === 'network' || this.#step.closed)) this.dialNow();
       });
   }
 
-  get hopeful(): boolean {
+  get expectsSocket(): boolean {
     return this.#phase !== 'stopped' && (this.#phase !== 'open' || this.plan.backoff !== null);
   }
 
   start(): void {
-    if (!this.plan.lazy) this.wake();
+    if (!this.plan.lazy) this.ensureDialing();
   }
 
-  wake(): void {
+  ensureDialing(): void {
     if (this.#phase === 'idle') this.#dial();
   }
 
@@ -105,8 +105,8 @@ export class Dialer implements SocketSource {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.sessions.size === 0 && this.#untold === 0) this.core.finish(reason, null);
-    else if (this.core.current === null) this.core.waiting.dismiss({ how: 'lost', reason }, null);
+    if (this.core.sessions.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
+    else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
   }
 
   /** The number of the dial under way, or of the next. */
@@ -120,7 +120,7 @@ export class Dialer implements SocketSource {
     const attempt = (this.#attempt = new Attempt(this.#next, this.#sockets, this.#last));
     this.#report();
     if (attempt.givenUp) return;
-    this.#proceed(dialed(this.plan, subprotocol(this.core.codec), attempt), {
+    this.#proceed(openTransport(this.plan, subprotocol(this.core.codec), attempt), {
       next: (transport) => {
         if (attempt.givenUp) transport.terminate('closed before it was open');
         else this.#adopt(transport, attempt);
@@ -131,7 +131,7 @@ export class Dialer implements SocketSource {
         this.#proceed(timer(0), {
           next: () => {
             attempt.giveUp();
-            this.core.ended(this.#failed(dialFailure(error, 'a connection', this.plan.connectTimeoutMs), null));
+            this.core.ended(this.#failed(failedDial(error, 'a connection', this.plan.connectTimeoutMs), null));
           },
         });
       },
@@ -151,13 +151,13 @@ export class Dialer implements SocketSource {
     }
     session.start();
     if (attempt.givenUp) return;
-    this.#proceed(greeting(this.core, session, hello, attempt, helloTimeoutMs), {
+    this.#proceed(exchangeHello(this.core, session, hello, attempt, helloTimeoutMs), {
       complete: () => {
         this.#opened(session);
       },
       error: (error: unknown) => {
         if (this.#session !== session) return;
-        this.#helloError = dialFailure(error, 'a hello to send', helloTimeoutMs).error;
+        this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
         // Without the helper it is what the calls fail with.
         if (this.plan.backoff !== null) log('warn', 'rxmux: the hello has failed', loggable(this.#helloError));
         session.closing.drain(0, ResetCode.NO_ERROR, '');
@@ -182,9 +182,9 @@ export class Dialer implements SocketSource {
   }
 
   /** Decides what follows a failure. */
-  #failed({ close, status, error }: Omit<DialFailed, 'error'> & { readonly error: AnyMuxError | null }, announced: ResetCode | null): Loss {
-    const { backoff, surroundings } = this.plan;
-    const facts = { status, error, announced, offline: surroundings.offline };
+  #failed({ close, status, error }: Omit<FailedDial, 'error'> & { readonly error: AnyMuxError | null }, announced: ResetCode | null): Loss {
+    const { backoff, connectivity } = this.plan;
+    const facts = { status, error, announced, offline: connectivity.offline };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // Whom that asks may close the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
@@ -207,11 +207,11 @@ export class Dialer implements SocketSource {
   }
 
   #loss(reason: CloseReason, follow: () => void): Loss {
-    this.#untold++;
+    this.#pendingLosses++;
     return {
       reason,
       follow: () => {
-        this.#untold--;
+        this.#pendingLosses--;
         follow();
       },
     };
@@ -220,30 +220,30 @@ export class Dialer implements SocketSource {
   /** Dials no more. Sockets that still drain have their time. */
   #giveUp(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
-    this.#verdict ??= error;
-    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#verdict);
-    else this.core.waiting.dismiss({ how: 'lost', reason }, error);
+    this.#dialError ??= error;
+    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
+    else this.core.openQueue.failAll({ how: 'lost', reason }, error);
   }
 
   #halt(): void {
     this.#phase = 'stopped';
-    this.#wakes.unsubscribe();
+    this.#resumes.unsubscribe();
     this.#stability.unsubscribe();
     this.#step.unsubscribe();
     this.#attempt?.giveUp();
   }
 
   #wait(delayMs: number): void {
-    const { surroundings } = this.plan;
+    const { connectivity } = this.plan;
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
     this.#step.unsubscribe();
     this.#report();
     // Without a network there is nothing to dial: the wake-up does it, and no attempt is spent.
-    if (this.#phase !== 'waiting' || surroundings.offline) return;
+    if (this.#phase !== 'waiting' || connectivity.offline) return;
     this.#proceed(timer(delayMs), {
       next: () => {
-        if (surroundings.offline) this.#wait(0);
+        if (connectivity.offline) this.#wait(0);
         else this.#dial();
       },
     });
@@ -261,6 +261,6 @@ export class Dialer implements SocketSource {
     const last = this.#last;
     if (this.#phase === 'dialing') this.core.report({ state: 'connecting', attempt: this.#next, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt: this.#next, delayMs: this.#delayMs, last, offline: this.plan.surroundings.offline });
+      this.core.report({ state: 'waiting', attempt: this.#next, delayMs: this.#delayMs, last, offline: this.plan.connectivity.offline });
   }
 }

@@ -4,7 +4,7 @@ import { disclaim } from './operators/retry-when-safe.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { failAnswer } from './answer.js';
+import { failAnswer } from './run-handler.js';
 import { disown } from './guard.js';
 import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
@@ -27,31 +27,31 @@ export interface FeedOptions {
  * Completes when all has been accepted, and where the remote needs no more (NO_ERROR). Errors with the input's error, after
  * the stream was reset with it, or with what ended the stream. Unsubscribing before cancels the stream.
  */
-export function feed(core: StreamCore, input: Input<unknown>, { end = true, overflow = 'buffer' }: FeedOptions = {}): Observable<never> {
+export function feed(stream: StreamCore, input: Input<unknown>, { end = true, overflow = 'buffer' }: FeedOptions = {}): Observable<never> {
   const fed$ = new Observable<never>((subscriber) => {
-    const removed = core.extras.whenGone(() => {
-      stopped(core, subscriber);
+    const removed = stream.extras.whenGone(() => {
+      stopped(stream, subscriber);
     });
     subscriber.add(removed);
-    core.taken();
-    if (core.cause === null) subscriber.add(pump(input, new StreamOutlet(core, subscriber, end), overflow));
+    stream.markTaken();
+    if (stream.cause === null) subscriber.add(pump(input, new StreamOutlet(stream, subscriber, end), overflow));
     else {
       decline(input);
-      stopped(core, subscriber);
+      stopped(stream, subscriber);
     }
   });
   return fed$.pipe(
     tap({
       unsubscribe: () => {
-        core.unsubscribed();
+        stream.discard();
       },
     }),
   );
 }
 
 /** {@link feed} as a promise whose rejection need not be handled. */
-export function sendAll(core: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
-  const fed$ = feed(core, input, options);
+export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
+  const fed$ = feed(stream, input, options);
   return disown(
     new Promise<void>((resolve, reject) => {
       fed$.subscribe({ error: reject, complete: resolve });
@@ -64,7 +64,7 @@ class StreamOutlet implements Outlet {
   readonly queues = true;
 
   constructor(
-    private readonly core: StreamCore,
+    private readonly stream: StreamCore,
     private readonly subscriber: Subscriber<never>,
     private readonly end: boolean,
   ) {}
@@ -74,38 +74,38 @@ class StreamOutlet implements Outlet {
   }
 
   get hasRoom(): boolean {
-    return this.core.line.hasRoom;
+    return this.stream.line.hasRoom;
   }
 
   get full(): boolean {
-    return this.core.line.overflowsWith(Infinity);
+    return this.stream.line.overflowsWith(Infinity);
   }
 
   whenRoom(task: () => void): void {
-    this.core.line.whenRoom(task);
+    this.stream.line.whenRoom(task);
   }
 
-  get idle(): boolean {
-    return this.core.line.hasDemand;
+  get hasDemand(): boolean {
+    return this.stream.line.hasDemand;
   }
 
-  whenIdle(task: () => void): void {
-    this.core.line.whenDemand(task);
+  whenDemand(task: () => void): void {
+    this.stream.line.whenDemand(task);
   }
 
   send(value: unknown): void {
     this.#guarded(() => {
       checkValue(value);
-      const refusal = this.core.outbox.accept(value, undefined, false);
+      const refusal = this.stream.outbox.accept(value, undefined, false);
       if (refusal === null) return;
-      if (this.core.cause === null) this.subscriber.error(refusal);
-      else stopped(this.core, this.subscriber);
+      if (this.stream.cause === null) this.subscriber.error(refusal);
+      else stopped(this.stream, this.subscriber);
     });
   }
 
   complete(): void {
     this.#guarded(() => {
-      if (this.end && !this.core.line.sealed) this.core.outbox.accept(ABSENT, undefined, true);
+      if (this.end && !this.stream.line.sealed) this.stream.outbox.accept(ABSENT, undefined, true);
       this.subscriber.complete();
     });
   }
@@ -113,15 +113,15 @@ class StreamOutlet implements Outlet {
   fail(error: unknown): void {
     if (this.closed) return;
     // Of a stream that has ended, an input may tell the error of that stream itself.
-    if (this.core.cause === null) disclaim(error);
+    if (this.stream.cause === null) disclaim(error);
     // In this order: whoever is told may let go of the stream, and that is no cancel.
-    failAnswer(this.core, error);
+    failAnswer(this.stream, error);
     this.subscriber.error(error);
   }
 
   overflow(): void {
     const text = 'expected room for the next value, got a full queue (overflow)';
-    this.core.cancel(text, new QueueOverflowError(text, { streamId: this.core.line.id }));
+    this.stream.cancel(text, new QueueOverflowError(text, { streamId: this.stream.line.id }));
   }
 
   #guarded(step: () => void): void {
@@ -134,8 +134,8 @@ class StreamOutlet implements Outlet {
   }
 }
 
-function stopped(core: StreamCore, subscriber: Subscriber<never>): void {
-  const { cause } = core;
+function stopped(stream: StreamCore, subscriber: Subscriber<never>): void {
+  const { cause } = stream;
   if (cause?.how === 'ended' || (cause?.how === 'reset' && cause.code === ResetCode.NO_ERROR)) subscriber.complete();
-  else subscriber.error(core.error);
+  else subscriber.error(stream.error);
 }

@@ -1,15 +1,15 @@
 import { Subscription } from 'rxjs';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
-import { browserSurroundings, STEADY } from '../transport/surroundings.js';
-import type { Surroundings } from '../transport/surroundings.js';
+import { browserConnectivity, ALWAYS_ONLINE } from '../transport/connectivity.js';
+import type { Connectivity } from '../transport/connectivity.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch } from '../wire/errors.js';
 import type { AnyMuxError, ConnectError } from '../wire/errors.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { connectError } from './connect-error.js';
-import { turnedAway } from './mismatch.js';
+import { closeMismatched } from './close-mismatched.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
@@ -19,21 +19,21 @@ export class GivenSocket implements SocketSource {
   #started = false;
   #adopted = false;
   #transport: Transport | null;
-  #wakes = Subscription.EMPTY;
+  #resumes = Subscription.EMPTY;
 
   /**
    * @param transport `null` for one that is still to come
-   * @param surroundings those of the socket's program
+   * @param connectivity those of the socket's program
    */
   constructor(
     private readonly core: PeerCore,
     transport: Transport | null = null,
-    private readonly surroundings: Surroundings = browserSurroundings(),
+    private readonly connectivity: Connectivity = browserConnectivity(),
   ) {
     this.#transport = transport;
   }
 
-  get hopeful(): boolean {
+  get expectsSocket(): boolean {
     return !this.#adopted && !this.core.isClosed;
   }
 
@@ -54,7 +54,7 @@ export class GivenSocket implements SocketSource {
     this.#failed({ code: CloseCode.ABNORMAL, reason: error.message, wasClean: false }, error);
   }
 
-  wake(): void {
+  ensureDialing(): void {
     // The socket opens by itself.
   }
 
@@ -102,7 +102,7 @@ export class GivenSocket implements SocketSource {
     else if (protocol === '' || protocol === expected) this.#adopt(transport);
     else {
       const mismatch = new CodecMismatch(expected, protocol);
-      turnedAway(transport, mismatch).subscribe({
+      closeMismatched(transport, mismatch).subscribe({
         complete: () => {
           this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
         },
@@ -113,8 +113,8 @@ export class GivenSocket implements SocketSource {
   #adopt(transport: Transport): void {
     this.#adopted = true;
     const session = this.core.adopt(transport);
-    if (this.surroundings !== STEADY)
-      this.#wakes = this.surroundings.wakes$.subscribe(() => {
+    if (this.connectivity !== ALWAYS_ONLINE)
+      this.#resumes = this.connectivity.resumes$.subscribe(() => {
         this.core.probe();
       });
     this.core.ready(session, 0);
@@ -130,7 +130,7 @@ export class GivenSocket implements SocketSource {
     return {
       reason,
       follow: () => {
-        this.#wakes.unsubscribe();
+        this.#resumes.unsubscribe();
         this.core.finish(reason, error);
       },
     };

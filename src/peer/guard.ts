@@ -31,7 +31,7 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 }
 
 /** What a callback gave, when it is there: at once for a plain value, so that virtual time stays virtual. */
-export function settled<T>(value: T | PromiseLike<T>): Observable<T> {
+export function observableOf<T>(value: T | PromiseLike<T>): Observable<T> {
   return isThenable(value) ? from(value) : of(value);
 }
 

@@ -5,7 +5,7 @@ import type { MetadataInput } from '../wire/frame.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Attempt } from './attempt.js';
 import { readOne } from './calls.js';
-import { limited, made } from './dial.js';
+import { withTimeout, callPerDial } from './dial.js';
 import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { PeerCore } from './peer-core.js';
@@ -48,7 +48,7 @@ export interface Hello {
  * Says hello on a new session, and completes when it was answered. Errors with what `hello` throws, when the server refuses,
  * and where the hello and its reply take longer than `timeoutMs` together.
  */
-export function greeting(
+export function exchangeHello(
   core: PeerCore,
   session: Session,
   hello: (context: DialContext) => Hello | Promise<Hello>,
@@ -56,7 +56,7 @@ export function greeting(
   timeoutMs: number,
 ): Observable<never> {
   const begun = asyncScheduler.now();
-  return limited(made(hello, attempt), timeoutMs).pipe(
+  return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
     concatMap((said) => sayHello(core, session, said, timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now()))),
   );
 }
@@ -77,7 +77,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     readOne(
       stream,
       (reply) => {
-        if (hello.onReply !== undefined) guard('onReply of the hello', () => hello.onReply?.(reply, stream.stream));
+        if (hello.onReply !== undefined) guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
         subscriber.complete();
       },
       (error) => {

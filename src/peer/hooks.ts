@@ -65,12 +65,12 @@ export class HookList<F> {
 }
 
 /** @throws TypeError for a hook of the user's that is no function; `name` is what the user calls it */
-export function hang<F>(hooks: HookList<F>, name: string, hook: F): Remove {
+export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
   checkFunction(name, hook);
   return hooks.add(hook);
 }
 
-/** Everything that a peer's user has hung into it. */
+/** Every hook of one peer. */
 export class Hooks {
   readonly open = new HookList<OpenInterceptor>();
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();

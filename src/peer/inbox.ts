@@ -2,8 +2,8 @@ import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import type { StreamLine } from '../session/stream-line.js';
 import { chargeOf } from '../wire/held-bytes.js';
-import { finish } from './end.js';
-import type { End } from './end.js';
+import { deliverEnd } from './stream-end.js';
+import type { End } from './stream-end.js';
 import { UnreadQueue } from './unread-queue.js';
 
 /** Takes the payloads of one stream as they come. */
@@ -24,9 +24,9 @@ export interface InboxStream<T> {
   /** Set once nothing follows; its error is `null` where the stream simply ended. */
   readonly end: End | null;
   /** The first reader is there. */
-  taken(): void;
+  markTaken(): void;
   /** The last reader has left before the end. */
-  abandoned(): void;
+  lastReaderLeft(): void;
   /** Somebody reads behind payloads that nobody got. */
   missed(): void;
 }
@@ -41,10 +41,10 @@ export class Inbox<T> {
   #subject: Subject<T> | null = null;
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
-  #left = false;
+  #readersLeft = false;
   /** Whether payloads were dropped behind the last reader. */
   #dropped = false;
-  #inHand: number | null = null;
+  #deliveringBytes: number | null = null;
 
   constructor(private readonly stream: InboxStream<T>) {}
 
@@ -54,11 +54,11 @@ export class Inbox<T> {
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
   get deliveredBytes(): number {
-    return this.#inHand ?? chargeOf(this.stream.line.arrivedBytes);
+    return this.#deliveringBytes ?? chargeOf(this.stream.line.arrivedBytes);
   }
 
   next(value: T): void {
-    if (this.#left) {
+    if (this.#readersLeft) {
       this.#dropped = true;
       return;
     }
@@ -73,20 +73,20 @@ export class Inbox<T> {
   finish(end: End): void {
     if (this.#unread !== null) return;
     const { reader } = this.stream;
-    if (reader !== null) finish(reader, end);
+    if (reader !== null) deliverEnd(reader, end);
     // One that nobody observes is not told: who comes later is told by the stream's end.
-    if (this.#subject?.observed === true) finish(this.#subject, end);
+    if (this.#subject?.observed === true) deliverEnd(this.#subject, end);
     this.#subject = null;
   }
 
   subscribe(subscriber: Subscriber<T>): TeardownLogic {
-    this.stream.taken();
-    this.#left = false;
+    this.stream.markTaken();
+    this.#readersLeft = false;
     if (this.#dropped) this.stream.missed();
     this.#dropped = false;
     this.#subscribers++;
     this.#drainTo(subscriber);
-    if (this.#unread === null && this.stream.end !== null) finish(subscriber, this.stream.end);
+    if (this.#unread === null && this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
     if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
     return () => {
       this.#subscribers--;
@@ -103,7 +103,7 @@ export class Inbox<T> {
 
   /** Forgets what waits, and whatever comes from now on. */
   drop(): void {
-    this.#left = true;
+    this.#readersLeft = true;
     while (this.shift() !== undefined) this.#dropped = true;
   }
 
@@ -111,16 +111,16 @@ export class Inbox<T> {
     while (!subscriber.closed) {
       const unread = this.shift();
       if (unread === undefined) return;
-      this.#inHand = unread.bytes;
+      this.#deliveringBytes = unread.bytes;
       subscriber.next(unread.value);
-      this.#inHand = null;
+      this.#deliveringBytes = null;
     }
   }
 
   /** Somebody has stopped to read; behind the last, what waits is dropped. */
   checkLeft(): void {
-    if (this.stream.hasReader || this.#left) return;
+    if (this.stream.hasReader || this.#readersLeft) return;
     this.drop();
-    if (this.stream.end === null) this.stream.abandoned();
+    if (this.stream.end === null) this.stream.lastReaderLeft();
   }
 }

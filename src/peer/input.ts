@@ -54,29 +54,29 @@ export function isOneShot(input: Input<unknown>): boolean {
 }
 
 /** What gives its values once, and has been taken: for a second attempt it would be an empty upload. */
-const taken = new WeakSet();
+const consumed = new WeakSet();
 
 /** Whether an input that gives its values once has been taken. */
-export function isTaken(input: object): boolean {
-  return taken.has(input);
+export function isConsumed(input: object): boolean {
+  return consumed.has(input);
 }
 
 /** @throws TypeError for what was taken before */
-function refuseTaken(input: object, what: string): void {
-  if (!isTaken(input)) return;
+function refuseConsumed(input: object, what: string): void {
+  if (!isConsumed(input)) return;
   throw new TypeError(
     `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${what} that was taken before`,
   );
 }
 
 /** Takes what gives its values once, for good. A stream is shared while somebody reads it, as it is by its subscribers. */
-function take(input: object, iterator: unknown): void {
-  if (iterator === input) refuseTaken(input, 'an iterator');
+function consume(input: object, iterator: unknown): void {
+  if (iterator === input) refuseConsumed(input, 'an iterator');
   else if (iterator instanceof StreamIterator) {
-    if (!iterator.isShared) refuseTaken(input, 'a stream');
-  } else if (canBeDestroyed(input)) refuseTaken(input, 'a stream of Node');
+    if (!iterator.isShared) refuseConsumed(input, 'a stream');
+  } else if (canBeDestroyed(input)) refuseConsumed(input, 'a stream of Node');
   else return;
-  taken.add(input);
+  consumed.add(input);
 }
 
 /**
@@ -87,19 +87,19 @@ function take(input: object, iterator: unknown): void {
 export function pullSource(input: object): PullSource | null {
   // Ahead of its iterator, whose `return` waits for the value that was asked for.
   if ('getReader' in input) {
-    refuseTaken(input, 'a ReadableStream');
+    refuseConsumed(input, 'a ReadableStream');
     const reader = (input as ReadableStream<unknown>).getReader();
-    taken.add(input);
+    consumed.add(input);
     return asyncSource({ next: () => reader.read() as Promise<IteratorResult<unknown>>, return: () => reader.cancel() as Promise<never> });
   }
   if (Symbol.asyncIterator in input) {
     const iterator = (input as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-    take(input, iterator);
+    consume(input, iterator);
     return isEndedByDestroy(input) ? destroyableSource(input, iterator) : asyncSource(iterator);
   }
   if (!(Symbol.iterator in input)) return null;
   const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
-  take(input, iterator);
+  consume(input, iterator);
   return {
     pull: (taker) => {
       taker.resolve(iterator.next());

@@ -31,7 +31,7 @@ export class Outbox {
   /** Whether a value or the end of this side was accepted. */
   replied = false;
   /** Whether the interceptors had no headers for a call that brought none. */
-  #asked = false;
+  #intercepted = false;
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
@@ -46,7 +46,7 @@ export class Outbox {
   sendHeaders(headers?: MetadataInput): void {
     if (this.begun || this.#refusal() !== null) return;
     const first = this.#firstHeaders(headers);
-    this.#asked = true;
+    this.#intercepted = true;
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
@@ -64,7 +64,7 @@ export class Outbox {
   accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
     const refusal = this.#refusal();
     if (refusal !== null) return refusal;
-    const { codec } = this.stream.core;
+    const { codec } = this.stream.peerCore;
     // An end takes no room, and must not destroy the answer before it.
     const encoded = value === ABSENT ? null : codec.encodePayload(value);
     const overflow = encoded === null ? null : this.#overflow(encoded);
@@ -93,9 +93,9 @@ export class Outbox {
     const streamId = stream.line.id;
     const { error } = stream;
     if (isError(error)) return error;
-    const { now } = stream.core.status;
+    const { now } = stream.peerCore.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
-    if (stream.extras.warn()) {
+    if (stream.extras.takeWarning()) {
       log(
         'warn',
         `rxmux: stream ${String(streamId)}: a value was sent after the end and is lost; to answer later than the handler settles, return a promise from it or use respond()`,
@@ -116,21 +116,21 @@ export class Outbox {
 
   #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
-    checkSendable(stream.core, frame, encodedPayload, stream.line.id);
+    checkSendable(stream.peerCore, frame, encodedPayload, stream.line.id);
     this.begun = true;
-    stream.taken();
+    stream.markTaken();
     stream.line.send(frame);
   }
 
   /** The headers of this side's first frame; `null` behind it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
-    const { core, local, stream } = this.stream;
-    if (headers === undefined && (core.hooks.replyHeaders.empty || this.#asked)) return null;
+    const { peerCore, local, facade } = this.stream;
+    if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#intercepted)) return null;
     const copy = copyMetadata(headers);
     if (!this.begun) {
-      if (!core.hooks.replyHeaders.empty) core.hooks.replying(copy, stream);
-      return freezeMetadata(copy, core.codec);
+      if (!peerCore.hooks.replyHeaders.empty) peerCore.hooks.replying(copy, facade);
+      return freezeMetadata(copy, peerCore.codec);
     }
     if (Object.keys(copy).length > 0)
       throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some behind it`);
@@ -140,6 +140,6 @@ export class Outbox {
   #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {
     if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
-    return freezeMetadata(copyMetadata(trailers), this.stream.core.codec, 'trailers');
+    return freezeMetadata(copyMetadata(trailers), this.stream.peerCore.codec, 'trailers');
   }
 }

@@ -35,9 +35,9 @@ export interface Outlet {
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
   /** Whether what is sent now leaves at once: it is time to ask for the next value. */
-  readonly idle: boolean;
+  readonly hasDemand: boolean;
   /** Runs `task` once it is, or there is nothing to wait for any more. */
-  whenIdle(task: () => void): void;
+  whenDemand(task: () => void): void;
   send(value: unknown): void;
   complete(): void;
   fail(error: unknown): void;
@@ -53,7 +53,7 @@ export function checkOverflow(overflow: Overflow): void {
 }
 
 /** Stands between what pushes and an outlet, and applies a policy to what finds no room. */
-export class Overflowing {
+export class OverflowBuffer {
   readonly #kept = new Fifo<{ readonly value: unknown }>();
   readonly #places: number;
   readonly #passesOn: boolean;

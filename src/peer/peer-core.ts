@@ -13,16 +13,16 @@ import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
-import { logFrame } from './frame-line.js';
+import { logFrame } from './log-frame.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
-import { Reception } from './reception.js';
-import { Signals } from './signals.js';
+import { IncomingStreams } from './incoming-streams.js';
+import { AbortSignals } from './abort-signals.js';
 import type { SocketSource } from './socket-source.js';
-import { isOver, StatusTeller } from './status.js';
+import { isOver, StatusTracker } from './status.js';
 import type { PeerStatus } from './status.js';
-import { WaitingRoom } from './waiting.js';
+import { OpenQueue } from './open-queue.js';
 
 /** What ends the calls that wait when the remote goes away, and there will be no other socket. */
 const GONE_AWAY: CloseCause = {
@@ -38,27 +38,27 @@ export class PeerCore implements SessionOwner {
   readonly codec: Codec;
   context: PeerContext;
   readonly hooks = new Hooks();
-  readonly waiting: WaitingRoom;
-  readonly reception: Reception;
-  readonly status = new StatusTeller();
+  readonly openQueue: OpenQueue;
+  readonly incoming: IncomingStreams;
+  readonly status = new StatusTracker();
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
   /** Takes new streams. */
-  #current: Session | null = null;
+  #lastSession: Session | null = null;
   /** Has a socket that is open, and is not {@link ready} yet. */
-  #greeted: Session | null = null;
+  #handshaking: Session | null = null;
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
   #closes$: Observable<CloseReason> | null = null;
-  #signals: Signals | null = null;
+  #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
 
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
     this.context = options.context ?? {};
-    this.waiting = new WaitingRoom(options.limits.maxQueuedBytes);
-    this.reception = new Reception(this);
+    this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
+    this.incoming = new IncomingStreams(this);
   }
 
   /** Completes the construction: who the user holds, and where sockets come from. */
@@ -68,16 +68,16 @@ export class PeerCore implements SessionOwner {
   }
 
   get peer(): Peer {
-    return present(this.#peer);
+    return completed(this.#peer);
   }
 
   get source(): SocketSource {
-    return present(this.#source);
+    return completed(this.#source);
   }
 
   /** Of the calls; made when one is given a signal. */
-  get signals(): Signals {
-    return (this.#signals ??= new Signals());
+  get signals(): AbortSignals {
+    return (this.#signals ??= new AbortSignals());
   }
 
   /** Of what must not take too long; made when something must not. */
@@ -90,13 +90,13 @@ export class PeerCore implements SessionOwner {
   }
 
   /** The session that takes a new stream now, or `null`. */
-  get current(): Session | null {
-    return this.#current?.closedToNew === false ? this.#current : null;
+  get openSession(): Session | null {
+    return this.#lastSession?.closedToNew === false ? this.#lastSession : null;
   }
 
   /** The session that takes new streams, or did so last and has not ended. */
-  get session(): Session | null {
-    return this.#current;
+  get lastSession(): Session | null {
+    return this.#lastSession;
   }
 
   get sessions(): ReadonlySet<Session> {
@@ -105,7 +105,7 @@ export class PeerCore implements SessionOwner {
 
   /** Bytes that were accepted for sending and are still here. */
   get bufferedAmount(): number {
-    let bytes = this.waiting.bytes;
+    let bytes = this.openQueue.bytes;
     for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
     return bytes;
   }
@@ -127,22 +127,22 @@ export class PeerCore implements SessionOwner {
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
-    this.#greeted = session;
-    this.reception.adopted();
+    this.#handshaking = session;
+    this.incoming.socketOpened();
     return session;
   }
 
   /** The session takes new streams, those that wait first; none where a goaway has come during the hello. */
   ready(session: Session, reconnects: number): void {
-    this.#current = session;
-    this.#greeted = null;
+    this.#lastSession = session;
+    this.#handshaking = null;
     const { goawayCode } = session;
     if (goawayCode === null) {
       this.status.set({ state: 'open', reconnects });
-      this.waiting.board(session);
+      this.openQueue.flushTo(session);
     } else {
       this.goneAway(session, goawayCode);
-      if (!this.source.hopeful) this.waiting.dismiss(GONE_AWAY, null);
+      if (!this.source.expectsSocket) this.openQueue.failAll(GONE_AWAY, null);
     }
   }
 
@@ -154,11 +154,11 @@ export class PeerCore implements SessionOwner {
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
-    this.#current = null;
+    this.#lastSession = null;
     this.status.set({ state: 'closed', reason, error });
-    this.waiting.dismiss({ how: 'lost', reason }, error);
+    this.openQueue.failAll({ how: 'lost', reason }, error);
     this.#deadlines?.close();
-    this.reception.complete();
+    this.incoming.complete();
     this.status.complete();
   }
 
@@ -183,7 +183,7 @@ export class PeerCore implements SessionOwner {
   // From the sessions
 
   accept(live: LiveStream, open: CompleteFrame): void {
-    this.reception.receive(live, open);
+    this.incoming.receive(live, open);
   }
 
   observed({ number }: Session, direction: FrameDirection, frame: Frame): void {
@@ -192,15 +192,15 @@ export class PeerCore implements SessionOwner {
   }
 
   goneAway(session: Session, code: ResetCode): void {
-    if (this.#current === session && this.status.now.state !== 'draining') this.status.set({ state: 'draining', by: 'remote' });
+    if (this.#lastSession === session && this.status.now.state !== 'draining') this.status.set({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
   }
 
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
-    if (this.#greeted === session) this.#greeted = null;
-    if (this.#current === session) {
-      this.#current = null;
+    if (this.#handshaking === session) this.#handshaking = null;
+    if (this.#lastSession === session) {
+      this.#lastSession = null;
       // A replacement is lost while the socket before it still drains.
       if (this.status.now.state === 'open' && this.#drains) this.status.set({ state: 'draining', by: 'remote' });
     }
@@ -211,13 +211,13 @@ export class PeerCore implements SessionOwner {
   ended(loss: Loss): void {
     const { reason } = loss;
     // Whoever was told before may have closed the peer.
-    this.hooks.closed(() => (reason.willRetry && !this.source.hopeful ? { ...reason, willRetry: false } : reason));
+    this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
   }
 
   /** Whether there are sockets besides the one whose hello is under way. */
   get #drains(): boolean {
-    return this.#sessions.size > (this.#greeted === null ? 0 : 1);
+    return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }
 
   #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
@@ -232,7 +232,7 @@ export class PeerCore implements SessionOwner {
   }
 }
 
-function present<T>(part: T | null): T {
+function completed<T>(part: T | null): T {
   if (part === null) throw new Error('the peer is not complete yet');
   return part;
 }

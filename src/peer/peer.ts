@@ -11,7 +11,7 @@ import { resolveClose } from './close-options.js';
 import type { CloseOptions } from './close-options.js';
 import { GivenSocket } from './given-socket.js';
 import { disown } from './guard.js';
-import { hang } from './hooks.js';
+import { addHook } from './hooks.js';
 import type {
   CloseHandler,
   FrameObserver,
@@ -192,7 +192,7 @@ export class Peer {
    * ```
    */
   get streams$(): Observable<Stream> {
-    return this.#core.reception.streams$;
+    return this.#core.incoming.streams$;
   }
 
   /** Every frame, as {@link onFrame} sees it. */
@@ -260,7 +260,7 @@ export class Peer {
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
     checkObject('options', options);
-    return this.#calls.open(payload, options.end === true ? 'ask' : 'talk', options as OpenOptions).stream as Stream<In, Out>;
+    return this.#calls.open(payload, options.end === true ? 'ask' : 'talk', options as OpenOptions).facade as Stream<In, Out>;
   }
 
   /**
@@ -360,31 +360,31 @@ export class Peer {
    * ```
    */
   onStream(handler: StreamHandler): Remove {
-    return this.#core.reception.handle(handler);
+    return this.#core.incoming.setHandler(handler);
   }
 
   /** Is told of every socket that ends, and of every dial that fails. */
   onClose(handler: CloseHandler): Remove {
-    return hang(this.#core.hooks.closes, 'onClose', handler);
+    return addHook(this.#core.hooks.closes, 'onClose', handler);
   }
 
   /** Sees every frame: `tx` before it is encoded, `rx` after it is decoded. */
   onFrame(observer: FrameObserver): Remove {
-    return hang(this.#core.hooks.frames, 'onFrame', observer);
+    return addHook(this.#core.hooks.frames, 'onFrame', observer);
   }
 
   /** Sees, and may change, the headers of every call before an id is spent. */
   interceptOpen(interceptor: OpenInterceptor): Remove {
-    return hang(this.#core.hooks.open, 'interceptOpen', interceptor);
+    return addHook(this.#core.hooks.open, 'interceptOpen', interceptor);
   }
 
   /** Sees, and may change, the headers of this side's first frame on every stream that the remote opened. */
   interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
-    return hang(this.#core.hooks.replyHeaders, 'interceptReplyHeaders', interceptor);
+    return addHook(this.#core.hooks.replyHeaders, 'interceptReplyHeaders', interceptor);
   }
 
   /** Sees the headers of the remote's first frame on every stream. */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
-    return hang(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
+    return addHook(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
   }
 }

@@ -8,10 +8,10 @@ const NOT_OPEN = { code: CloseCode.ABNORMAL, reason: 'the connection is not open
 
 /** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
 export function ping(core: PeerCore): Promise<number> {
-  const { session, source } = core;
-  if (session !== null) return disown(answered(session));
-  if (!source.hopeful) return rejected(new ConnectionLostError(NOT_OPEN));
-  source.wake();
+  const { lastSession, source } = core;
+  if (lastSession !== null) return disown(answered(lastSession));
+  if (!source.expectsSocket) return rejected(new ConnectionLostError(NOT_OPEN));
+  source.ensureDialing();
   return disown(core.status.opened.then(() => ping(core)));
 }
 

@@ -1,9 +1,9 @@
 import { from, isObservable, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { disown, guard } from './guard.js';
-import { isEndedByDestroy, isTaken, pullSource, refuseBytes } from './input.js';
+import { isEndedByDestroy, isConsumed, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
-import { Overflowing } from './overflow.js';
+import { OverflowBuffer } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import type { Pull } from './stream-iterator.js';
 
@@ -31,13 +31,13 @@ export function decline(input: Input<unknown>): void {
   disown(input);
   const source = Object(input) as object;
   // Whoever has taken it stops it.
-  if (isTaken(source)) return;
+  if (isConsumed(source)) return;
   // Of Observables only a stream is pulled, and stopped here.
   if ('getReader' in source || isEndedByDestroy(source) || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
 }
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
-  const policy = new Overflowing(outlet, overflow);
+  const policy = new OverflowBuffer(outlet, overflow);
   // A source that emits all it has while it is subscribed to can be stopped in no other way.
   return from(input)
     .pipe(takeWhile(() => !outlet.closed))
@@ -82,7 +82,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   const step = (): void => {
     if (stepping) return;
     stepping = true;
-    while (!asked && !exhausted && !outlet.closed && outlet.idle) {
+    while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
       asked = true;
       try {
         source.pull(taker);
@@ -92,7 +92,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
     }
     stepping = false;
     // Its turn may come at once.
-    if (!asked && !exhausted && !outlet.closed) outlet.whenIdle(step);
+    if (!asked && !exhausted && !outlet.closed) outlet.whenDemand(step);
   };
   step();
   return () => {

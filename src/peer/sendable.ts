@@ -27,10 +27,10 @@ export function openFrame(
 
 /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
 export function checkSendable(core: PeerCore, frame: Frame, encodedPayload: Message | null, id: number | null): void {
-  const { codec, session, options } = core;
+  const { codec, lastSession, options } = core;
   const { maxFrameBytes } = options;
   if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return;
-  const numbered = { ...frame, stream: id ?? session?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
+  const numbered = { ...frame, stream: id ?? lastSession?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
 }
 

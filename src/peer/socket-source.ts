@@ -10,9 +10,9 @@ export interface SocketSource {
   /** Begins; sockets that open are given to `PeerCore.adopt`. */
   start(): void;
   /** Somebody wants to open a stream. */
-  wake(): void;
+  ensureDialing(): void;
   /** Whether streams that are opened now may wait for a socket. */
-  readonly hopeful: boolean;
+  readonly expectsSocket: boolean;
   /** Dials now instead of waiting out a delay. */
   dialNow(): void;
   /** The ids of the current socket are used up: dials another to go on with; `false` where there will be none. */

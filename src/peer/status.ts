@@ -53,7 +53,7 @@ export function isOver(status: PeerStatus): boolean {
 }
 
 /** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
-export class StatusTeller {
+export class StatusTracker {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
   #statuses: ReplaySubject<PeerStatus> | null = null;
   #status$: Observable<PeerStatus> | null = null;

@@ -13,14 +13,14 @@ import { optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
-import { failureOf } from './failure.js';
-import { BadEnd, finish, GOOD_END } from './end.js';
-import type { End } from './end.js';
+import { resetOf } from './error-reset.js';
+import { ErrorEnd, deliverEnd, COMPLETED } from './stream-end.js';
+import type { End } from './stream-end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
 import { resetPayload } from './sendable.js';
-import type { Abortable } from './signals.js';
+import type { Abortable } from './abort-signals.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 
@@ -39,7 +39,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   reader: Reader<unknown> | null = null;
   #inbox: Inbox<unknown> | null = null;
   #outbox: Outbox | null = null;
-  #stream: Stream | null = null;
+  #facade: Stream | null = null;
   #extras: StreamExtras | null = null;
   #taken: boolean;
   /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
@@ -52,7 +52,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
    * @param payload what it was opened with; `ABSENT` when that was without one
    */
   constructor(
-    readonly core: PeerCore,
+    readonly peerCore: PeerCore,
     public line: StreamLine,
     private readonly opening: Readonly<Metadata> | null,
     readonly payload: unknown,
@@ -83,8 +83,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return this.reader !== null || this.#inbox?.hasSubscriber === true;
   }
 
-  get stream(): Stream {
-    return (this.#stream ??= Stream.around(this));
+  get facade(): Stream {
+    return (this.#facade ??= Stream.around(this));
   }
 
   get extras(): StreamExtras {
@@ -111,11 +111,11 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. The reader leaves by what it gets. */
   readBy(reader: Reader<unknown>): Unsubscribable {
-    this.taken();
+    this.markTaken();
     // What the call's own `onOpen` has brought about may be there already.
     for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
     this.reader = reader;
-    if (this.end !== null) finish(reader, this.end);
+    if (this.end !== null) deliverEnd(reader, this.end);
     return this;
   }
 
@@ -123,13 +123,13 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   unsubscribe(): void {
     this.reader = null;
     if (this.#inbox !== null) this.#inbox.checkLeft();
-    else if (this.end === null) this.abandoned();
+    else if (this.end === null) this.lastReaderLeft();
   }
 
   /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
   limit(timeoutMs: number): void {
     if (this.phase === 'closed') return;
-    this.#deadline = this.core.deadlines.add(this, timeoutMs);
+    this.#deadline = this.peerCore.deadlines.add(this, timeoutMs);
   }
 
   /** Cancels the stream when `signal` aborts. */
@@ -137,7 +137,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (signal.aborted) this.aborted(signal.reason);
     if (this.phase === 'closed') return;
     this.#signal = signal;
-    this.core.signals.add(signal, this);
+    this.peerCore.signals.add(signal, this);
   }
 
   aborted(reason: unknown): void {
@@ -155,38 +155,38 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   /** Nothing follows. */
-  finish(end: End = GOOD_END): void {
+  finish(end: End = COMPLETED): void {
     if (this.end !== null) return;
     this.end = end;
     if (this.#inbox !== null) this.#inbox.finish(this.end);
-    else if (this.reader !== null) finish(this.reader, this.end);
+    else if (this.reader !== null) deliverEnd(this.reader, this.end);
   }
 
   gone(cause: CloseCause, error?: unknown): void {
     this.cause = cause;
     this.#error ??= error;
-    if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
-    if (this.#signal !== null) this.core.signals.lift(this.#signal, this);
-    this.finish(cause.how === 'ended' && this.#error == null ? GOOD_END : new BadEnd(this));
+    if (this.#deadline !== null) this.peerCore.deadlines.cancel(this.#deadline);
+    if (this.#signal !== null) this.peerCore.signals.remove(this.#signal, this);
+    this.finish(cause.how === 'ended' && this.#error == null ? COMPLETED : new ErrorEnd(this));
     this.#extras?.gone(cause);
   }
 
   takeBack(unsent: Unsent): boolean {
-    if (!this.core.source.hopeful) return false;
-    this.line = this.core.waiting.readmit(this, unsent);
+    if (!this.peerCore.source.expectsSocket) return false;
+    this.line = this.peerCore.openQueue.requeue(this, unsent);
     return true;
   }
 
   // From the inbox
 
-  taken(): void {
+  markTaken(): void {
     if (this.#taken) return;
     this.#taken = true;
     this.line.taken();
   }
 
-  abandoned(): void {
-    if (this.local) this.unsubscribed();
+  lastReaderLeft(): void {
+    if (this.local) this.discard();
   }
 
   missed(): void {
@@ -207,8 +207,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     const streamId = this.line.id;
     if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
-    this.taken();
-    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.core, payload, streamId));
+    this.markTaken();
+    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.peerCore, payload, streamId));
   }
 
   /** Resets the stream because this side is no longer interested; consumers see `error`. */
@@ -219,7 +219,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   /** Nobody wants anything of it any more. */
-  unsubscribed(): void {
+  discard(): void {
     this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
   }
 
@@ -232,9 +232,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
     if (this.phase === 'closed') return;
-    const { code, reason, payload } = failureOf(error, this.core.options.errorSerializer);
+    const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
-    this.line.reset('user', code, reason, payload, resetPayload(this.core, payload, this.line.id));
+    this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
   }
 
   #deliver(payload: unknown): void {
@@ -245,7 +245,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   #firstFrame(headers: Readonly<Metadata> | null): void {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
-    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(this.replyHeaders, this.stream);
+    if (!this.peerCore.hooks.incomingHeaders.empty) this.peerCore.hooks.arrived(this.replyHeaders, this.facade);
     this.#extras?.headersArrived(this.replyHeaders);
   }
 }

@@ -14,18 +14,18 @@ export class StreamExtras {
   readonly #watchers = new HookList<(cause: CloseCause) => void>();
   #warned = false;
 
-  constructor(private readonly core: StreamCore) {}
+  constructor(private readonly stream: StreamCore) {}
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.core.cause !== null) this.#abort.abort(this.core.error ?? undefined);
+    if (this.stream.cause !== null) this.#abort.abort(this.stream.error ?? undefined);
     return this.#abort.signal;
   }
 
   get closed(): Promise<CloseCause> {
     return (this.#closed ??= new Promise((resolve) => {
-      if (this.core.cause !== null) {
-        resolve(this.core.cause);
+      if (this.stream.cause !== null) {
+        resolve(this.stream.cause);
         return;
       }
       const remove = this.whenGone((cause) => {
@@ -38,8 +38,8 @@ export class StreamExtras {
   get replyHeaders$(): Observable<Readonly<Metadata>> {
     return (this.#headers$ ??= new Observable((subscriber) => {
       const headers = (this.#headers ??= new AsyncSubject());
-      if (this.core.replyHeaders !== null) this.headersArrived(this.core.replyHeaders);
-      else if (this.core.cause !== null) headers.complete();
+      if (this.stream.replyHeaders !== null) this.headersArrived(this.stream.replyHeaders);
+      else if (this.stream.cause !== null) headers.complete();
       return headers.subscribe(subscriber);
     }));
   }
@@ -57,11 +57,11 @@ export class StreamExtras {
   gone(cause: CloseCause): void {
     for (const task of this.#watchers) task(cause);
     this.#headers?.complete();
-    this.#abort?.abort(this.core.error ?? undefined);
+    this.#abort?.abort(this.stream.error ?? undefined);
   }
 
   /** Whether the one warning of this stream is still to be given. */
-  warn(): boolean {
+  takeWarning(): boolean {
     const first = !this.#warned;
     this.#warned = true;
     return first;

@@ -25,13 +25,13 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   #subscription: Subscription | null = null;
   #end: { readonly error: unknown } | null = null;
 
-  constructor(private readonly core: StreamCore) {
-    this.#unasked = new UnreadQueue(core);
+  constructor(private readonly stream: StreamCore) {
+    this.#unasked = new UnreadQueue(stream);
   }
 
   /** Whether somebody reads a stream from which more may come. */
   get isShared(): boolean {
-    return this.core.end === null && this.core.hasReader;
+    return this.stream.end === null && this.stream.hasReader;
   }
 
   [Symbol.asyncIterator](): this {
@@ -76,7 +76,7 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
     if (this.#subscription !== null) return;
     this.#subscription = new Subscription();
     this.#subscription.add(
-      this.core.stream.subscribe({
+      this.stream.facade.subscribe({
         next: (value) => {
           this.#deliver(value as T);
         },
@@ -92,14 +92,14 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
 
   #deliver(value: T): void {
     const pull = this.#pulls.shift();
-    if (pull === undefined) this.#unasked.push({ value, bytes: this.core.inbox.deliveredBytes });
+    if (pull === undefined) this.#unasked.push({ value, bytes: this.stream.inbox.deliveredBytes });
     else pull.resolve({ done: false, value });
   }
 
   #finish(error: unknown): void {
     if (this.#end !== null) return;
     if (this.#unasked.length > 0) {
-      this.core.line.handOver();
+      this.stream.line.handOver();
       dropped?.register(this, this.#unasked);
     }
     const pull = this.#pulls.shift();

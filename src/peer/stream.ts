@@ -53,63 +53,63 @@ export interface ReplyOptions extends SendOptions, EndOptions {}
  * ```
  */
 export class Stream<In = unknown, Out = unknown> extends Observable<In> implements AsyncIterable<In> {
-  readonly #core: StreamCore;
+  readonly #streamCore: StreamCore;
 
-  private constructor(core: StreamCore) {
+  private constructor(streamCore: StreamCore) {
     super(read);
-    this.#core = core;
+    this.#streamCore = streamCore;
   }
 
   /** @internal */
-  static around(core: StreamCore): Stream {
-    return new this(core);
+  static around(streamCore: StreamCore): Stream {
+    return new this(streamCore);
   }
 
   /** @internal */
-  static core(stream: Stream): StreamCore {
-    if (#core in stream) return stream.#core;
+  static streamCore(stream: Stream): StreamCore {
+    if (#streamCore in stream) return stream.#streamCore;
     throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
   }
 
   /** The peer that the stream belongs to. */
   get peer(): Peer {
-    return this.#core.core.peer;
+    return this.#streamCore.peerCore.peer;
   }
 
   /** The stream's id; `null` until a socket has taken it. */
   get id(): number | null {
-    return this.#core.line.id;
+    return this.#streamCore.line.id;
   }
 
   /** Whether this side opened the stream. */
   get local(): boolean {
-    return this.#core.local;
+    return this.#streamCore.local;
   }
 
   /** The opener's headers; empty when there were none. */
   get headers(): Readonly<Metadata> {
-    return this.#core.headers;
+    return this.#streamCore.headers;
   }
 
   /** The opener's payload; `null` when there was none, which {@link hasPayload} tells from a `null` that was sent. */
   get payload(): unknown {
-    const { payload } = this.#core;
+    const { payload } = this.#streamCore;
     return payload === ABSENT ? null : payload;
   }
 
   /** Whether the stream was opened with a payload; a `null` that was sent is one. */
   get hasPayload(): boolean {
-    return this.#core.payload !== ABSENT;
+    return this.#streamCore.payload !== ABSENT;
   }
 
   /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come, empty when it had none. */
   get replyHeaders(): Readonly<Metadata> | null {
-    return this.#core.replyHeaders;
+    return this.#streamCore.replyHeaders;
   }
 
   /** Trailers of the remote; `null` until its end has come, and when it had none. Set before that end is delivered. */
   get trailers(): Readonly<Metadata> | null {
-    return this.#core.trailers;
+    return this.#streamCore.trailers;
   }
 
   /**
@@ -122,7 +122,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   get phase(): StreamPhase {
-    return this.#core.phase;
+    return this.#streamCore.phase;
   }
 
   /**
@@ -136,22 +136,22 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   get cause(): CloseCause | null {
-    return this.#core.cause;
+    return this.#streamCore.cause;
   }
 
   /** Aborts when the stream ends, however it ends; its reason is the error that ended it, if one did. */
   get signal(): AbortSignal {
-    return this.#core.extras.signal;
+    return this.#streamCore.extras.signal;
   }
 
   /** {@link replyHeaders} when they come, replayed to late subscribers; completes without them when the stream ends first. */
   get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return this.#core.extras.replyHeaders$;
+    return this.#streamCore.extras.replyHeaders$;
   }
 
   /** Resolves with what ended the stream; never rejects. */
   get closed(): Promise<CloseCause> {
-    return this.#core.extras.closed;
+    return this.#streamCore.extras.closed;
   }
 
   /**
@@ -168,7 +168,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   sendHeaders(headers?: MetadataInput): void {
-    this.#core.outbox.sendHeaders(headers);
+    this.#streamCore.outbox.sendHeaders(headers);
   }
 
   /**
@@ -189,7 +189,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
-    return this.#core.outbox.send(value, options.headers, false);
+    return this.#streamCore.outbox.send(value, options.headers, false);
   }
 
   /**
@@ -213,7 +213,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   sendAll(input: ObservableInput<Out>, options: FeedOptions = {}): Promise<void> {
     if (options.overflow !== undefined) checkOverflow(options.overflow);
-    return sendAll(this.#core, input, options);
+    return sendAll(this.#streamCore, input, options);
   }
 
   /**
@@ -232,7 +232,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    this.#core.outbox.setTrailers(trailers);
+    this.#streamCore.outbox.setTrailers(trailers);
   }
 
   /**
@@ -249,7 +249,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
-    return this.#core.outbox.send(value === undefined ? ABSENT : value, options.headers, true, options.trailers);
+    return this.#streamCore.outbox.send(value === undefined ? ABSENT : value, options.headers, true, options.trailers);
   }
 
   /**
@@ -265,7 +265,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   end(options: EndOptions = {}): Promise<void> {
-    return this.#core.outbox.send(ABSENT, undefined, true, options.trailers);
+    return this.#streamCore.outbox.send(ABSENT, undefined, true, options.trailers);
   }
 
   /**
@@ -286,12 +286,12 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
-    this.#core.reset(code, reason, payload);
+    this.#streamCore.reset(code, reason, payload);
   }
 
   /** Reads one payload at a time; `break` leaves the stream as the last unsubscribe does. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
-    return new StreamIterator<In>(this.#core);
+    return new StreamIterator<In>(this.#streamCore);
   }
 
   /** Reads every payload as it comes. What an observer throws is logged, and so is an error for which it has no handler. */
@@ -326,5 +326,5 @@ function logUnhandled(error: unknown): void {
 
 // One function for all streams, because a closure for each would be a good part of what an idle one weighs.
 function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
-  return this instanceof Stream ? Stream.core(this).inbox.subscribe(subscriber) : undefined;
+  return this instanceof Stream ? Stream.streamCore(this).inbox.subscribe(subscriber) : undefined;
 }

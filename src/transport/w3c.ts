@@ -16,8 +16,8 @@ const MAX_REASON_BYTES = 123;
 const FIRST_FREE_CLOSE_CODE = 3000;
 
 /** First and longest pause between two looks at `bufferedAmount`, in ms: the platform has no event for it. */
-const FIRST_LOOK_MS = 1;
-const LONGEST_LOOK_MS = 16;
+const FIRST_POLL_MS = 1;
+const LONGEST_POLL_MS = 16;
 
 /** A browser's `WebSocket`, or any socket with its interface, as a {@link Transport}. */
 export class W3cTransport<Socket extends SocketLike = SocketLike> implements Transport {
@@ -30,7 +30,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   readonly #early: Message[] = [];
   #failure = '';
   #opening: Subscriber<never> | null = null;
-  #look: Subscription | undefined;
+  #poll: Subscription | undefined;
 
   readonly #unlisten: () => void;
 
@@ -97,15 +97,15 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   whenBelow(bytes: number, task: () => void): void {
-    const look = (wait: number): void => {
-      this.#look?.unsubscribe();
-      this.#look = timer(wait).subscribe(() => {
+    const poll = (wait: number): void => {
+      this.#poll?.unsubscribe();
+      this.#poll = timer(wait).subscribe(() => {
         if (!this.writable) return;
         if (this.bufferedAmount <= bytes) task();
-        else look(Math.min(wait * 2, LONGEST_LOOK_MS));
+        else poll(Math.min(wait * 2, LONGEST_POLL_MS));
       });
     };
-    look(FIRST_LOOK_MS);
+    poll(FIRST_POLL_MS);
   }
 
   pause(): void {
@@ -171,7 +171,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   protected end(close: SocketClose): void {
     if (this.#closed !== null) return;
     this.#closed = close;
-    this.#look?.unsubscribe();
+    this.#poll?.unsubscribe();
     this.#unlisten();
     this.socket.removeEventListener('close', this.#onClose);
     this.socket.removeEventListener('open', this.#onOpen);

@@ -4,21 +4,21 @@ import type { Remove } from '../hooks.js';
 import type { Peer } from '../peer.js';
 
 /**
- * Hangs a hook into every peer that passes. The hooks are removed when the subscription is ended by its subscriber, and
+ * Adds a hook to every peer that passes. The hooks are removed when the subscription is ended by its subscriber, and
  * stay when the source completes: `of(peer)` completes at once, and a server's `peers$` before its peers are gone.
  */
-export function hook(hang: (peer: Peer) => Remove): MonoTypeOperatorFunction<Peer> {
+export function hook(register: (peer: Peer) => Remove): MonoTypeOperatorFunction<Peer> {
   return (source) =>
     new Observable((subscriber) => {
-      const hung = new Subscription();
+      const hooks = new Subscription();
       return source
         .pipe(
           tap({
             next: (peer) => {
-              hung.add(untilItsEnd(peer, hang));
+              hooks.add(hookUntilClosed(peer, register));
             },
             unsubscribe: () => {
-              hung.unsubscribe();
+              hooks.unsubscribe();
             },
           }),
         )
@@ -27,14 +27,14 @@ export function hook(hang: (peer: Peer) => Remove): MonoTypeOperatorFunction<Pee
 }
 
 /** A hook that goes with its peer, so that nothing of a peer that has ended is kept. */
-function untilItsEnd(peer: Peer, hang: (peer: Peer) => Remove): Subscription {
-  const hung = new Subscription(hang(peer));
-  hung.add(
+function hookUntilClosed(peer: Peer, register: (peer: Peer) => Remove): Subscription {
+  const hooks = new Subscription(register(peer));
+  hooks.add(
     peer.status$.subscribe({
       complete: () => {
-        hung.unsubscribe();
+        hooks.unsubscribe();
       },
     }),
   );
-  return hung;
+  return hooks;
 }

@@ -1,7 +1,7 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { isPromise } from '../../wire/cross-realm.js';
-import { endAnswer, failAnswer, stopUpload } from '../answer.js';
+import { endAnswer, failAnswer, stopUpload } from '../run-handler.js';
 import { feed } from '../feed.js';
 import type { FeedOptions } from '../feed.js';
 import { checkOverflow } from '../overflow.js';
@@ -41,13 +41,13 @@ type Answer<Out> = ObservableInput<Out> | PromiseLike<void> | void;
 type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | void;
 
 function answer(stream: Stream, project: Project, overflow: Overflow): Observable<never> {
-  const core = Stream.core(stream);
+  const streamCore = Stream.streamCore(stream);
   // Its opener has been told how it ended, and may count on nothing being done behind that.
-  if (core.cause !== null) return EMPTY;
+  if (streamCore.cause !== null) return EMPTY;
   const settle = (): void => {
-    core.line.handlerSettled();
+    streamCore.line.handlerSettled();
   };
-  core.line.handlerStarted();
+  streamCore.line.handlerStarted();
   try {
     const input = project(stream.payload, stream);
     if (input === undefined) {
@@ -55,13 +55,13 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
       return EMPTY;
     }
     const ended$ = defer(() => {
-      endAnswer(core);
+      endAnswer(streamCore);
       return EMPTY;
     });
     const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
-    const answered$ = concat(feed(core, values, { overflow }), ended$).pipe(
+    const answered$ = concat(feed(streamCore, values, { overflow }), ended$).pipe(
       catchError(() => {
-        stopUpload(core);
+        stopUpload(streamCore);
         return EMPTY;
       }),
     );
@@ -71,9 +71,9 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
     return answered$;
   } catch (error) {
     settle();
-    core.taken();
-    failAnswer(core, error);
-    stopUpload(core);
+    streamCore.markTaken();
+    failAnswer(streamCore, error);
+    stopUpload(streamCore);
     return EMPTY;
   }
 }

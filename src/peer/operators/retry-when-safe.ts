@@ -50,7 +50,7 @@ export function retrySafely<T>(
   { count = 3, delay = jittered }: Retry,
   hurry$: Observable<unknown>,
   over$: Observable<unknown>,
-  isHopeful: () => boolean,
+  mayRetry: () => boolean,
 ): MonoTypeOperatorFunction<T> {
   checkNumber('retry.count', count);
   if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
@@ -58,7 +58,7 @@ export function retrySafely<T>(
   return retry({
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
-      if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !isHopeful()) return throwError(() => error);
+      if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry()) return throwError(() => error);
       const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
       const givenUp$ = over$.pipe(
         map(() => {

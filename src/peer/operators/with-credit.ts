@@ -62,9 +62,9 @@ export function withCredit(n: number): Credit {
       checkOverflow(overflow);
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {
-          const purse = new Purse(subscriber, grants);
+          const available = new AvailableCredit(subscriber, grants);
           // What ends at once, as the stream of a consumer that grants nothing, needs nothing of the source.
-          if (!purse.closed) subscriber.add(pump(source, purse, overflow));
+          if (!available.closed) subscriber.add(pump(source, available, overflow));
         });
     },
   };
@@ -81,14 +81,14 @@ function granting<T, R>(
   work: (item: T) => ObservableInput<R>,
 ): Observable<R> {
   return defer(() => {
-    const purchase = new Purchase(n);
+    const granted = new GrantedCredit(n);
     const consume$ = defer(() => {
-      purchase.consume();
+      granted.consume();
       return EMPTY;
     });
-    return from(open(purchase.credit$)).pipe(
+    return from(open(granted.credit$)).pipe(
       tap(() => {
-        purchase.receive();
+        granted.receive();
       }),
       concatMap((item) => concat(work(item), consume$)),
     );
@@ -96,7 +96,7 @@ function granting<T, R>(
 }
 
 /** What a consumer has granted, and what has come of it. */
-class Purchase {
+class GrantedCredit {
   readonly #more$ = new Subject<number>();
   #unconsumed = 0;
   /** In all to the newest stream. */
@@ -130,7 +130,7 @@ class Purchase {
 }
 
 /** What a producer may still emit. */
-class Purse implements Outlet {
+class AvailableCredit implements Outlet {
   readonly queues = false;
   readonly #grants = new Subscription();
   #credit = 0;
@@ -175,11 +175,11 @@ class Purse implements Outlet {
     this.#waiting.push(task);
   }
 
-  get idle(): boolean {
+  get hasDemand(): boolean {
     return this.hasRoom;
   }
 
-  whenIdle(task: () => void): void {
+  whenDemand(task: () => void): void {
     this.whenRoom(task);
   }
 

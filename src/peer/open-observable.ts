@@ -13,7 +13,7 @@ const NO_HANDLERS: Handlers = Object.freeze({});
  * An observer without an operator before it reads the stream through one object, where rxjs puts a subscriber, a guard
  * around the observer and a list of what to tear down: that was a quarter of what an idle stream weighs with its reader.
  */
-export class Received extends Observable<unknown> {
+export class OpenObservable extends Observable<unknown> {
   readonly #open: () => StreamCore;
 
   constructor(open: () => StreamCore) {
@@ -26,14 +26,14 @@ export class Received extends Observable<unknown> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    if (typeof to !== 'object' || to === null) return new Receiver({ next: to, error, complete } as Handlers).read(this.#open);
+    if (typeof to !== 'object' || to === null) return new LeanSubscriber({ next: to, error, complete } as Handlers).read(this.#open);
     // Operators bring a subscriber, which is already part of a chain.
-    return 'add' in to ? super.subscribe(to) : new Receiver(to).read(this.#open);
+    return 'add' in to ? super.subscribe(to) : new LeanSubscriber(to).read(this.#open);
   }
 }
 
 /** One subscription, with all that rxjs promises of it: a handler that throws is reported and harms nobody else. */
-class Receiver extends Subscription implements Reader<unknown> {
+class LeanSubscriber extends Subscription implements Reader<unknown> {
   #handlers: Handlers;
   #stream: StreamCore | null = null;
 

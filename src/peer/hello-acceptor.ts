@@ -1,49 +1,51 @@
 import type { LiveStream } from '../session/live-stream.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { handle } from './answer.js';
+import { runHandler } from './run-handler.js';
 import type { Deadline } from './deadlines.js';
 import type { StreamHandler } from './hooks.js';
 import type { PeerCore } from './peer-core.js';
 import type { StreamCore } from './stream-core.js';
 
 /** The acceptor's side of the hello (C12): the first stream goes to the greeter, and until that has replied every other is refused. */
-export class Welcome {
+export class HelloAcceptor {
   #hello: StreamCore | null = null;
   #deadline: Deadline | null = null;
 
   /** @param timeoutMs how long the hello may take, from the socket on */
   constructor(
     private readonly core: PeerCore,
-    private readonly greeter: StreamHandler,
+    private readonly handler: StreamHandler,
     private readonly timeoutMs: number,
   ) {}
 
   /** Whether the hello was answered, by a payload or an end (S11). A reset of this side takes the answer back. */
-  get isGiven(): boolean {
+  get isAnswered(): boolean {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
     if (cause === null) return hello.outbox.replied;
     return (
-      cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR) || this.#isEnough
+      cause.how === 'ended' ||
+      (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR) ||
+      this.#endedByDialerAfterReply
     );
   }
 
   /** Whether the dialer has its answer, and wants no more of it. */
-  get #isEnough(): boolean {
+  get #endedByDialerAfterReply(): boolean {
     const cause = this.#hello?.cause;
     return cause?.how === 'reset' && cause.by === 'remote' && this.#hello?.outbox.replied === true;
   }
 
   /** A socket is there: its hello has its time from now on. */
-  adopted(): void {
+  socketOpened(): void {
     const expire = (): void => {
-      if (!this.isGiven) this.core.rejectHello();
+      if (!this.isAnswered) this.core.rejectHello();
     };
     this.#deadline = this.core.deadlines.add({ expire }, this.timeoutMs);
   }
 
-  greet(live: LiveStream, stream: StreamCore): void {
+  receive(live: LiveStream, stream: StreamCore): void {
     if (this.#hello !== null) {
       live.refuse('the hello has not been answered yet');
       return;
@@ -53,15 +55,15 @@ export class Welcome {
       this.core.rejectHello();
       return;
     }
-    handle(this.greeter, stream, (failed) => {
+    runHandler(this.handler, stream, (failed) => {
       this.stop();
-      if (!this.isGiven || (failed && !this.#isEnough)) this.core.rejectHello();
+      if (!this.isAnswered || (failed && !this.#endedByDialerAfterReply)) this.core.rejectHello();
     });
   }
 
   /** The hello has all the time now. */
   stop(): void {
-    if (this.#deadline !== null) this.core.deadlines.lift(this.#deadline);
+    if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
     this.#deadline = null;
   }
 }

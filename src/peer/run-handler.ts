@@ -8,7 +8,7 @@ import { loggable } from './loggable.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Has a handler answer a stream; `settled` is told when it has. */
-export function handle(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
+export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
     stream.line.handlerSettled();
@@ -24,7 +24,7 @@ export function handle(handler: StreamHandler, stream: StreamCore, settled?: (fa
   stream.line.handlerStarted();
   try {
     const { payload } = stream;
-    const result = handler(payload === ABSENT ? null : payload, stream.stream);
+    const result = handler(payload === ABSENT ? null : payload, stream.facade);
     if (isThenable(result)) result.then(answered, failed);
     else answered(result);
   } catch (error) {

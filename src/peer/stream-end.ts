@@ -5,10 +5,10 @@ export interface End {
 }
 
 /** The end without an error. */
-export const GOOD_END: End = { error: null };
+export const COMPLETED: End = { error: null };
 
 /** The end by an error, made when somebody looks: most are seen by nobody, and one with its stack costs more than the rest of a stream's end. */
-export class BadEnd implements End {
+export class ErrorEnd implements End {
   constructor(private readonly stream: { readonly error: unknown }) {}
 
   get error(): unknown {
@@ -17,7 +17,7 @@ export class BadEnd implements End {
 }
 
 /** Tells a reader how it ends. */
-export function finish(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
+export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
   if (error === null) reader.complete();
   else reader.error(error);
 }

@@ -9,7 +9,7 @@ import type { CodecMismatch } from '../wire/errors.js';
  * Closes a socket that speaks another subprotocol (V7), and terminates it when nothing has moved for 2 s, as any that closes (C8).
  * Completes when it has ended.
  */
-export function turnedAway(transport: Transport, mismatch: CodecMismatch): Observable<never> {
+export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
   transport.close(CloseCode.POLICY, mismatch.message);
   // A socket that nobody reads never sees the other side's close frame.
   return transport.messages$.pipe(

@@ -35,17 +35,17 @@ class SharedSignal {
  * The callers' signals of one peer. Each has one listener, however many calls share it: to add and to remove one, a signal
  * looks at all it has, and beyond ten Node warns of a leak.
  */
-export class Signals {
+export class AbortSignals {
   readonly #signals = new LazyMap<AbortSignal, SharedSignal>();
 
-  /** Tells `call` when `signal` aborts, unless it is {@link lift lifted} before. Calls are told in the order in which they came. */
+  /** Tells `call` when `signal` aborts, unless it is {@link remove removed} before. Calls are told in the order in which they came. */
   add(signal: AbortSignal, call: Abortable): void {
     const shared = this.#signals.get(signal) ?? new SharedSignal(signal);
     shared.add(call);
     this.#signals.set(signal, shared);
   }
 
-  lift(signal: AbortSignal, call: Abortable): void {
+  remove(signal: AbortSignal, call: Abortable): void {
     if (this.#signals.get(signal)?.delete(call) === true) this.#signals.delete(signal);
   }
 }

@@ -8,7 +8,7 @@ import type { ErrorSerializer } from './hooks.js';
 import { loggable } from './loggable.js';
 
 /** The reset that tells the remote what a handler or an input threw. */
-export interface Failure {
+export interface ErrorReset {
   readonly code: ResetCode | null;
   readonly reason: string;
   /** `null` for none. */
@@ -22,14 +22,15 @@ export interface Failure {
  *
  * The reason is the `message` of the serializer's value where it has one, so that a serializer can redact both.
  */
-export function failureOf(error: unknown, serializer: ErrorSerializer): Failure {
+export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset {
   return (
-    read(() => ownReset(error, serializer)) ?? serialized(error, serializer, read(() => ownCode(error)) ?? ResetCode.APPLICATION_ERROR)
+    tryRead(() => ownReset(error, serializer)) ??
+    serialized(error, serializer, tryRead(() => ownCode(error)) ?? ResetCode.APPLICATION_ERROR)
   );
 }
 
 /** What is read of an error that may be anything, and throw when it is looked at: then it is nothing. */
-function read<T>(look: () => T): T | null {
+function tryRead<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -38,7 +39,7 @@ function read<T>(look: () => T): T | null {
 }
 
 /** The reset that an error stands for by itself. */
-function ownReset(error: unknown, serializer: ErrorSerializer): Failure | null {
+function ownReset(error: unknown, serializer: ErrorSerializer): ErrorReset | null {
   if (!isMuxError(error) || !('resetCode' in error) || error.code === 'REFUSED') return null;
   const { resetCode: code, reason } = error;
   // Another copy of the package, or somebody else's error that looks like one, may hold anything.
@@ -54,7 +55,7 @@ function ownCode(error: unknown): ResetCode | null {
   return typeof code === 'number' && Number.isSafeInteger(code) && code !== ResetCode.REFUSED ? code : null;
 }
 
-function serialized(error: unknown, serializer: ErrorSerializer, code: ResetCode): Failure {
+function serialized(error: unknown, serializer: ErrorSerializer, code: ResetCode): ErrorReset {
   try {
     const payload = asked(serializer, error);
     const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;

@@ -4,21 +4,21 @@ import { log } from '../logger.js';
 import type { LiveStream } from '../session/live-stream.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { checkFunction } from '../wire/check.js';
-import { handle } from './answer.js';
+import { runHandler } from './run-handler.js';
 import { guard } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove, StreamHandler } from './hooks.js';
 import type { PeerCore } from './peer-core.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
-import { Welcome } from './welcome.js';
+import { HelloAcceptor } from './hello-acceptor.js';
 
 /** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
-export class Reception {
+export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
-  #welcome: Welcome | null = null;
+  #helloAcceptor: HelloAcceptor | null = null;
 
   constructor(private readonly core: PeerCore) {}
 
@@ -30,7 +30,7 @@ export class Reception {
   }
 
   /** Sets the one handler. A second replaces the first, with a warning. */
-  handle(handler: StreamHandler): Remove {
+  setHandler(handler: StreamHandler): Remove {
     checkFunction('onStream', handler);
     if (this.#handler !== null) log('warn', 'rxmux: a second onStream handler replaces the first; there is one per peer');
     this.#handler = handler;
@@ -40,13 +40,13 @@ export class Reception {
   }
 
   /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
-  greetWith(handler: StreamHandler, timeoutMs: number): void {
-    this.#welcome = new Welcome(this.core, handler, timeoutMs);
+  expectHello(handler: StreamHandler, timeoutMs: number): void {
+    this.#helloAcceptor = new HelloAcceptor(this.core, handler, timeoutMs);
   }
 
   /** A socket is there. */
-  adopted(): void {
-    this.#welcome?.adopted();
+  socketOpened(): void {
+    this.#helloAcceptor?.socketOpened();
   }
 
   receive(live: LiveStream, open: CompleteFrame): void {
@@ -57,14 +57,14 @@ export class Reception {
       stream.trailers = open.trailers;
       stream.finish();
     }
-    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.stream);
-    if (this.#welcome?.isGiven === false) this.#welcome.greet(live, stream);
+    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.facade);
+    if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
     else this.#offer(live, stream);
   }
 
   /** The peer has ended. */
   complete(): void {
-    this.#welcome?.stop();
+    this.#helloAcceptor?.stop();
     for (const subscriber of this.#subscribers) subscriber.complete();
   }
 
@@ -73,10 +73,10 @@ export class Reception {
     if (stream.cause !== null) return;
     for (const subscriber of this.#subscribers)
       guard('a subscriber of streams$', () => {
-        subscriber.next(stream.stream);
+        subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
     if (this.#handler === null) live.refuse('nobody answers streams here');
-    else handle(this.#handler, stream);
+    else runHandler(this.#handler, stream);
   }
 }

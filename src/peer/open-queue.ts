@@ -23,8 +23,8 @@ import type { StreamCore } from './stream-core.js';
 const OPEN_ALONE = 1;
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
-export class WaitingRoom {
-  readonly #waiting = new LazySet<WaitingStream>();
+export class OpenQueue {
+  readonly #streams = new LazySet<QueuedStream>();
   #bytes = 0;
 
   constructor(readonly limit: number) {}
@@ -34,7 +34,7 @@ export class WaitingRoom {
   }
 
   get empty(): boolean {
-    return this.#waiting.size === 0;
+    return this.#streams.size === 0;
   }
 
   /** Whether nothing is to be added that can wait elsewhere. */
@@ -47,7 +47,7 @@ export class WaitingRoom {
    *
    * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
    */
-  enter(encodedPayload: Message | null, forgotten: boolean): WaitingStream {
+  add(encodedPayload: Message | null, forgotten: boolean): QueuedStream {
     const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -55,70 +55,70 @@ export class WaitingRoom {
         { retriable: true },
       );
     }
-    return this.#add(new WaitingStream(this, forgotten));
+    return this.#enqueue(new QueuedStream(this, forgotten));
   }
 
   /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
-  readmit(core: StreamCore, { frames, waiters }: Unsent): WaitingStream {
-    const stream = this.#add(new WaitingStream(this, core.line.isNotification, waiters));
-    stream.core = core;
-    for (const frame of frames) stream.send(frame);
-    return stream;
+  requeue(stream: StreamCore, { frames, waiters }: Unsent): QueuedStream {
+    const queued = this.#enqueue(new QueuedStream(this, stream.line.isNotification, waiters));
+    queued.stream = stream;
+    for (const frame of frames) queued.send(frame);
+    return queued;
   }
 
   charge(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  leave(stream: WaitingStream, bytes: number): void {
-    if (!this.#waiting.delete(stream)) return;
+  leave(stream: QueuedStream, bytes: number): void {
+    if (!this.#streams.delete(stream)) return;
     const wasFull = this.full;
     this.#bytes -= bytes;
-    if (wasFull && !this.full) for (const other of this.#waiting) other.wake();
+    if (wasFull && !this.full) for (const other of this.#streams) other.roomFreed();
   }
 
   /** Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. */
-  board(session: Session): void {
-    for (const stream of this.#waiting) {
+  flushTo(session: Session): void {
+    for (const stream of this.#streams) {
       if (session.closedToNew || session.streams.exhausted) return;
-      stream.board(session);
+      stream.flushTo(session);
     }
   }
 
   /** Nothing will come that takes them: every waiting stream ends. */
-  dismiss(cause: CloseCause, error: AnyMuxError | null): void {
-    const waiting = [...this.#waiting];
+  failAll(cause: CloseCause, error: AnyMuxError | null): void {
+    const waiting = [...this.#streams];
     warnOfForgotten(waiting, 'the peer ended before there was a connection (await peer.opened first)');
-    for (const stream of waiting) stream.dismiss(cause, error);
+    for (const stream of waiting) stream.fail(cause, error);
   }
 
   /** Ends a stream that comes when no connection ever will, with what the last dial failed with, if that is why. */
-  turnAway(stream: WaitingStream, status: PeerStatus): void {
+  refuse(stream: QueuedStream, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
-    if (status.state === 'closed' && status.error !== null) stream.dismiss({ how: 'lost', reason: status.reason }, status.error);
-    else stream.dismiss({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+    if (status.state === 'closed' && status.error !== null) stream.fail({ how: 'lost', reason: status.reason }, status.error);
+    else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
-  #add(stream: WaitingStream): WaitingStream {
-    this.#waiting.add(stream);
+  #enqueue(stream: QueuedStream): QueuedStream {
+    this.#streams.add(stream);
     return stream;
   }
 }
 
 /** Any other call is told by its own error. */
-function warnOfForgotten(streams: readonly WaitingStream[], why: string): void {
+function warnOfForgotten(streams: readonly QueuedStream[], why: string): void {
   const { length } = streams.filter(({ isNotification }) => isNotification);
   if (length > 0) log('warn', `rxmux: ${length} notify() never left: ${why}`);
 }
 
 /** A stream that no socket has taken yet: its frames wait here. */
-export class WaitingStream implements StreamLine {
+export class QueuedStream implements StreamLine {
   readonly id = null;
   readonly local = true;
   readonly unsent = true;
   readonly arrivedBytes = 0;
-  core: StreamCore | null = null;
+  stream: StreamCore | null = null;
   readonly #frames: OutgoingFrame[] = [];
   readonly #waiters: (() => void)[];
   #bytes = 0;
@@ -126,7 +126,7 @@ export class WaitingStream implements StreamLine {
   #sealed = false;
 
   constructor(
-    private readonly room: WaitingRoom,
+    private readonly queue: OpenQueue,
     readonly isNotification: boolean,
     waiters: readonly (() => void)[] = [],
   ) {
@@ -142,7 +142,7 @@ export class WaitingStream implements StreamLine {
   }
 
   get hasRoom(): boolean {
-    return this.sealed || (this.#bytes < STREAM_ROOM_BYTES && !this.room.full);
+    return this.sealed || (this.#bytes < STREAM_ROOM_BYTES && !this.queue.full);
   }
 
   /** Nothing leaves at once. */
@@ -161,12 +161,12 @@ export class WaitingStream implements StreamLine {
   }
 
   /** There is room again in the waiting room. */
-  wake(): void {
+  roomFreed(): void {
     if (this.hasRoom) runAll(this.#waiters.splice(0));
   }
 
   overflowsWith(bytes: number): boolean {
-    return this.room.full && (bytes > SPARED_BYTES || this.#frames.length > OPEN_ALONE || this.room.bytes >= 2 * this.room.limit);
+    return this.queue.full && (bytes > SPARED_BYTES || this.#frames.length > OPEN_ALONE || this.queue.bytes >= 2 * this.queue.limit);
   }
 
   send(frame: OutgoingFrame): void {
@@ -175,11 +175,11 @@ export class WaitingStream implements StreamLine {
     this.#frames.push(frame);
     const bytes = chargeOfPart(OutgoingFrame.encodedPayload(frame));
     this.#bytes += bytes;
-    this.room.charge(bytes);
+    this.queue.charge(bytes);
   }
 
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload: unknown = null): void {
-    this.dismiss({ how: 'reset', by, code, reason, payload });
+    this.fail({ how: 'reset', by, code, reason, payload });
   }
 
   // This side opened it, and nothing arrives before the open has left.
@@ -193,35 +193,36 @@ export class WaitingStream implements StreamLine {
   handOver(): void {}
 
   /** A session takes the stream. What hooks send on it meanwhile comes here, and so behind what has waited. */
-  board(session: Session): void {
-    const { core } = this;
-    if (core === null) return;
+  flushTo(session: Session): void {
+    const { stream } = this;
+    if (stream === null) return;
     const live = session.open(this.isNotification);
-    live.sink = core;
+    live.sink = stream;
     for (const frame of this.#frames) live.send(frame);
     if (this.#ended !== null) {
-      this.#resetToo(core, live);
+      this.#resetOnSession(stream, live);
       return;
     }
-    this.room.leave(this, this.#bytes);
+    this.queue.leave(this, this.#bytes);
     // Another place, where hooks have ended the socket meanwhile.
-    if (core.line === this) core.line = live;
-    for (const task of this.#waiters.splice(0)) core.line.whenRoom(task);
+    if (stream.line === this) stream.line = live;
+    for (const task of this.#waiters.splice(0)) stream.line.whenRoom(task);
   }
 
-  dismiss(cause: CloseCause, error: AnyMuxError | null = null): void {
+  fail(cause: CloseCause, error: AnyMuxError | null = null): void {
     if (this.#ended !== null) return;
     this.#ended = cause;
-    this.room.leave(this, this.#bytes);
+    this.queue.leave(this, this.#bytes);
     this.#frames.length = 0;
-    this.core?.gone(cause, error);
+    this.stream?.gone(cause, error);
     runAll(this.#waiters.splice(0));
   }
 
   /** A hook has reset the stream while its frames were leaving. */
-  #resetToo(core: StreamCore, live: LiveStream): void {
+  #resetOnSession(stream: StreamCore, live: LiveStream): void {
     const ended = this.#ended;
     live.sink = NOBODY;
-    if (ended?.how === 'reset') live.reset('library', ended.code, ended.reason, null, resetPayload(core.core, ended.payload, live.id));
+    if (ended?.how === 'reset')
+      live.reset('library', ended.code, ended.reason, null, resetPayload(stream.peerCore, ended.payload, live.id));
   }
 }

@@ -7,7 +7,7 @@ import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { MemoryLink } from '../../src/transport/memory.js';
-import type { Wake } from '../../src/transport/surroundings.js';
+import type { Resume } from '../../src/transport/connectivity.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -19,10 +19,10 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('the surroundings of a peer that dials', () => {
+describe('the connectivity of a peer that dials', () => {
   function surrounded(network: Network) {
-    const wakes$ = new Subject<Wake>();
-    const surroundings = { offline: false, wakes$ };
+    const resumes$ = new Subject<Resume>();
+    const connectivity = { offline: false, resumes$ };
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
     const dialer = new Dialer(core, {
       url: 'ws://test',
@@ -32,57 +32,57 @@ describe('the surroundings of a peer that dials', () => {
       connectTimeoutMs: 10_000,
       helloTimeoutMs: 10_000,
       lazy: false,
-      surroundings,
+      connectivity,
     });
     const peer = new Peer(core, dialer);
     dialer.start();
-    return { peer, surroundings, wakes$ };
+    return { peer, connectivity, resumes$ };
   }
 
   it('pause it while there is no network, without spending attempts, until they wake it', async () => {
     const network = echoing();
-    const { peer, surroundings, wakes$ } = surrounded(network);
+    const { peer, connectivity, resumes$ } = surrounded(network);
     await time.advance();
-    surroundings.offline = true;
+    connectivity.offline = true;
     network.last.link.cut();
     expect(spell(peer.status)).toBe('waiting 1 offline');
     await time.advance(3_600_000);
     expect(network.dials).toHaveLength(1);
     // A page that becomes visible brings no network.
-    wakes$.next('page');
+    resumes$.next('page');
     expect(network.dials).toHaveLength(1);
-    surroundings.offline = false;
-    wakes$.next('page');
+    connectivity.offline = false;
+    resumes$.next('page');
     await time.advance();
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     void peer.close();
     await time.advance(5_000);
-    expect([wakes$.observed, time.isOver()]).toEqual([false, true]);
+    expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
   });
 
   it('pause it when the network goes while it waits', async () => {
     const network = echoing();
-    const { peer, surroundings } = surrounded(network);
+    const { peer, connectivity } = surrounded(network);
     await time.advance();
     network.last.link.cut();
-    surroundings.offline = true;
+    connectivity.offline = true;
     await time.advance(60_000);
     expect([network.dials.length, spell(peer.status)]).toEqual([1, 'waiting 2 offline']);
     void peer.close();
   });
 
-  it.each<[Wake, string, readonly [dials: number, status: string]]>([
+  it.each<[Resume, string, readonly [dials: number, status: string]]>([
     ['network', 'wakes it out of its delay', [2, 'connecting 2']],
     ['page', 'leaves it its delay', [1, 'waiting 2']],
   ])('have an open connection probed; the %s %s', async (wake, _what, behind) => {
     const network = echoing();
-    const { peer, wakes$ } = surrounded(network);
+    const { peer, resumes$ } = surrounded(network);
     await time.advance();
     const sent = framesOf(peer);
-    wakes$.next(wake);
+    resumes$.next(wake);
     expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
     network.last.link.cut();
-    wakes$.next(wake);
+    resumes$.next(wake);
     expect([network.dials.length, spell(peer.status)]).toEqual(behind);
     await time.advance(60_000);
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
@@ -91,18 +91,18 @@ describe('the surroundings of a peer that dials', () => {
   });
 });
 
-describe('the surroundings of a peer over a given socket', () => {
+describe('the connectivity of a peer over a given socket', () => {
   it('have it probed, until it ends', async () => {
-    const wakes$ = new Subject<Wake>();
+    const resumes$ = new Subject<Resume>();
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
-    const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, wakes$ }));
+    const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, resumes$ }));
     const sent = framesOf(peer);
     void peer.serve();
-    wakes$.next('page');
+    resumes$.next('page');
     expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
     line.cut();
     await time.advance();
-    expect(wakes$.observed).toBe(false);
+    expect(resumes$.observed).toBe(false);
   });
 });
