@@ -263,7 +263,7 @@ describe('a stream of the remote whose reader has left', () => {
   it('says that the next one has missed what came between', async () => {
     expect(await readTwice(3)).toEqual([1, 'later']);
     expect(logs.warnings).toEqual([
-      'rxmux: stream 1: a reader came behind another, and has missed what came between: read with one iterator',
+      'rxmux: stream 1: a second reader came after the first had left, and has missed the payloads between: keep one iterator',
     ]);
   });
 

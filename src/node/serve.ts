@@ -129,7 +129,7 @@ class NodeMuxServer implements MuxServer {
     };
     const asked = pathOf(request);
     if (path !== undefined && asked !== path) {
-      // Whoever this is left to may do nothing about them.
+      // Whoever answers this path may not handle socket errors, which would end the process.
       ignoreErrors(socket);
       if (!this.#isUnanswered(asked)) return;
       answerHttp(socket, 404, `nothing answers at ${asked}`);
@@ -147,7 +147,10 @@ class NodeMuxServer implements MuxServer {
     });
   };
 
-  /** Whether nobody answers a path, and this is who has to say so; a listener of somebody else may answer anything. */
+  /**
+   * Whether this listener has to answer 404: it is the first on the server, every other is of this library too, and none serves
+   * `path`.
+   */
   #isUnanswered(path: string): boolean {
     const listeners = this.#server.listeners('upgrade');
     const mayAnswer = (listener: object): boolean => !PATHS.has(listener) || [undefined, path].includes(PATHS.get(listener));
@@ -178,7 +181,7 @@ class NodeMuxServer implements MuxServer {
     });
     // Browsers open connections in advance and send nothing over them.
     this.#server.closeAllConnections();
-    // That knows no connection before its TLS handshake is over.
+    // `closeAllConnections` does not know connections whose TLS handshake is still under way.
     for (const socket of this.#connections) socket.destroy();
   }
 }

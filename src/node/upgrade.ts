@@ -181,7 +181,7 @@ function refusal(status: number, reason: string): Ruling {
   return { answer: 'refuse', status, reason };
 }
 
-/** They speak WebSocket: an answer of HTTP would be read as a frame. */
+/** Sockets upgraded here. They speak WebSocket: an HTTP answer would be read as a frame. */
 const UPGRADED = new WeakSet<Duplex>();
 
 const GOING_AWAY = refusal(503, 'this side is going away');

@@ -78,7 +78,7 @@ export class Calls {
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
     stream.line.send(frame);
-    // Behind that, because the socket may be open at once, and the stream takes its id with its open.
+    // After the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
     try {
       options.onOpen?.(stream.facade);
@@ -156,7 +156,7 @@ export class Calls {
     if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
     const signal = signalOf(options);
-    // An attempt that is made with an aborted signal fails as it should.
+    // An abort ends the delay; the attempt that follows fails with it.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
     const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
     return call$.pipe(

@@ -1,4 +1,4 @@
-import { EMPTY, ignoreElements, timeout } from 'rxjs';
+import { defer, EMPTY, ignoreElements, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { CLOSING_MS } from '../session/watchdog.js';
 import type { Transport } from '../transport/transport.js';
@@ -7,12 +7,14 @@ import type { CodecMismatch } from '../wire/errors.js';
 
 /**
  * Closes a socket that speaks another subprotocol (V7), and terminates it when nothing has moved for 2 s, as any that closes (C8).
- * Completes when it has ended.
+ * Acts when subscribed to, and completes when the socket has ended.
  */
 export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
-  transport.close(CloseCode.POLICY, mismatch.message);
-  // A socket that nobody reads never sees the other side's close frame.
-  return transport.messages$.pipe(
+  return defer(() => {
+    transport.close(CloseCode.POLICY, mismatch.message);
+    // A socket that nobody reads never sees the other side's close frame.
+    return transport.messages$;
+  }).pipe(
     timeout({
       each: CLOSING_MS,
       with: () => {

@@ -34,7 +34,7 @@ export class Deadline {
     return this.#later;
   }
 
-  /** Puts it in front of another: behind all, where that is the queue's own. */
+  /** Puts it in front of another; at the end of the queue, where that is the sentinel. */
   insertBefore(next: Deadline): void {
     this.#earlier = next.#earlier;
     this.#later = next;
@@ -49,7 +49,7 @@ export class Deadline {
   }
 }
 
-/** The deadlines of one time-out, in the order of their expiry. A ring, so that one is put in and taken out without a look at others. */
+/** The deadlines of one time-out, in the order of their expiry. A circular doubly linked list with a sentinel, so that insertion and removal are O(1). */
 class DeadlineQueue implements Ranked {
   place = 0;
   readonly #sentinel = new Deadline(NOTHING, Infinity, this);
@@ -80,7 +80,7 @@ class DeadlineQueue implements Ranked {
  * The deadlines of one peer's calls, with one timer for all. Calls of the same time-out end in the order they began.
  *
  * The last call clears the timer. Where one call follows another the next has use for it, and to set and clear one is a tenth of what a call
- * alone costs: behind many such calls it stays, until it is due or the peer ends.
+ * alone costs: after many such calls it stays, until it is due or the peer ends.
  */
 export class Deadlines {
   /** Those that are not empty, or have a timer that stays: by time-out in ms … */
@@ -90,6 +90,7 @@ export class Deadlines {
   #timer: Subscription | null = null;
   #armedFor = Infinity;
   #clears = 0;
+  #closed = false;
 
   /**
    * Sets a deadline `timeoutMs` from now, which has to be {@link cancel cancelled}.
@@ -114,12 +115,12 @@ export class Deadlines {
     // Where it has expired its queue may be gone, and another in its place.
     if (this.#queues.get(queue.timeoutMs) !== queue) return;
     if (!queue.empty) this.#order.move(queue);
-    else if (this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
+    else if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
   }
 
   /** The peer has ended: from here on no timer stays. */
   close(): void {
-    this.#clears = -Infinity;
+    this.#closed = true;
     for (const queue of this.#queues.values()) if (queue.empty) this.#remove(queue);
   }
 
@@ -164,7 +165,7 @@ export class Deadlines {
     }
     if (queue?.empty === true) {
       this.#remove(queue);
-      this.#clears = Math.min(this.#clears, 0);
+      this.#clears = 0;
     } else if (queue !== undefined) this.#arm(queue.rank);
   }
 }

@@ -46,7 +46,7 @@ export function withTimeout<T>(source: Observable<T>, ms: number): Observable<T>
   return ms > 0 && ms <= LONGEST_TIMER_MS ? source.pipe(timeout({ first: ms })) : source;
 }
 
-/** What a dial, or the hello behind it, failed with, as everybody is told of it. */
+/** What a dial, or its hello, failed with, as everybody is told of it. */
 export function failedDial(error: unknown, what: string, timeoutMs: number): FailedDial {
   if (error instanceof DialError) return error.failure;
   const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
@@ -66,13 +66,15 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
       transport.opened$.subscribe({
         complete() {
           decided = true;
-          const failure = objectionTo(transport, protocol);
-          if (failure !== null) {
-            subscriber.error(new DialError(failure));
+          const failure = failureOf(transport, protocol);
+          if (failure === null) {
+            subscriber.next(transport);
+            subscriber.complete();
             return;
           }
-          subscriber.next(transport);
-          subscriber.complete();
+          // The dial has failed; a socket with another subprotocol still has to be closed (V7).
+          if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error).subscribe();
+          subscriber.error(new DialError(failure));
         },
       }),
     );
@@ -80,13 +82,12 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
 }
 
 /** What is wrong with a socket that has opened, or has not; `null` where nothing is. */
-function objectionTo(transport: Transport, protocol: string): FailedDial | null {
+function failureOf(transport: Transport, protocol: string): FailedDial | null {
   const { closed, refusedStatus, opaque } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
   if (closed === null && selected === protocol) return null;
   if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
     return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
   const error = new CodecMismatch(protocol, selected ?? '');
-  closeMismatched(transport, error).subscribe();
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
 }

@@ -34,7 +34,7 @@ export class Dialer implements SocketSource {
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
-  /** What a hello failed with, which says more than the close that follows. */
+  /** What a hello failed with, which says more than the close after it. */
   #helloError: AnyMuxError | null = null;
   /** What the last dial failed with, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
@@ -43,7 +43,7 @@ export class Dialer implements SocketSource {
   #step = Subscription.EMPTY;
   #stability = Subscription.EMPTY;
   #resumes = Subscription.EMPTY;
-  /** Losses that are still being told. */
+  /** Losses decided whose `follow` has not run yet. */
   #pendingLosses = 0;
 
   constructor(
@@ -54,7 +54,8 @@ export class Dialer implements SocketSource {
     if (connectivity !== ALWAYS_ONLINE)
       this.#resumes = connectivity.resumes$.subscribe((resume) => {
         core.probe();
-        // Somebody who looks does not shorten a delay, which is there for the server.
+        // A page that becomes visible does not cut a running delay short: the delay protects the server.
+        // `#step` is closed only where the delay was skipped for want of a network.
         if (!connectivity.offline && (resume === 'network' || this.#step.closed)) this.dialNow();
       });
   }
@@ -76,7 +77,7 @@ export class Dialer implements SocketSource {
   }
 
   goneAway(session: Session, code: ResetCode): void {
-    // Behind an error it is the end of the socket that says whether, and when, there is another.
+    // After a goaway with an error, wait for the socket to end: `lost()` decides then.
     if (session === this.#session && code === ResetCode.NO_ERROR) this.replace();
   }
 
@@ -84,7 +85,7 @@ export class Dialer implements SocketSource {
     const { backoff } = this.plan;
     if (backoff === null) return false;
     if (this.#phase === 'open') {
-      // Where it is this side that cannot go on, the streams of the old socket get the time they need.
+      // This side's ids are used up (S1): the old socket drains without a deadline.
       if (this.#session?.closedToNew === false) this.#session.closing.drain(Infinity, ResetCode.NO_ERROR, '');
       this.#wait(backoff.spread());
     }
@@ -127,7 +128,7 @@ export class Dialer implements SocketSource {
       },
       error: (error: unknown) => {
         if (attempt.givenUp) return;
-        // A turn later: whoever is given the peer meanwhile can still say who is to be told.
+        // One timer turn later, so that an `onClose` registered right after `connect()` hears of a dial that failed synchronously.
         this.#proceed(timer(0), {
           next: () => {
             attempt.giveUp();
@@ -158,7 +159,7 @@ export class Dialer implements SocketSource {
       error: (error: unknown) => {
         if (this.#session !== session) return;
         this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
-        // Without the helper it is what the calls fail with.
+        // Without reconnect the waiting calls fail with this error; a log line would say it twice.
         if (this.plan.backoff !== null) log('warn', 'rxmux: the hello has failed', loggable(this.#helloError));
         session.closing.drain(0, ResetCode.NO_ERROR, '');
       },
@@ -186,7 +187,7 @@ export class Dialer implements SocketSource {
     const { backoff, connectivity } = this.plan;
     const facts = { status, error, announced, offline: connectivity.offline };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
-    // Whom that asks may close the peer.
+    // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
@@ -249,11 +250,11 @@ export class Dialer implements SocketSource {
     });
   }
 
-  /** One thing after the other: what begins ends what went on before. */
+  /** Starts the next step and cancels the one before: there is at most one. */
   #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
     this.#step.unsubscribe();
     const step = (this.#step = new Subscription());
-    // What is done synchronously may already have gone on to the next.
+    // A source that emits synchronously may have started the next step already; this one is then closed, and `add` unsubscribes it.
     step.add(source.subscribe(observer));
   }
 

@@ -29,7 +29,7 @@ export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset
   );
 }
 
-/** What is read of an error that may be anything, and throw when it is looked at: then it is nothing. */
+/** Reads from a thrown value; a getter that throws counts as absent. */
 function tryRead<T>(look: () => T): T | null {
   try {
     return look();

@@ -59,7 +59,7 @@ export function sendAll(stream: StreamCore, input: Input<unknown>, options: Feed
   );
 }
 
-/** The sending side of a stream. What goes wrong on the way ends the stream, once. */
+/** The outlet that {@link pump} fills: a stream's outbox. A failure ends the stream, once. */
 class StreamOutlet implements Outlet {
   readonly queues = true;
 

@@ -57,14 +57,18 @@ export function exchangeHello(
 ): Observable<never> {
   const begun = asyncScheduler.now();
   return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
-    concatMap((said) => sayHello(core, session, said, timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now()))),
+    concatMap((said) => {
+      // At least 1: 0 would mean no limit.
+      const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now());
+      return sayHello(core, session, said, rest);
+    }),
   );
 }
 
 /** The stream of the hello, past the open interceptors. */
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
-    // The end of the socket says why.
+    // Emits nothing: the socket is ending, and its end fails the dial.
     if (session.closing.isOver || !session.transport.writable) return;
     if (session.closedToNew) throw new RefusedError('the remote is going away', null);
     checkHello(hello);

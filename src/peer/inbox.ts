@@ -74,7 +74,7 @@ export class Inbox<T> {
     if (this.#unread !== null) return;
     const { reader } = this.stream;
     if (reader !== null) deliverEnd(reader, end);
-    // One that nobody observes is not told: who comes later is told by the stream's end.
+    // A Subject without observers is dropped untold: later subscribers get `stream.end` from `subscribe()`.
     if (this.#subject?.observed === true) deliverEnd(this.#subject, end);
     this.#subject = null;
   }

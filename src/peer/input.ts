@@ -85,7 +85,7 @@ function consume(input: object, iterator: unknown): void {
  * @throws TypeError for what gives its values once, and was taken before
  */
 export function pullSource(input: object): PullSource | null {
-  // Ahead of its iterator, whose `return` waits for the value that was asked for.
+  // Read by its reader although it is async-iterable: the iterator's `return()` waits for the pending `next()`, `cancel()` does not.
   if ('getReader' in input) {
     refuseConsumed(input, 'a ReadableStream');
     const reader = (input as ReadableStream<unknown>).getReader();
@@ -128,7 +128,8 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
 
 /** Its iterator's `return` would wait for the value that was asked for, which may never come. */
 function destroyableSource(input: Destroyable, iterator: AsyncIterator<unknown>): PullSource {
-  // Of an error that comes before it is begun its iterator tells, and of one that its end brings nobody wants to know.
+  // Without a listener an `error` event would end the process. The iterator reports one that comes before the first pull; one that
+  // `destroy()` causes interests nobody.
   input.on?.('error', () => undefined);
   const source = asyncSource(iterator);
   return {

@@ -32,7 +32,7 @@ function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Messag
   try {
     return codec.encodePayload(metadata);
   } catch (error) {
-    // That message speaks of a payload; one of a frame names the field.
+    // `encodePayload` blames a payload. Encode it as its field, so that the error names `headers` or `trailers`.
     codec.encode({ type: 'data', [field]: metadata });
     throw error;
   }

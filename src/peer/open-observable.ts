@@ -8,7 +8,7 @@ type Handlers = Partial<Observer<unknown>>;
 const NO_HANDLERS: Handlers = Object.freeze({});
 
 /**
- * What comes on a stream that each subscription opens.
+ * The Observable of `open$` without `input`: each subscription opens a stream.
  *
  * An observer without an operator before it reads the stream through one object, where rxjs puts a subscriber, a guard
  * around the observer and a list of what to tear down: that was a quarter of what an idle stream weighs with its reader.
@@ -46,7 +46,7 @@ class LeanSubscriber extends Subscription implements Reader<unknown> {
     try {
       const stream = open();
       stream.readBy(this);
-      // What was there at once may have been all that was wanted.
+      // The reader may have unsubscribed while it was given what waited (`take(1)`).
       if (this.closed) stream.unsubscribe();
       else this.#stream = stream;
     } catch (error) {

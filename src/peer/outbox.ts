@@ -30,7 +30,10 @@ export class Outbox {
   begun: boolean;
   /** Whether a value or the end of this side was accepted. */
   replied = false;
-  /** Whether the interceptors had no headers for a call that brought none. */
+  /**
+   * Whether the reply-headers interceptors have run in a `sendHeaders` that had nothing to send; they do not run again for a value
+   * without headers.
+   */
   #intercepted = false;
   #trailers: TrailersInput | null = null;
 
@@ -82,7 +85,7 @@ export class Outbox {
     const room = new Promise<void>((resolve) => {
       stream.line.whenRoom(resolve);
     });
-    // A reset makes room too, and what it was is known a little later.
+    // A reset frees the queue too; by the time this callback runs `stream.error` says so.
     return disown(room.then(() => (stream.error === null ? undefined : rejected(stream.error))));
   }
 

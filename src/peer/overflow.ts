@@ -27,14 +27,15 @@ export type Overflow = 'buffer' | 'latest' | 'error' | { readonly dropOldest: nu
 export interface Outlet {
   /** Whether nothing is taken any more. */
   readonly closed: boolean;
+  /** Whether the queue is below its high-water mark: a pushed value is sent. */
   readonly hasRoom: boolean;
-  /** Whether it queues what is sent without room, up to a limit of its own. */
+  /** Whether `send` without room queues, up to `maxUnsentBytes`; if not, the overflow buffer keeps the value. */
   readonly queues: boolean;
-  /** Whether a value has to wait, however small it is and whoever has asked for it. */
+  /** Whether the hard limit is reached: even a value pulled on demand has to wait. */
   readonly full: boolean;
   /** Runs `task` once there is room, or nothing to wait for any more. */
   whenRoom(task: () => void): void;
-  /** Whether what is sent now leaves at once: it is time to ask for the next value. */
+  /** Whether a value sent now leaves at once; only then is the next one pulled. */
   readonly hasDemand: boolean;
   /** Runs `task` once it is, or there is nothing to wait for any more. */
   whenDemand(task: () => void): void;

@@ -44,9 +44,9 @@ export class PeerCore implements SessionOwner {
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
-  /** Takes new streams. */
+  /** Made {@link ready} last, until it has ended. */
   #lastSession: Session | null = null;
-  /** Has a socket that is open, and is not {@link ready} yet. */
+  /** Its socket is open and its hello is not answered yet: it is not {@link ready}. */
   #handshaking: Session | null = null;
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
@@ -89,12 +89,12 @@ export class PeerCore implements SessionOwner {
     return this.status.now.state === 'closed';
   }
 
-  /** The session that takes a new stream now, or `null`. */
+  /** The session that takes a new stream now; `null` where the last one has ended, drains, or has been told of a goaway. */
   get openSession(): Session | null {
     return this.#lastSession?.closedToNew === false ? this.#lastSession : null;
   }
 
-  /** The session that takes new streams, or did so last and has not ended. */
+  /** The session that was ready last, until it has ended; unlike {@link openSession} also while it drains. */
   get lastSession(): Session | null {
     return this.#lastSession;
   }

@@ -24,8 +24,8 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 }
 
 /**
- * Lets go of an input that nobody will take: a promise may reject unseen, and what others fill is told that nobody reads.
- * What has only to be pulled holds nothing before it is begun.
+ * Releases an input that will never be sent: a promise may then reject unseen, a source that others fill is told that nobody
+ * reads. A lazy iterable holds nothing yet.
  */
 export function decline(input: Input<unknown>): void {
   disown(input);
@@ -38,7 +38,7 @@ export function decline(input: Input<unknown>): void {
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
-  // A source that emits all it has while it is subscribed to can be stopped in no other way.
+  // Stops a synchronous source: `subscribe` has not returned, so there is nothing to unsubscribe.
   return from(input)
     .pipe(takeWhile(() => !outlet.closed))
     .subscribe({
@@ -70,7 +70,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
         exhausted = true;
         outlet.complete();
       } else if (!outlet.full) give(value);
-      // It was asked for when there was room for it.
+      // Pulled while there was demand, but the limit was reached since: it waits for room.
       else outlet.whenRoom(() => give(value));
     },
     reject(error) {
@@ -91,7 +91,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       }
     }
     stepping = false;
-    // Its turn may come at once.
+    // `whenDemand` may call `step` synchronously.
     if (!asked && !exhausted && !outlet.closed) outlet.whenDemand(step);
   };
   step();

@@ -30,6 +30,7 @@ export function checkSendable(core: PeerCore, frame: Frame, encodedPayload: Mess
   const { codec, lastSession, options } = core;
   const { maxFrameBytes } = options;
   if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return;
+  // Measured with the id it will get; with the longest where no session says which.
   const numbered = { ...frame, stream: id ?? lastSession?.streams.nextId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
 }

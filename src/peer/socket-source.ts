@@ -9,7 +9,7 @@ import type { ResetCode } from '../wire/reset-code.js';
 export interface SocketSource {
   /** Begins; sockets that open are given to `PeerCore.adopt`. */
   start(): void;
-  /** Somebody wants to open a stream. */
+  /** Somebody wants to open a stream: a source that dials does so, unless it has begun. */
   ensureDialing(): void;
   /** Whether streams that are opened now may wait for a socket. */
   readonly expectsSocket: boolean;
@@ -19,7 +19,10 @@ export interface SocketSource {
   replace(): boolean;
   /** The remote of a session goes away; `code` is NO_ERROR where nothing is wrong. */
   goneAway(session: Session, code: ResetCode): void;
-  /** A session's socket has ended; gives the whole truth about it, and what comes next. */
+  /**
+   * A session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it after
+   * them.
+   */
   lost(session: Session, close: SocketClose): Loss;
   /** Dials no more. */
   stop(): void;

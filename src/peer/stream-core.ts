@@ -33,7 +33,10 @@ const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Abortable, Unsubscribable {
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
-  /** What ended the stream; `null` while it is live. */
+  /**
+   * What ended the stream; `null` while it is live. Set after the phase: while the frame that closes the stream is delivered, `phase`
+   * is `closed`, `cause` still `null` and `end` unset.
+   */
   cause: CloseCause | null = null;
   end: End | null = null;
   reader: Reader<unknown> | null = null;
@@ -109,10 +112,13 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return this.#taken;
   }
 
-  /** Hands everything that comes, from the first payload on, to one reader: what an inbox does, for less. The reader leaves by what it gets. */
+  /**
+   * Delivers every payload, from the first on, to `reader`, without an Inbox between. Returns itself as the reader's subscription: an
+   * object less for each stream.
+   */
   readBy(reader: Reader<unknown>): Unsubscribable {
     this.markTaken();
-    // What the call's own `onOpen` has brought about may be there already.
+    // Payloads may be waiting already: `onOpen` runs before the call reads.
     for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
     this.reader = reader;
     if (this.end !== null) deliverEnd(reader, this.end);
@@ -192,7 +198,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   missed(): void {
     log(
       'warn',
-      `rxmux: stream ${String(this.line.id)}: a reader came behind another, and has missed what came between: read with one iterator`,
+      `rxmux: stream ${String(this.line.id)}: a second reader came after the first had left, and has missed the payloads between: keep one iterator`,
     );
   }
 
@@ -233,6 +239,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   fail(error: unknown): void {
     if (this.phase === 'closed') return;
     const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
+    // `throw undefined` must not look like no error.
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
   }

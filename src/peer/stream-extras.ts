@@ -60,7 +60,7 @@ export class StreamExtras {
     this.#abort?.abort(this.stream.error ?? undefined);
   }
 
-  /** Whether the one warning of this stream is still to be given. */
+  /** True once: the one warning of this stream is to be given now. */
   takeWarning(): boolean {
     const first = !this.#warned;
     this.#warned = true;

@@ -58,6 +58,7 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
+    // An iterator that was never asked has not subscribed, and leaving must still count as the last unsubscribe.
     this.#subscribe();
     this.#unasked.clear();
     this.#finish(null);

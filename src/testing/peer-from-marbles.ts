@@ -9,6 +9,7 @@ import { MemoryLink } from '../transport/memory.js';
 import type { Carried } from '../transport/memory.js';
 import { MemorySocket } from '../transport/memory-socket.js';
 import type { SocketLike } from '../transport/socket-like.js';
+import { CloseCode } from '../wire/close-reason.js';
 import type { Frame } from '../wire/frame.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { frameMarbles } from './frames.js';
@@ -66,7 +67,7 @@ export function peerFromMarbles(
       line.cut();
     },
     complete: () => {
-      line.ends.acceptor.close(1000, '');
+      line.ends.acceptor.close(CloseCode.CLEAN, '');
     },
   });
   return {

@@ -1,3 +1,5 @@
+// rxjs exports these nowhere else: they are what `TestScheduler.run` replaces too. They exist in every rxjs that the peer range
+// allows; spec/package installs the oldest.
 import { asapScheduler } from 'rxjs';
 import { dateTimestampProvider } from 'rxjs/internal/scheduler/dateTimestampProvider';
 import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';

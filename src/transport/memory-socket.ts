@@ -1,4 +1,5 @@
 import { asapScheduler, asyncScheduler } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
 import { ReadyState } from './socket-like.js';
@@ -29,7 +30,7 @@ export class MemorySocket implements SocketLike {
     asapScheduler.schedule(() => {
       if (this.#readyState !== ReadyState.CONNECTING) return;
       if (refusal === null) this.#open();
-      else this.#close({ code: 1006, reason: '', wasClean: false });
+      else this.#close({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
     });
   }
 
@@ -53,7 +54,7 @@ export class MemorySocket implements SocketLike {
     if (this.#readyState === ReadyState.OPEN) this.end.send(data);
   }
 
-  close(code = 1000, reason = ''): void {
+  close(code: number = CloseCode.CLEAN, reason = ''): void {
     if (this.#readyState === ReadyState.CONNECTING) {
       this.terminate();
       return;
@@ -66,7 +67,7 @@ export class MemorySocket implements SocketLike {
   terminate(): void {
     if (this.#readyState === ReadyState.CLOSED) return;
     this.end.terminate();
-    this.#close({ code: 1006, reason: '', wasClean: false });
+    this.#close({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
   }
 
   turn(task: () => void): void {

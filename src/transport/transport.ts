@@ -21,7 +21,7 @@ export interface Transport {
   readonly refusedStatus: number | null;
   /** The subprotocol that the handshake was answered with, or the empty string, where the platform shows it even if it then fails the socket for it. */
   readonly answeredProtocol?: string | null;
-  /** Completes when the socket is open or has ended without opening, which {@link closed} tells apart. */
+  /** For one subscriber: completes when the socket is open or has ended without opening, which {@link closed} tells apart. */
   readonly opened$: Observable<never>;
   /** The socket's messages from the first on, for one subscriber; completes when the socket has ended. */
   readonly messages$: Observable<Message>;

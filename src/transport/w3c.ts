@@ -48,7 +48,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;
       const early = this.#early.splice(0);
-      // Also one that its owner has paused, so that nothing is lost before somebody reads.
+      // Resumes a socket that `receive` paused, and one that its owner paused until somebody reads.
       if (early.length > 0 || this.writable) this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();

@@ -79,7 +79,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override whenBelow(bytes: number, task: () => void): void {
-    // Less than that may have been sent without a callback.
+    // Up to twice that may be buffered with no callback to come (see `send`): a lower threshold might never be seen.
     this.#waiting = { bytes: Math.max(bytes, 2 * UNNOTICED_BYTES), task };
     this.#passedOn();
   }
