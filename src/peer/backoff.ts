@@ -2,7 +2,7 @@ import { log } from '../logger.js';
 import { fullJitter, JITTER } from './full-jitter.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
-import { CloseCode } from '../wire/close-reason.js';
+import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { MuxError } from '../wire/errors.js';
@@ -43,10 +43,10 @@ export interface Reconnect {
 const ATTEMPTS_BEFORE_SUCCESS = 5;
 /** A server that restarts wants its clients back soon, though not all at once, in ms. */
 const RESTART_SPREAD_MS = 1_000;
-const FATAL_CODES: ReadonlySet<number> = new Set([CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND, 4002, 4003]);
+const FATAL_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND);
 const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
 /** What a limit closes with, where its goaway was not seen. */
-const CALMING_CODES: ReadonlySet<number> = new Set([CloseCode.POLICY, 4008]);
+const CALMING_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.POLICY);
 
 /** What is known of a failure besides its reason. */
 export interface FailureFacts {
@@ -142,4 +142,8 @@ export class Backoff {
       return failure.willRetry;
     }
   }
+}
+
+function orFromBrowsers(...codes: readonly number[]): ReadonlySet<number> {
+  return new Set([...codes, ...codes.map(browserCode)]);
 }

@@ -1,6 +1,6 @@
 import { Observable, timer } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
-import { CloseCode } from '../wire/close-reason.js';
+import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { optionError } from '../wire/check.js';
@@ -11,9 +11,6 @@ import type { SocketClose, Transport } from './transport.js';
 
 /** What a close frame's reason holds (RFC 6455 §5.5). */
 const MAX_REASON_BYTES = 123;
-
-/** Browsers send no code below this but 1000; those below have a twin in the range that is free for applications: 4002 for 1002. */
-const FIRST_FREE_CLOSE_CODE = 3000;
 
 /** First and longest pause between two looks at `bufferedAmount`, in ms: the platform has no event for it. */
 const FIRST_POLL_MS = 1;
@@ -134,8 +131,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   /** The close code that this platform lets a program send for `code`. */
   protected closeCode(code: number): number {
-    const isFree = code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE || this.socket.terminate !== undefined;
-    return isFree ? code : code + FIRST_FREE_CLOSE_CODE;
+    return this.socket.terminate === undefined ? browserCode(code) : code;
   }
 
   /** Has messages {@link receive received}; gives the way to stop that. */

@@ -26,3 +26,11 @@ export const CloseCode = {
   INTERNAL: 1011,
   RESTART: 1012,
 } as const;
+
+/** Browsers let a program send no code below this but 1000. */
+const FIRST_FREE_CLOSE_CODE = 3000;
+
+/** What a browser sends instead of a code below 3000, other than 1000 (C9). */
+export function browserCode(code: number): number {
+  return code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE ? code : code + FIRST_FREE_CLOSE_CODE;
+}
