@@ -77,7 +77,7 @@ describe('close()', () => {
 
   it.each<[string, object, string]>([
     ['code', { code: '8' }, "close: expected an integer for a code, got '8'"],
-    ['reason', { reason: new Error('why') }, 'close: expected a text for a reason, got object'],
+    ['reason', { reason: new Error('why') }, 'close: expected a string for a reason, got object'],
   ])('refuses a %s that is none, and closes nothing', async (_what, options, message) => {
     const { dialer } = createPair();
     await time.advance();

@@ -1,4 +1,4 @@
-import { checkNumber, optionError } from '../wire/check.js';
+import { checkNumber, checkReset } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */
@@ -12,12 +12,15 @@ export interface CloseOptions {
 }
 
 /** {@link CloseOptions}, filled in and checked. */
-export type ResolvedClose = { readonly [Option in keyof CloseOptions]-?: NonNullable<CloseOptions[Option]> };
+export interface ResolvedClose {
+  readonly drainMs: number;
+  readonly code: ResetCode;
+  readonly reason: string;
+}
 
 /** @throws TypeError naming the option */
 export function resolveClose({ drainMs = 0, code = ResetCode.NO_ERROR, reason = '' }: CloseOptions): ResolvedClose {
   checkNumber('drainMs', drainMs);
-  if (!Number.isSafeInteger(code)) throw optionError('close', 'an integer for a code', code);
-  if (typeof reason !== 'string') throw new TypeError(`close: expected a text for a reason, got ${typeof reason}`);
+  checkReset('close', code, reason);
   return { drainMs, code, reason };
 }

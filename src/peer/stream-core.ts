@@ -9,7 +9,7 @@ import { CancelledError, DeadlineExceededError, ResetError } from '../wire/error
 import type { StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../wire/frame.js';
-import { optionError } from '../wire/check.js';
+import { checkReset } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
@@ -206,8 +206,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** @throws TypeError for a code that is no integer, for a reason that is no text, and for REFUSED behind this side's first frame */
   reset(code: ResetCode, reason: string, payload: unknown): void {
-    if (!Number.isSafeInteger(code)) throw optionError('reset', 'an integer for a code', code);
-    if (typeof reason !== 'string') throw new TypeError(`reset: expected a text for a reason, got ${typeof reason}`);
+    checkReset('reset', code, reason);
     if (this.phase === 'closed') return;
     if (code === ResetCode.REFUSED && this.begun)
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');

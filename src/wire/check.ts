@@ -38,6 +38,12 @@ export function checkObject(name: string, value: unknown, expected = 'an object'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, expected, value);
 }
 
+/** @throws TypeError unless `code` is an integer and `reason` a string; `name` is what the user calls */
+export function checkReset(name: string, code: unknown, reason: unknown): void {
+  if (!Number.isSafeInteger(code)) throw optionError(name, 'an integer for a code', code);
+  if (typeof reason !== 'string') throw new TypeError(`${name}: expected a string for a reason, got ${typeof reason}`);
+}
+
 /** What is thrown for an option that is not what it should be. */
 export function optionError(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
