@@ -4,6 +4,7 @@ import { BehaviorSubject } from 'rxjs';
 import { connectError } from '../peer/connect-error.js';
 import { GivenSocket } from '../peer/given-socket.js';
 import { guard } from '../peer/guard.js';
+import { HELLO_TIMEOUT_MS } from '../peer/hello.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { resolveOptions } from '../peer/options.js';
 import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.js';
@@ -121,7 +122,7 @@ export function policyOf({ codec, limits }: ResolvedOptions, { verify, origins }
 /** The options of one accepted peer, and of its upgrade where there is one, checked. */
 export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
   checkObject('options', options);
-  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs = 0 } = options;
+  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs = HELLO_TIMEOUT_MS } = options;
   checkFunctions({ handler, onHello, onPeer, verify });
   checkOrigins(origins);
   checkNumber('helloTimeoutMs', helloTimeoutMs);
@@ -142,6 +143,6 @@ export function announcePeer(peer: Peer, transport: Transport, options: AcceptOp
 }
 
 function makePeer(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
-  if (options.onHello !== undefined) core.incoming.expectHello(options.onHello, options.helloTimeoutMs ?? 10_000);
+  if (options.onHello !== undefined) core.incoming.expectHello(options.onHello, options.helloTimeoutMs ?? HELLO_TIMEOUT_MS);
   return new Peer(core, source, options.handler ?? options.onStream);
 }

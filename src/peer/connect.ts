@@ -7,6 +7,7 @@ import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { Dialer } from './dialer.js';
 import type { ConnectUrl } from './dial-plan.js';
+import { HELLO_TIMEOUT_MS } from './hello.js';
 import type { DialContext, Hello } from './hello.js';
 import { resolveOptions } from './options.js';
 import type { PeerOptions } from './options.js';
@@ -58,7 +59,7 @@ function platformSocket(address: string, protocol: string): SocketLike {
 
 /** {@link connect} over any transport. */
 export function dial(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
-  const { connectTimeoutMs = 10_000, helloTimeoutMs = 10_000, hello, lazy = false, reconnect = false, socket } = options;
+  const { connectTimeoutMs = 10_000, helloTimeoutMs = HELLO_TIMEOUT_MS, hello, lazy = false, reconnect = false, socket } = options;
   checkFunctions({ hello, socket });
   checkBoolean('lazy', lazy);
   checkNumber('connectTimeoutMs', connectTimeoutMs);

@@ -13,6 +13,9 @@ import { openFrame } from './sendable.js';
 import { StreamCore } from './stream-core.js';
 import type { Stream } from './stream.js';
 
+/** How long a hello and its reply may take together unless told otherwise, on either side, in ms. */
+export const HELLO_TIMEOUT_MS = 10_000;
+
 /** What a dial knows of those before it. */
 export interface DialContext {
   /** 1, 2, … since the last stable socket. */
@@ -41,6 +44,7 @@ export interface Hello {
   /** Headers of its open. Open interceptors do not see them. Default none. */
   readonly headers?: MetadataInput | undefined;
   /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
+  // As there, a method: of a function type it might not.
   readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
 }
 

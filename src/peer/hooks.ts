@@ -11,6 +11,7 @@ import type { Stream } from './stream.js';
  *
  * `payload` is `null` when the remote opened with none. Parameters may be annotated narrower: `(p: Sum, s: Stream<number>) => …`.
  */
+// Parameters of methods are bivariant, those of function types are not: so a handler may annotate narrower ones.
 export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
 
 /**
