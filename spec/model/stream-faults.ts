@@ -86,6 +86,10 @@ export const STREAM_FAULTS: readonly Fault[] = [
         void send(...what);
         return new Promise<void>(() => undefined);
       });
+      plant(Outbox.prototype, 'sendLast', (_, sendLast: Outbox['sendLast'], ...what: Parameters<Outbox['sendLast']>) => {
+        void sendLast(...what);
+        return new Promise<void>(() => undefined);
+      });
     },
   },
   {

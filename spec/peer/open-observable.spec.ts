@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { config, map, Subscription, UnsubscriptionError } from 'rxjs';
+import { config, map, Subject, Subscription, UnsubscriptionError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
@@ -98,6 +98,28 @@ const ROWS: readonly Row[] = [
     handler: counts,
     subscribe: ($) => $.subscribe(new Counter()),
     told: ['2 seen'],
+    closed: true,
+  },
+  {
+    title: 'a Subject',
+    handler: counts,
+    subscribe: ($) => {
+      const subject = new Subject<unknown>();
+      subject.subscribe(tell);
+      return $.subscribe(subject);
+    },
+    told: [1, 2, 'complete'],
+    closed: true,
+  },
+  {
+    title: 'a Subject that was unsubscribed',
+    handler: counts,
+    subscribe: ($) => {
+      const subject = new Subject<unknown>();
+      subject.unsubscribe();
+      return $.subscribe(subject);
+    },
+    told: Array<string>(3).fill('unhandled: ObjectUnsubscribedError: object unsubscribed'),
     closed: true,
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, from, lastValueFrom, of, switchMap, take, toArray } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, of, Subject, switchMap, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
 import type { Stream } from '../../src/peer/stream.js';
@@ -33,6 +33,20 @@ function opened(handler: StreamHandler, dialerOptions: PeerOptions = {}) {
 }
 
 describe('a stream of this side, as an Observable', () => {
+  it('takes a Subject for an observer: it gets everything, and what it throws is logged', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    const subject = new Subject<unknown>();
+    const seen: unknown[] = [];
+    subject.subscribe({ next: (value) => seen.push(value), complete: () => seen.push('complete') });
+    stream.subscribe(subject);
+    const dead = new Subject<unknown>();
+    dead.unsubscribe();
+    stream.subscribe(dead);
+    await time.advance();
+    expect(seen).toEqual([1, 2, 'complete']);
+    expect(logs.errors).toEqual(Array<string>(3).fill('rxmux: a subscriber of a stream failed'));
+  });
+
   it('keeps its payloads for the first subscriber, also behind its end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();

@@ -1,6 +1,7 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { disclaim, retrySafely } from './operators/retry-when-safe.js';
 import type { Retry } from './operators/retry-when-safe.js';
+import type { Session } from '../session/session.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
@@ -11,9 +12,8 @@ import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
 import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
-import { isOneShot } from './input.js';
+import { decline, isOneShot } from './input.js';
 import type { Input } from './input.js';
-import { decline } from './pump.js';
 import { OpenObservable } from './open-observable.js';
 import { openFrame } from './sendable.js';
 import { isOver } from './status.js';
@@ -54,8 +54,8 @@ export interface InputOptions<Out = unknown> {
   readonly overflow?: Overflow | undefined;
 }
 
-/** What a call wants of its stream. `ask`: one payload is sent. `forget`: and nothing is wanted back. `talk`: more is sent. */
-type Intent = 'ask' | 'forget' | 'talk';
+/** What follows the open on this side. `end`: nothing. `notify`: nothing, and nothing is wanted back. `continue`: more is sent. */
+type Intent = 'end' | 'notify' | 'continue';
 
 /** The calls of one peer: each opens a stream and looks after its deadline and its signal. */
 export class Calls {
@@ -73,8 +73,8 @@ export class Calls {
     const signal = signalOf(options);
     checkNumber('timeoutMs', timeoutMs);
     if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
-    const frame = openFrame(core, value, this.#headers(value, options), intent !== 'talk', null);
-    const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'forget');
+    const frame = openFrame(core, value, this.#headers(value, options), intent !== 'continue', null);
+    const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
     stream.line.send(frame);
@@ -95,7 +95,7 @@ export class Calls {
   request(value: unknown, options: OpenOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       checkObject('options', options);
-      if (options.retry === undefined || options.retry === false) readOne(this.#request(value, options), resolve, reject);
+      if (retryOf(options) === undefined) readOne(this.#request(value, options), resolve, reject);
       else this.request$(value, options).subscribe({ next: resolve, error: reject });
     });
   }
@@ -130,17 +130,17 @@ export class Calls {
     checkObject('options', options);
     const { input, overflow } = options;
     if (overflow !== undefined) checkOverflow(overflow);
-    if (input !== undefined && (options.retry ?? false) !== false && isOneShot(input))
+    if (input !== undefined && retryOf(options) !== undefined && isOneShot(input))
       throw new TypeError(
         'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
       );
-    if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'ask', options)), options);
+    if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'end', options)), options);
     const received$ = new Observable((subscriber) => {
       let isFed = false;
       subscriber.add(() => {
         if (!isFed) decline(input);
       });
-      const stream = this.open(value, 'talk', options);
+      const stream = this.open(value, 'continue', options);
       const fed$ = defer(() => {
         isFed = true;
         return feed(stream, input, { overflow });
@@ -151,8 +151,8 @@ export class Calls {
   }
 
   #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
-    const { retry = false } = options;
-    if (retry === false) return call$;
+    const retry = retryOf(options);
+    if (retry === undefined) return call$;
     if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
     const signal = signalOf(options);
@@ -165,7 +165,7 @@ export class Calls {
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
-    return this.open(value, 'ask', options, this.core.options.requestTimeoutMs);
+    return this.open(value, 'end', options, this.core.options.requestTimeoutMs);
   }
 
   #headers(value: unknown, { headers }: OpenOptions): Readonly<Metadata> | null {
@@ -179,24 +179,40 @@ export class Calls {
   #place(open: OutgoingFrame, forgotten: boolean): StreamCore {
     const { core } = this;
     const session = core.openSession;
-    if (session !== null && core.openQueue.empty && !(session.streams.exhausted && core.source.replace())) {
+    if (session !== null && core.openQueue.empty && !this.#goesToNextSocket(session)) {
       const live = session.open(forgotten);
-      return (live.sink = new StreamCore(core, live, open.headers, open.payload));
+      const stream = new StreamCore(core, live, open.headers, open.payload);
+      live.sink = stream;
+      return stream;
     }
     const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), forgotten);
-    const stream = (queued.stream = new StreamCore(core, queued, open.headers, open.payload));
+    const stream = new StreamCore(core, queued, open.headers, open.payload);
+    queued.stream = stream;
     if (session === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
     return stream;
+  }
+
+  /** Whether a session has used up its ids, and another socket is on its way; where one can be dialed, this does it. */
+  #goesToNextSocket(session: Session): boolean {
+    if (!session.streams.exhausted) return false;
+    return this.core.source.replace();
   }
 
   /** A stream that is over before it has begun: no id is spent on it. */
   #unplaced(open: OutgoingFrame): StreamCore {
     const nowhere = new QueuedStream(this.core.openQueue, false);
-    return (nowhere.stream = new StreamCore(this.core, nowhere, open.headers, open.payload));
+    const stream = new StreamCore(this.core, nowhere, open.headers, open.payload);
+    nowhere.stream = stream;
+    return stream;
   }
 }
 
-/** @throws TypeError for what is no signal; `null` is none */
+/** How a call is made again, unchecked; `undefined` where it is not. */
+function retryOf({ retry }: OpenOptions): 'safe' | Retry | undefined {
+  return retry === false ? undefined : retry;
+}
+
+/** @throws TypeError for what is not a signal; `null` means none */
 function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
   if (signal == null) return undefined;
   if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')

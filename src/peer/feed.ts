@@ -2,14 +2,14 @@ import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { disclaim } from './operators/retry-when-safe.js';
 import { QueueOverflowError } from '../wire/errors.js';
-import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './run-handler.js';
 import { disown } from './guard.js';
+import { decline } from './input.js';
 import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
-import { decline, pump } from './pump.js';
+import { pump } from './pump.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */
@@ -96,7 +96,7 @@ class StreamOutlet implements Outlet {
   send(value: unknown): void {
     this.#guarded(() => {
       checkValue(value);
-      const refusal = this.stream.outbox.accept(value, undefined, false);
+      const refusal = this.stream.outbox.accept(value);
       if (refusal === null) return;
       if (this.stream.cause === null) this.subscriber.error(refusal);
       else stopped(this.stream, this.subscriber);
@@ -105,7 +105,7 @@ class StreamOutlet implements Outlet {
 
   complete(): void {
     this.#guarded(() => {
-      if (this.end && !this.stream.line.sealed) this.stream.outbox.accept(ABSENT, undefined, true);
+      if (this.end && !this.stream.line.sealed) this.stream.outbox.acceptLast();
       this.subscriber.complete();
     });
   }

@@ -19,8 +19,6 @@ export interface InboxStream<T> {
   readonly reader: Reader<T> | null;
   /** Counts what waits to be read. */
   readonly line: Pick<StreamLine, 'keep' | 'read' | 'arrivedBytes'>;
-  /** Whether somebody reads, here or as the {@link reader}. */
-  readonly hasReader: boolean;
   /** Set once nothing follows; its error is `null` where the stream simply ended. */
   readonly end: End | null;
   /** The first reader is there. */
@@ -119,7 +117,7 @@ export class Inbox<T> {
 
   /** Somebody has stopped to read; behind the last, what waits is dropped. */
   checkLeft(): void {
-    if (this.stream.hasReader || this.#readersLeft) return;
+    if (this.stream.reader !== null || this.hasSubscriber || this.#readersLeft) return;
     this.drop();
     if (this.stream.end === null) this.stream.lastReaderLeft();
   }

@@ -1,6 +1,7 @@
+import { isObservable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { isArrayBuffer } from '../wire/cross-realm.js';
-import { guard } from './guard.js';
+import { disown, guard } from './guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
 
@@ -28,6 +29,11 @@ export function refuseBytes(input: unknown): void {
     );
 }
 
+/** A ReadableStream of the platform, or of a polyfill. */
+function isReadableStream(input: object): input is ReadableStream<unknown> {
+  return 'getReader' in input;
+}
+
 /** An async iterable that can be ended at any time, such as a stream of Node. */
 interface Destroyable extends AsyncIterable<unknown> {
   destroy(): unknown;
@@ -39,7 +45,7 @@ function canBeDestroyed(input: object): input is Destroyable {
 }
 
 /** Whether it is ended by its `destroy`. A request that a server has got is not: that would close the connection of its response. */
-export function isEndedByDestroy(input: object): input is Destroyable {
+function isEndedByDestroy(input: object): input is Destroyable {
   const isRequest = 'httpVersion' in input && 'method' in input && typeof input.method === 'string';
   return canBeDestroyed(input) && !isRequest;
 }
@@ -48,7 +54,7 @@ export function isEndedByDestroy(input: object): input is Destroyable {
 export function isOneShot(input: Input<unknown>): boolean {
   if (typeof input === 'function') return false;
   const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
-  if ('getReader' in source || canBeDestroyed(source)) return true;
+  if (isReadableStream(source) || canBeDestroyed(source)) return true;
   const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
   return iterator === source || iterator instanceof StreamIterator;
 }
@@ -57,7 +63,7 @@ export function isOneShot(input: Input<unknown>): boolean {
 const consumed = new WeakSet();
 
 /** Whether an input that gives its values once has been taken. */
-export function isConsumed(input: object): boolean {
+function isConsumed(input: object): boolean {
   return consumed.has(input);
 }
 
@@ -86,9 +92,9 @@ function consume(input: object, iterator: unknown): void {
  */
 export function pullSource(input: object): PullSource | null {
   // Read by its reader although it is async-iterable: the iterator's `return()` waits for the pending `next()`, `cancel()` does not.
-  if ('getReader' in input) {
+  if (isReadableStream(input)) {
     refuseConsumed(input, 'a ReadableStream');
-    const reader = (input as ReadableStream<unknown>).getReader();
+    const reader = input.getReader();
     consumed.add(input);
     return asyncSource({ next: () => reader.read() as Promise<IteratorResult<unknown>>, return: () => reader.cancel() as Promise<never> });
   }
@@ -106,6 +112,20 @@ export function pullSource(input: object): PullSource | null {
     },
     stop: () => iterator.return?.(),
   };
+}
+
+/**
+ * Releases an input that will never be sent: a promise may then reject unseen, a source that others fill is told that nobody
+ * reads. A lazy iterable holds nothing yet.
+ */
+export function decline(input: Input<unknown>): void {
+  disown(input);
+  const source = Object(input) as object;
+  // Whoever has consumed it stops it.
+  if (isConsumed(source)) return;
+  // Of Observables only a stream is pulled, and stopped here.
+  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source))
+    guard('ending an input', () => pullSource(source)?.stop());
 }
 
 function asyncSource(iterator: AsyncIterator<unknown>): PullSource {

@@ -1,6 +1,7 @@
 import { Observable, Subscription, throwError } from 'rxjs';
 import type { Observer } from 'rxjs';
 import type { Reader } from './inbox.js';
+import { isSubscriber } from './is-subscriber.js';
 import type { StreamCore } from './stream-core.js';
 
 type Handlers = Partial<Observer<unknown>>;
@@ -28,7 +29,7 @@ export class OpenObservable extends Observable<unknown> {
   ): Subscription {
     if (typeof to !== 'object' || to === null) return new LeanSubscriber({ next: to, error, complete } as Handlers).read(this.#open);
     // Operators bring a subscriber, which is already part of a chain.
-    return 'add' in to ? super.subscribe(to) : new LeanSubscriber(to).read(this.#open);
+    return isSubscriber(to) ? super.subscribe(to) : new LeanSubscriber(to).read(this.#open);
   }
 }
 

@@ -54,17 +54,34 @@ export class Outbox {
   }
 
   /** {@link accept} as a promise: resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
-  send(...what: Parameters<Outbox['accept']>): Promise<void> {
-    const refusal = this.accept(...what);
-    return refusal === null ? this.#ready() : rejected(refusal);
+  send(value: unknown, headers?: MetadataInput): Promise<void> {
+    return this.#readyUnless(this.accept(value, headers));
+  }
+
+  /** {@link acceptLast} as a promise, like {@link send}. */
+  sendLast(value?: unknown, headers?: MetadataInput, trailers?: TrailersInput): Promise<void> {
+    return this.#readyUnless(this.acceptLast(value, headers, trailers));
   }
 
   /**
-   * Queues a value, or the end; gives why not, if not.
+   * Queues a value; gives why not, if not.
    *
-   * @throws TypeError for headers behind this side's first frame, and what a codec, an interceptor or the trailers throw
+   * @throws TypeError for headers after this side's first frame, and what a codec or an interceptor throws
    */
-  accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
+  accept(value: unknown, headers?: MetadataInput): Error | null {
+    return this.#accept(value, headers, false);
+  }
+
+  /**
+   * Queues the end, with a last value or without one; gives why not, if not.
+   *
+   * @throws as {@link accept} does, and what the trailers throw
+   */
+  acceptLast(value: unknown = ABSENT, headers?: MetadataInput, trailers?: TrailersInput): Error | null {
+    return this.#accept(value, headers, true, trailers);
+  }
+
+  #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
     const refusal = this.#refusal();
     if (refusal !== null) return refusal;
     const { codec } = this.stream.peerCore;
@@ -79,8 +96,9 @@ export class Outbox {
     return null;
   }
 
-  #ready(): Promise<void> {
+  #readyUnless(refusal: Error | null): Promise<void> {
     const { stream } = this;
+    if (refusal !== null) return rejected(refusal);
     if (stream.line.hasRoom) return READY;
     const room = new Promise<void>((resolve) => {
       stream.line.whenRoom(resolve);
@@ -125,14 +143,14 @@ export class Outbox {
     stream.line.send(frame);
   }
 
-  /** The headers of this side's first frame; `null` behind it, and for none. */
+  /** The headers of this side's first frame; `null` after it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
-    const { peerCore, local, facade } = this.stream;
+    const { peerCore, local } = this.stream;
     if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#intercepted)) return null;
     const copy = copyMetadata(headers);
     if (!this.begun) {
-      if (!peerCore.hooks.replyHeaders.empty) peerCore.hooks.replying(copy, facade);
+      if (!peerCore.hooks.replyHeaders.empty) peerCore.hooks.replying(copy, this.stream.facade);
       return freezeMetadata(copy, peerCore.codec);
     }
     if (Object.keys(copy).length > 0)

@@ -260,7 +260,7 @@ export class Peer {
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
     checkObject('options', options);
-    return this.#calls.open(payload, options.end === true ? 'ask' : 'talk', options as OpenOptions).facade as Stream<In, Out>;
+    return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
   }
 
   /**
@@ -295,7 +295,7 @@ export class Peer {
    */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
     checkObject('options', options);
-    this.#calls.open(payload, 'forget', options);
+    this.#calls.open(payload, 'notify', options);
   }
 
   /**

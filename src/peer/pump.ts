@@ -1,7 +1,7 @@
-import { from, isObservable, takeWhile } from 'rxjs';
+import { from, takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
-import { disown, guard } from './guard.js';
-import { isEndedByDestroy, isConsumed, pullSource, refuseBytes } from './input.js';
+import { guard } from './guard.js';
+import { pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { OverflowBuffer } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
@@ -21,19 +21,6 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     outlet.fail(error);
     return undefined;
   }
-}
-
-/**
- * Releases an input that will never be sent: a promise may then reject unseen, a source that others fill is told that nobody
- * reads. A lazy iterable holds nothing yet.
- */
-export function decline(input: Input<unknown>): void {
-  disown(input);
-  const source = Object(input) as object;
-  // Whoever has taken it stops it.
-  if (isConsumed(source)) return;
-  // Of Observables only a stream is pulled, and stopped here.
-  if ('getReader' in source || isEndedByDestroy(source) || isObservable(source)) guard('ending an input', () => pullSource(source)?.stop());
 }
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {

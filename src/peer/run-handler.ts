@@ -51,7 +51,7 @@ function warnOfResult(handler: StreamHandler, result: unknown): void {
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.line.sealed) stream.outbox.accept(ABSENT, undefined, true);
+    if (!stream.line.sealed) stream.outbox.acceptLast();
   } catch (error) {
     stream.fail(error);
   }

@@ -11,6 +11,7 @@ import type { FeedOptions } from './feed.js';
 import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from './guard.js';
+import { isSubscriber } from './is-subscriber.js';
 import { loggable } from './loggable.js';
 import type { Peer } from './peer.js';
 import type { StreamCore } from './stream-core.js';
@@ -189,7 +190,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
-    return this.#streamCore.outbox.send(value, options.headers, false);
+    return this.#streamCore.outbox.send(value, options.headers);
   }
 
   /**
@@ -249,7 +250,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
-    return this.#streamCore.outbox.send(value === undefined ? ABSENT : value, options.headers, true, options.trailers);
+    return this.#streamCore.outbox.sendLast(value, options.headers, options.trailers);
   }
 
   /**
@@ -265,7 +266,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   end(options: EndOptions = {}): Promise<void> {
-    return this.#streamCore.outbox.send(ABSENT, undefined, true, options.trailers);
+    return this.#streamCore.outbox.sendLast(undefined, undefined, options.trailers);
   }
 
   /**
@@ -303,7 +304,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     const observer =
       typeof observerOrNext === 'object' && observerOrNext !== null ? observerOrNext : { next: observerOrNext, error, complete };
     // An operator's subscriber deals itself with what is thrown.
-    if ('unsubscribe' in observer) return super.subscribe(observer as Partial<Observer<In>>);
+    if (isSubscriber<In>(observer as Partial<Observer<In>>)) return super.subscribe(observer as Partial<Observer<In>>);
     return super.subscribe({
       next: (value) => {
         guard('a subscriber of a stream', () => observer.next?.(value));
