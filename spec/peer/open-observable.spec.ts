@@ -112,14 +112,10 @@ const ROWS: readonly Row[] = [
     closed: true,
   },
   {
-    title: 'a Subject that was unsubscribed',
+    title: 'a Subject whose next throws',
     handler: counts,
-    subscribe: ($) => {
-      const subject = new Subject<unknown>();
-      subject.unsubscribe();
-      return $.subscribe(subject);
-    },
-    told: Array<string>(3).fill('unhandled: ObjectUnsubscribedError: object unsubscribed'),
+    subscribe: ($) => $.subscribe(Object.assign(new Subject<unknown>(), { next: no })),
+    told: ['unhandled: Error: no', 'unhandled: Error: no'],
     closed: true,
   },
   {

@@ -72,8 +72,7 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
             subscriber.complete();
             return;
           }
-          // The dial has failed; a socket with another subprotocol still has to be closed (V7).
-          if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error).subscribe();
+          closeIfMismatched(transport, failure);
           subscriber.error(new DialError(failure));
         },
       }),
@@ -90,4 +89,9 @@ function failureOf(transport: Transport, protocol: string): FailedDial | null {
     return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
   const error = new CodecMismatch(protocol, selected ?? '');
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
+}
+
+/** The dial has failed; a socket with another subprotocol still has to be closed (V7). */
+function closeIfMismatched(transport: Transport, { error }: FailedDial): void {
+  if (error instanceof CodecMismatch) closeMismatched(transport, error).subscribe();
 }
