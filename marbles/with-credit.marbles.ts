@@ -445,7 +445,7 @@ describe('withCredit, the producer', () => {
     ),
   );
 
-  it('refuses an overflow that is no policy', () => {
+  it('refuses an unknown overflow', () => {
     expect(() => withCredit(1).spend(EMPTY, { overflow: 'block' as Overflow })).toThrow(TypeError);
   });
 });

@@ -24,7 +24,7 @@ const OF_UPGRADES: readonly Row[] = [
   [{ verify: true }, 'verify: expected a function, got true'],
   [{ origins: '*' }, "origins: expected an array or a function, got '*'"],
   [{ origins: /a/ }, 'origins: expected an array or a function, got an object'],
-  [{ origins: ['https://a', 5] }, 'origins[1]: expected a text or a RegExp, got 5'],
+  [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],
 ];
 
 it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {

@@ -30,7 +30,7 @@ function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 
 describe('a peer', () => {
-  it('tells its status now and at each change, and completes behind closed', async () => {
+  it('tells its status now and at each change, and completes after closed', async () => {
     const { dialer, statuses } = pair();
     const seen: unknown[] = [];
     dialer.status$.subscribe({ next: ({ state }) => seen.push(state), complete: () => seen.push('complete') });

@@ -31,7 +31,7 @@ export function checkOrigins(origins: unknown): void {
   if (origins === undefined || typeof origins === 'function') return;
   if (!Array.isArray(origins)) throw optionError('origins', 'an array or a function', origins);
   for (const [index, origin] of origins.entries())
-    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`origins[${index}]`, 'a text or a RegExp', origin);
+    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`origins[${index}]`, 'a string or a RegExp', origin);
 }
 
 function parse(origin: string): URL | null {

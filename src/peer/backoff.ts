@@ -12,9 +12,11 @@ import { disown, isThenable } from './guard.js';
 export interface DialFailure {
   /** Failures in a row, this one included. */
   readonly attempt: number;
+  /** Why the socket ended, or the dial failed. */
   readonly reason: CloseReason;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly status: number | null;
+  /** What the dial, or its hello, failed with; `null` for a socket that was open. */
   readonly error: MuxError | null;
   /** What would be done without `shouldRetry`. */
   readonly willRetry: boolean;

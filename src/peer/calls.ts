@@ -35,7 +35,7 @@ export interface OpenOptions<In = unknown, Out = unknown> {
    */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
   /**
-   * Makes this call again where that is provably safe; never what is piped behind it. Not of `open`. When the peer is closed
+   * Makes this call again where that is provably safe; never what is piped after it. Not of `open`. When the peer is closed
    * between two attempts, the call fails with the error of the last. Default `false`.
    */
   readonly retry?: false | 'safe' | Retry | undefined;

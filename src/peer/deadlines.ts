@@ -95,7 +95,7 @@ export class Deadlines {
   /**
    * Sets a deadline `timeoutMs` from now, which has to be {@link cancel cancelled}.
    *
-   * @returns `null` for 0 and `Infinity`, which are none
+   * @returns `null` for 0 and `Infinity`, which are no deadline
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;

@@ -14,7 +14,7 @@ import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */
 export interface FeedOptions {
-  /** Whether the stream is ended behind the last value. Default `true`. */
+  /** Whether the stream is ended after the last value. Default `true`. */
   readonly end?: boolean | undefined;
   /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
@@ -114,7 +114,7 @@ class StreamOutlet implements Outlet {
     if (this.closed) return;
     // Of a stream that has ended, an input may tell the error of that stream itself.
     if (this.stream.cause === null) disclaim(error);
-    // In this order: whoever is told may let go of the stream, and that is no cancel.
+    // In this order: whoever is told may let go of the stream, and that is not a cancel.
     failAnswer(this.stream, error);
     this.subscriber.error(error);
   }

@@ -41,7 +41,7 @@ export function disown<T>(value: T): T {
   return value;
 }
 
-/** A promise that is rejected, and is no unhandled rejection when nobody looks at it. */
+/** A promise that is rejected, and not an unhandled rejection when nobody looks at it. */
 export function rejected(error: unknown): Promise<never> {
   return disown(Promise.reject(error));
 }

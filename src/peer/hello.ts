@@ -96,7 +96,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
   });
 }
 
-/** @throws TypeError for what is no object; it may be a token that was given as it is, so only its type is told */
+/** @throws TypeError for what is not an object; it may be a token that was given as it is, so only its type is told */
 function checkHello(given: unknown): void {
   const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
   if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);

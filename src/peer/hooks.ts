@@ -32,10 +32,15 @@ export type ReplyHeadersInterceptor = (headers: Metadata, stream: Stream) => voi
 /** Sees the headers of the remote's first frame on each stream. What it throws is logged. */
 export type IncomingHeadersInterceptor = (headers: Readonly<Metadata>, stream: Stream) => void | undefined;
 
-/** Told of every socket that ends. */
+/**
+ * Called with the reason of each socket that ends and each dial that fails, in order of registration. What it throws is logged.
+ */
 export type CloseHandler = (reason: CloseReason) => void;
 
-/** Sees every frame: `tx` before the codec encodes it, `rx` after it has decoded it. */
+/**
+ * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself. What it
+ * throws is logged.
+ */
 export type FrameObserver = (direction: FrameDirection, frame: Frame) => void;
 
 /** Takes a hook out again. Safe to call twice. */
@@ -65,7 +70,7 @@ export class HookList<F> {
   }
 }
 
-/** @throws TypeError for a hook of the user's that is no function; `name` is what the user calls it */
+/** @throws TypeError for a hook of the user's that is not a function; `name` is what the user calls it */
 export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
   checkFunction(name, hook);
   return hooks.add(hook);
@@ -105,7 +110,7 @@ export class Hooks {
     for (const hook of this.frames) guard('a frame observer', () => hook(direction, frame, connection));
   }
 
-  /** @param reasonNow asked for each handler: one may change it for those behind it */
+  /** @param reasonNow asked for each handler: one may change it for those after it */
   closed(reasonNow: () => CloseReason): void {
     for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }

@@ -25,7 +25,7 @@ export interface InboxStream<T> {
   markTaken(): void;
   /** The last reader has left before the end. */
   lastReaderLeft(): void;
-  /** Somebody reads behind payloads that nobody got. */
+  /** Somebody reads after payloads that nobody got. */
   missed(): void;
 }
 
@@ -40,7 +40,7 @@ export class Inbox<T> {
   /** Those that are being handed what waits are not with the Subject yet. */
   #subscribers = 0;
   #readersLeft = false;
-  /** Whether payloads were dropped behind the last reader. */
+  /** Whether payloads were dropped after the last reader had left. */
   #dropped = false;
   #deliveringBytes: number | null = null;
 
@@ -115,7 +115,7 @@ export class Inbox<T> {
     }
   }
 
-  /** Somebody has stopped to read; behind the last, what waits is dropped. */
+  /** Somebody has stopped reading; after the last one, what waits is dropped. */
   checkLeft(): void {
     if (this.stream.reader !== null || this.hasSubscriber || this.#readersLeft) return;
     this.drop();

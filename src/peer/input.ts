@@ -10,7 +10,7 @@ import type { Pull } from './stream-iterator.js';
  * ReadableStream, a stream of Node, and a stream of this library that nobody reads any more, give their values once: what takes
  * one a second time fails with a TypeError.
  *
- * Bytes (a view or an ArrayBuffer) are a payload and no input: as one they fail with a TypeError; give `[bytes]`. A text is an
+ * Bytes (a view or an ArrayBuffer) are a payload, not an input: as one they fail with a TypeError; give `[bytes]`. A string is an
  * input, as it is for rxjs's `from`: it is sent letter by letter.
  */
 export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);

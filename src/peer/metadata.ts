@@ -18,7 +18,7 @@ type MetadataField = 'headers' | 'trailers';
 
 /**
  * Metadata as it goes on the wire: encoded once now, so that a value that cannot be sent fails its call and later changes
- * to it are not sent. Empty metadata is none.
+ * to it are not sent. Empty metadata counts as none.
  *
  * @throws what the codec throws for a value it cannot represent
  */

@@ -19,7 +19,7 @@ import { resetPayload } from './sendable.js';
 import type { PeerStatus } from './status.js';
 import type { StreamCore } from './stream-core.js';
 
-/** Frames of a stream that has sent nothing behind its open. */
+/** Frames of a stream that has sent nothing after its open. */
 const OPEN_ALONE = 1;
 
 /** Opens that wait for a connection, first come first served, bounded in bytes. */
@@ -192,7 +192,7 @@ export class QueuedStream implements StreamLine {
   read(): void {}
   handOver(): void {}
 
-  /** A session takes the stream. What hooks send on it meanwhile comes here, and so behind what has waited. */
+  /** A session takes the stream. What hooks send on it meanwhile comes here, and so after what has waited. */
   flushTo(session: Session): void {
     const { stream } = this;
     if (stream === null) return;

@@ -26,7 +26,7 @@ export interface PeerOptions {
   readonly onStream?: StreamHandler | undefined;
   /** Turns what a handler throws into the payload of the reset. Default: name and message. */
   readonly errorSerializer?: ErrorSerializer | undefined;
-  /** Time-out of `request` and `request$` in ms; 0 is none. Default 30 000. */
+  /** Time-out of `request` and `request$` in ms; 0 is no limit. Default 30 000. */
   readonly requestTimeoutMs?: number | undefined;
   /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
   readonly keepalive?: false | Keepalive | undefined;

@@ -154,7 +154,7 @@ export class Outbox {
       return freezeMetadata(copy, peerCore.codec);
     }
     if (Object.keys(copy).length > 0)
-      throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some behind it`);
+      throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some after it`);
     return null;
   }
 

@@ -46,7 +46,7 @@ export interface Outlet {
   overflow(): void;
 }
 
-/** @throws TypeError for what is no policy */
+/** @throws TypeError for an unknown policy */
 export function checkOverflow(overflow: Overflow): void {
   if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
   else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')

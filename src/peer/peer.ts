@@ -123,7 +123,10 @@ export class Peer {
     return this.#core.codec;
   }
 
-  /** What the acceptor's `verify` found out, or what the option `context` gave. */
+  /**
+   * What the acceptor's `verify` found out, or what the option `context` gave. On a peer of `handleUpgrade` that of the options until
+   * `verify` has decided.
+   */
   get context(): PeerContext {
     return this.#core.context;
   }
@@ -141,7 +144,7 @@ export class Peer {
     return this.#core.status.now;
   }
 
-  /** {@link status} now and at each change; completes behind `closed`. */
+  /** {@link status} now and at each change; completes after `closed`. */
   get status$(): Observable<PeerStatus> {
     return this.#core.status.status$;
   }
@@ -164,7 +167,8 @@ export class Peer {
   /**
    * Resolves with this peer once the socket is open and the hello was answered; a socket whose remote goes away during the hello
    * counts as none. Rejects when that fails for good: with the error of the status `closed`, or with a ConnectionLostError where
-   * it has none; the rejection need not be handled. It does not make a `lazy` peer dial.
+   * it has none; the rejection need not be handled. It does not make a `lazy` peer dial. Each read gives a new promise about the time
+   * from then on: read after a lost socket, it waits for the next.
    *
    * @example
    * ```ts
@@ -176,7 +180,7 @@ export class Peer {
     return disown(this.#core.status.opened.then(() => this));
   }
 
-  /** Resolves with the reason of the last socket once nothing comes any more; never rejects. */
+  /** Resolves with the reason of the last socket once nothing comes any more; never rejects. Always the same promise. */
   get closed(): Promise<CloseReason> {
     return this.#core.status.closed;
   }
@@ -200,7 +204,7 @@ export class Peer {
     return this.#core.frames$;
   }
 
-  /** Why each socket ended, as {@link onClose} is told; completes behind the last. */
+  /** Why each socket ended, as {@link onClose} is told; completes after the last. */
   get closes$(): Observable<CloseReason> {
     return this.#core.closes$;
   }
@@ -225,9 +229,9 @@ export class Peer {
 
   /**
    * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. What goes on
-   * behind the answer is cancelled as {@link request} says. Errors with what the promise rejects with.
+   * after the answer is cancelled as {@link request} says. Errors with what the promise rejects with.
    *
-   * @throws TypeError for a `retry` that is none
+   * @throws TypeError for an invalid `retry`
    *
    * @example
    * ```ts
@@ -268,7 +272,7 @@ export class Peer {
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
    * Errors with what {@link open} throws, and with what ended the stream or the input.
    *
-   * @throws TypeError for an overflow that is no policy, for a `retry` that is none, and for one beside an input that gives its
+   * @throws TypeError for an unknown `overflow`, for an invalid `retry`, and for one beside an input that gives its
    *   values once
    *
    * @example
@@ -321,7 +325,7 @@ export class Peer {
    * with a warning. `await peer.opened` first where it must arrive.
    *
    * @returns the same promise as {@link closed}: it resolves with the reason of the last socket, and never rejects
-   * @throws TypeError for a `drainMs` that is no non-negative number, a code that is no integer and a reason that is no text;
+   * @throws TypeError for a `drainMs` that is not a non-negative number, a code that is not an integer and a reason that is not a string;
    *   nothing is closed then
    *
    * @example
@@ -339,7 +343,20 @@ export class Peer {
     this.#core.source.dialNow();
   }
 
-  /** Begins to read, on a peer over a socket of your own; otherwise only sets the handler. */
+  /**
+   * Begins to read, on a peer made with `new Peer(socket, …)`; calling it again changes nothing. On a peer of `accept` or
+   * `handleUpgrade` it begins at once instead of a turn later. On a dialing peer it only sets the handler.
+   *
+   * @param handler as that of {@link onStream}
+   * @returns the same promise as {@link closed}
+   * @throws TypeError for a handler that is not a function
+   *
+   * @example
+   * ```ts
+   * const peer = new Peer(socket, { isDialer: false });
+   * await peer.serve((payload, stream) => stream.reply(payload));   // { code: 1000, … } once the socket has ended
+   * ```
+   */
   serve(handler?: StreamHandler): Promise<CloseReason> {
     if (handler !== undefined) this.onStream(handler);
     this.#core.source.start();
@@ -363,27 +380,86 @@ export class Peer {
     return this.#core.incoming.setHandler(handler);
   }
 
-  /** Is told of every socket that ends, and of every dial that fails. */
+  /**
+   * Called with the reason of each socket that ends and each dial that fails, in order of registration. What it throws is logged.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.onClose(({ code, willRetry }) => console.log(code, willRetry));   // 1006 true, where `reconnect` dials again
+   * ```
+   */
   onClose(handler: CloseHandler): Remove {
     return addHook(this.#core.hooks.closes, 'onClose', handler);
   }
 
-  /** Sees every frame: `tx` before it is encoded, `rx` after it is decoded. */
+  /**
+   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself; in order
+   * of registration. What it throws is logged.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.onFrame((direction, { type, stream }) => console.log(direction, type, stream));
+   * peer.notify('hi');   // tx open 1
+   * ```
+   */
   onFrame(observer: FrameObserver): Remove {
     return addHook(this.#core.hooks.frames, 'onFrame', observer);
   }
 
-  /** Sees, and may change, the headers of every call before an id is spent. */
+  /**
+   * Sees, and may change in place, the headers of every call before it has an id; with `retry` once per attempt, never those of a
+   * hello. They run in order of registration. What one throws, the call fails with; a promise is a TypeError.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.interceptOpen((headers) => {
+   *   headers['trace'] = crypto.randomUUID();
+   * });
+   * ```
+   */
   interceptOpen(interceptor: OpenInterceptor): Remove {
     return addHook(this.#core.hooks.open, 'interceptOpen', interceptor);
   }
 
-  /** Sees, and may change, the headers of this side's first frame on every stream that the remote opened. */
+  /**
+   * Sees, and may change in place, the headers of this side's first frame on every stream that the remote opened. They run in order of
+   * registration. What one throws, `send`, `reply`, `end` or `sendHeaders` throws; a promise is a TypeError.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.interceptReplyHeaders((headers, stream) => {
+   *   headers['trace'] = stream.headers['trace'] ?? null;
+   * });
+   * ```
+   */
   interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
     return addHook(this.#core.hooks.replyHeaders, 'interceptReplyHeaders', interceptor);
   }
 
-  /** Sees the headers of the remote's first frame on every stream. */
+  /**
+   * Sees the headers of the remote's first frame on every stream, in order of registration; an empty object where the frame had none.
+   * They are frozen. What it throws is logged.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.interceptIncomingHeaders((headers, stream) => console.log(stream.id, headers));   // 1 { trace: 'a7' }
+   * ```
+   */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
     return addHook(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
   }

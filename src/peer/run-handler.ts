@@ -64,12 +64,12 @@ export function stopUpload(stream: StreamCore): void {
     stream.line.reset('library', ResetCode.NO_ERROR, '');
 }
 
-/** Resets a stream with what its handler or its input threw. Behind the stream's end it is only logged: the answer stands. */
+/** Resets a stream with what its handler or its input threw. After the stream's end it is only logged: the answer stands. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
   if (!stream.line.sealed) {
     log('debug', 'rxmux: a handler failed, and its stream is reset', loggable(error));
     stream.fail(error);
   } else if (stream.cause === null || stream.cause.how === 'ended')
     log('error', 'rxmux: a handler failed after its stream had ended', loggable(error));
-  else log('debug', 'rxmux: a handler failed behind the end of its stream', loggable(error));
+  else log('debug', 'rxmux: a handler failed after the end of its stream', loggable(error));
 }

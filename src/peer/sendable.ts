@@ -6,7 +6,7 @@ import { OutgoingFrame } from '../wire/outgoing.js';
 import type { PeerCore } from './peer-core.js';
 
 /**
- * The frame that opens a stream, with its payload encoded; `undefined` is none.
+ * The frame that opens a stream, with its payload encoded; `undefined` stands for none.
  *
  * @throws TypeError for a payload that the codec cannot represent, ProtocolError for headers that do not fit a message
  */

@@ -11,7 +11,7 @@ export interface SocketSource {
   start(): void;
   /** Somebody wants to open a stream: a source that dials does so, unless it has begun. */
   ensureDialing(): void;
-  /** Whether streams that are opened now may wait for a socket. */
+  /** Whether a socket is still to come, so that streams that are opened now may wait for it. */
   readonly expectsSocket: boolean;
   /** Dials now instead of waiting out a delay. */
   dialNow(): void;

@@ -204,7 +204,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   // From the user
 
-  /** @throws TypeError for a code that is no integer, for a reason that is no text, and for REFUSED behind this side's first frame */
+  /** @throws TypeError for a code that is not an integer, for a reason that is not a string, and for REFUSED after this side's first frame */
   reset(code: ResetCode, reason: string, payload: unknown): void {
     checkReset('reset', code, reason);
     if (this.phase === 'closed') return;

@@ -19,7 +19,7 @@ import { StreamIterator } from './stream-iterator.js';
 
 /** Headers for this side's first frame on a stream that the remote opened. */
 export interface SendOptions {
-  /** Metadata ahead of the answer (S4), copied; an object without keys is none (S13). Behind the first frame a TypeError. Default none. */
+  /** Metadata ahead of the answer (S4), copied; an object without keys is none (S13). A TypeError after this side's first frame. Default none. */
   readonly headers?: MetadataInput | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ReplyOptions extends SendOptions, EndOptions {}
  * with `for await` takes one when it asks for the next, and what waits holds the sender back (`pauseBytes`); a subscriber takes
  * each as it comes, and what it then does with them is its own affair.
  * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL. On a stream that the
- * remote opened it only stops reading: what comes while nobody reads is dropped then, and a second reader behind the first gets
+ * remote opened it only stops reading: what comes while nobody reads is dropped then, and a second reader after the first gets
  * only what comes while it reads. To read one payload now and more later, keep one iterator:
  * `const it = stream[Symbol.asyncIterator]()`.
  *
@@ -157,9 +157,9 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /**
    * Sends this side's headers ahead of the first value, on a stream that the remote opened (S4). Does nothing where neither the
-   * call nor an interceptor has any, behind this side's first frame, and on a stream that this side opened.
+   * call nor an interceptor has any, after this side's first frame, and on a stream that this side opened.
    *
-   * @throws TypeError for headers that are no plain object or that the codec cannot represent; ProtocolError for headers that
+   * @throws TypeError for headers that are not a plain object or that the codec cannot represent; ProtocolError for headers that
    *   do not fit a frame; what a reply-headers interceptor throws
    *
    * @example
@@ -177,7 +177,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    *
    * @returns a promise that resolves once the stream's queue is below 256 KiB and those of all streams below
    *   `sendHighWaterBytes`, at once in the common case. It rejects when the stream can take no value any more: with what ended
-   *   the stream, a ProtocolError behind this side's end, a CancelledError while the peer closes, a QueueOverflowError, which ends
+   *   the stream, a ProtocolError after this side's end, a CancelledError while the peer closes, a QueueOverflowError, which ends
    *   the stream, when too much is queued (`maxUnsentBytes`; without a connection `maxQueuedBytes`). The rejection need not be
    *   handled.
    * @throws TypeError for `undefined` and `ABSENT`, for a value the codec cannot represent and for headers that come too late;
@@ -200,11 +200,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * an async generator at its next value, because none can be stopped while it waits: one that waits for long should listen to
    * {@link signal}, or be an Observable.
    *
-   * @param options `end: false` leaves this side of the stream open behind the last value; `overflow` says what becomes of
+   * @param options `end: false` leaves this side of the stream open after the last value; `overflow` says what becomes of
    *   a value that is pushed while the queue is full
    * @returns a promise that resolves when everything has been accepted, or when the remote resets with NO_ERROR because it
    *   needs no more; it rejects with the input's error, after the stream was reset with it, or with the stream's
-   * @throws TypeError for an overflow that is no policy
+   * @throws TypeError for an unknown `overflow`
    *
    * @example
    * ```ts
@@ -219,8 +219,8 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /**
    * Sets the trailers, which go once, with this side's end: that of `reply`, `end` and `sendAll`, or that of a handler which
-   * settles. A function is asked by the call that ends; `null` is none. A later call replaces them, those given to `reply` or
-   * `end` go instead of them, and behind the end the call does nothing.
+   * settles. A function is asked by the call that ends; `null` stands for none. A later call replaces them, those given to `reply` or
+   * `end` go instead of them, and after the end the call does nothing.
    *
    * Never throws. Trailers that cannot be sent, and a function that throws, make `reply` and `end` throw, and elsewhere reset
    * the stream as a handler that throws does.
@@ -229,7 +229,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```ts
    * stream.setTrailers({ rows: 2 });
    * await stream.sendAll(['a', 'b']);
-   * // at the opener, behind 'b': stream.trailers is { rows: 2 }
+   * // at the opener, after 'b': stream.trailers is { rows: 2 }
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
@@ -239,7 +239,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /**
    * Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload.
    *
-   * @returns a promise as {@link send} gives; behind the end the value is lost, with a ProtocolError and one warning
+   * @returns a promise as {@link send} gives; after the end the value is lost, with a ProtocolError and one warning
    * @throws TypeError for a value or metadata that the codec cannot represent and for headers that come too late; ProtocolError
    *   for headers or trailers that do not fit a frame; what a reply-headers interceptor or a function of `setTrailers` throws
    *
@@ -271,13 +271,13 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /**
    * Aborts the stream on both sides (S5); does nothing once it is closed. APPLICATION_ERROR, NO_ERROR and an application's own
-   * codes go behind what is queued, all others instead of it (S8). Readers on this side see a CancelledError for CANCEL, and a
+   * codes go after what is queued, all others instead of it (S8). Readers on this side see a CancelledError for CANCEL, and a
    * ResetError for any other code.
    *
    * @param code default CANCEL; an application's own codes start at 256
    * @param reason cut to 1 024 bytes, and further where a small cap needs it (R4)
    * @param payload sent along; left out when the codec cannot represent it
-   * @throws TypeError for a code that is no integer and for a reason that is no text, on a closed stream too; for REFUSED behind
+   * @throws TypeError for a code that is not an integer and for a reason that is not a string, on a closed stream too; for REFUSED after
    *   this side's first frame, hence on every stream that this side opened (R2)
    *
    * @example

@@ -14,7 +14,7 @@ export interface FakeCall {
   readonly row: string;
   readonly payload: unknown;
   readonly headers: Readonly<Metadata>;
-  /** What was sent behind the open, in order. */
+  /** What was sent after the open, in order. */
   readonly sent: readonly unknown[];
   /**
    * Whether the program ended the call before the answer was complete: it unsubscribed or aborted, its time was up, or its own

@@ -27,6 +27,7 @@ export interface Link {
   cut(reason?: Given<CloseReason>): void;
   /** One side stops reading, as a process that hangs does. */
   stall(side: Side): void;
+  /** That side reads again, first what has come meanwhile. */
   resume(side: Side): void;
   /** One side reads `message` as if the other had sent it. */
   inject(to: Side, message: Message): void;

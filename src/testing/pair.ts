@@ -17,6 +17,7 @@ export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'kee
   readonly acceptor?: PeerOptions | undefined;
   /** How long each message travels, in ms. Default 0. */
   readonly latencyMs?: number | undefined;
+  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
   readonly faults?: FaultScript | undefined;
 }
 
@@ -24,6 +25,7 @@ export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'kee
 export interface Pair {
   readonly dialer: Peer;
   readonly acceptor: Peer;
+  /** The line between them: what it carries, and how to disturb it. */
   readonly link: Link;
 }
 

@@ -16,6 +16,7 @@ import { frameMarbles } from './frames.js';
 
 /** A peer between two rows of marbles. */
 export interface MarblePeer {
+  /** The real one, which reads the row. */
   readonly peer: Peer;
   /** The frames that arrive, until the socket ends; expect its subscriptions as those of any hot Observable. */
   readonly inbound: HotObservable<Frame>;
@@ -24,6 +25,7 @@ export interface MarblePeer {
    * the same ms, so the order of the expectations does not matter.
    */
   readonly outbound$: Observable<Frame>;
+  /** The peer's end of the line, as a platform's WebSocket. */
   readonly socket: SocketLike;
 }
 

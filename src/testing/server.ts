@@ -15,6 +15,7 @@ import type { FaultScript, Link } from './link.js';
 export interface TestServerOptions extends PeerOptions {
   /** How long each message travels, in ms. Default 0. */
   readonly latencyMs?: number | undefined;
+  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
   readonly faults?: FaultScript | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface VirtualTime {
   /** Ms since `virtualTime()`. */
   readonly now: number;
   /**
-   * Goes on by `ms`, and runs what is due on the way, in order; promises settle before the first step and behind each.
+   * Goes on by `ms`, and runs what is due on the way, in order; promises settle before the first step and after each.
    * Without `ms` only what is due now is run. Rejects with what a task threw.
    */
   advance(ms?: number): Promise<void>;

@@ -1,7 +1,7 @@
 // Taken before fake timers of a test runner can be in its place: they would hold up sockets.
 const immediate = typeof setImmediate === 'function' ? setImmediate : null;
 
-/** A turn of the event loop later: behind the reading that is due, unlike a microtask. */
+/** A turn of the event loop later: after the reading that is due, unlike a microtask. */
 export const laterTurn: (task: () => void) => void = immediate === null ? throughChannel : (task) => void immediate(task);
 
 /** {@link laterTurn} by a message to oneself. */

@@ -83,7 +83,7 @@ export class MemoryClock {
     }
     const [handle, { run, at, everyMs }] = next;
     this.#now = Math.max(this.#now, at);
-    // An interval goes to the end of the line, behind whatever else is due with it.
+    // An interval goes to the end of the line, after whatever else is due with it.
     this.#tasks.delete(handle);
     if (everyMs !== null) this.#tasks.set(handle, { run, at: this.#now + everyMs, everyMs });
     run();
@@ -117,7 +117,7 @@ export class MemoryClock {
   }
 }
 
-/** Resolves when every promise that can settle has settled, and the callbacks behind it have run: a turn later, without waiting. */
+/** Resolves when every promise that can settle has settled, and the callbacks on it have run: a turn later, without waiting. */
 export function promisesSettled(): Promise<void> {
   return new Promise(throughChannel);
 }

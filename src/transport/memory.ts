@@ -14,7 +14,10 @@ export interface Carried {
   readonly nth: number;
 }
 
-/** What happens to a message on the way. A delay holds up what follows: a socket never reorders. */
+/**
+ * What happens to a message on the way: `'drop'` loses it, `'duplicate'` delivers it twice, `'cut'` ends the socket instead, `delayMs`
+ * holds it and all after it, as a socket never reorders, and `replace` delivers another.
+ */
 export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
 
 /** How two memory transports are joined. */
@@ -79,7 +82,7 @@ export class MemoryLink {
     return this.ends[OTHER[end]];
   }
 
-  /** An end has ended; behind the second there is nothing more to carry. */
+  /** An end has ended; after the second there is nothing more to carry. */
   ended(): void {
     if (this.ends.dialer.closed !== null && this.ends.acceptor.closed !== null) this.#carried.complete();
   }

@@ -158,7 +158,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   protected failed(event: SocketEvent): void {
     this.#failure = event.message ?? '';
     if (this.socket.readyState === ReadyState.OPEN) return;
-    // A close event knows more, and comes at once; but behind a dial that failed, Node 22 sends none.
+    // A close event knows more, and comes at once; but after a dial that failed, Node 22 sends none.
     this.turn(() => {
       this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
     });

@@ -111,7 +111,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
-  // Uncorked at last in `nextTick`, which runs once behind all the messages of one read; `setImmediate` would put the two ends in lockstep.
+  // Uncorked at last in `nextTick`, which runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
   #cork(): void {
     const stream = this.#stream;
     if (stream === null || this.#corked) return;

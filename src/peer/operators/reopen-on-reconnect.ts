@@ -10,11 +10,11 @@ export interface Reopen<T, C> {
   readonly initial: C;
   /** Opens the stream from a cursor on. */
   readonly open: (cursor: C) => ObservableInput<T>;
-  /** The cursor behind a value. */
+  /** The cursor after a value. */
   readonly cursor: (value: T, cursor: C) => C;
 }
 
-/** A subscription that starts without a cursor, and has one behind its first value. */
+/** A subscription that starts without a cursor, and has one after its first value. */
 interface ReopenFromNothing<T, C, N extends null | undefined> {
   readonly initial: N;
   readonly open: (cursor: C | N) => ObservableInput<T>;
@@ -33,7 +33,7 @@ interface ReopenAlike<T> {
  * `open` alone in the same way each time. At a goaway it moves as soon as the replacement is open, while the old socket drains.
  *
  * Completes when a stream does. Errors with whatever else a stream errors, also with the loss of another peer, and with the
- * reason of the last socket once the peer dials no more. So a server that refuses for a moment behind its restart ends the
+ * reason of the last socket once the peer dials no more. So a server that refuses for a moment after its restart ends the
  * subscription, unless the call in `open` has `retry: 'safe'`.
  *
  * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,

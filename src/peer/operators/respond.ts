@@ -12,15 +12,15 @@ import { Stream } from '../stream.js';
  * Answers streams with Observables: values become data, completion the end, an error the reset that a handler's would be,
  * and the remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
  *
- * As behind a handler, an upload that still goes on when the answer is complete is stopped with NO_ERROR, unless somebody
+ * As after a handler, an upload that still goes on when the answer is complete is stopped with NO_ERROR, unless somebody
  * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. A promise of nothing,
- * as of an async function that sends by itself, ends the answer when it resolves, as behind a handler. Errors of one stream stay
+ * as of an async function that sends by itself, ends the answer when it resolves, as after a handler. Errors of one stream stay
  * with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
  *
- * Put it straight behind `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
+ * Put it directly after `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
  *
  * @param options `overflow` says what becomes of a value that an Observable pushes while the queue is full; default `'buffer'`
- * @throws TypeError for an overflow that is no policy
+ * @throws TypeError for an unknown `overflow`
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | 
 
 function answer(stream: Stream, project: Project, overflow: Overflow): Observable<never> {
   const streamCore = Stream.streamCore(stream);
-  // Its opener has been told how it ended, and may count on nothing being done behind that.
+  // Its opener has been told how it ended, and may count on nothing being done after that.
   if (streamCore.cause !== null) return EMPTY;
   const settle = (): void => {
     streamCore.line.handlerSettled();

@@ -8,7 +8,7 @@ import { fullJitter } from '../full-jitter.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
-  /** Attempts behind the first. Default 3. */
+  /** Attempts after the first. Default 3. */
   readonly count?: number | undefined;
   /**
    * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
@@ -29,10 +29,10 @@ export function disclaim(error: unknown): void {
 /**
  * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
  * nothing. Any other error passes, and so does one of another call that came in by this call's `input` or `onOpen`. Put it
- * straight behind a call: what is piped before it runs again too. An `input` is sent again; one that gives its values once, such as
+ * directly after a call: what is piped before it runs again too. An `input` is sent again; one that gives its values once, such as
  * a generator, has to be made by a function, or the second attempt fails with a TypeError.
  *
- * @throws TypeError for a `count` that is no non-negative number, and for a `delay` that is neither one nor a function
+ * @throws TypeError for a `count` that is not a non-negative number, and for a `delay` that is neither one nor a function
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import type { Peer } from '../peer.js';
  * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error. With `retry` each
  * attempt subscribes to the source again: what a hot one gave to earlier attempts is lost.
  *
- * @throws TypeError for an overflow that is no policy
+ * @throws TypeError for an unknown `overflow`
  *
  * @example
  * ```ts

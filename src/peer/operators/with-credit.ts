@@ -28,7 +28,7 @@ export interface Credit {
    * @param grants the consumer's stream
    * @param options `overflow` says what becomes of an item that an Observable pushes without credit; default `'buffer'`,
    *   which here has no limit
-   * @throws TypeError for an overflow that is no policy
+   * @throws TypeError for an unknown `overflow`
    */
   spend(
     grants: Observable<unknown>,
