@@ -58,9 +58,9 @@ export class Held implements Half {
     readonly model: StreamModel,
     private readonly home: Home,
   ) {
-    const core = Stream.streamCore(stream);
-    if (core.cause !== null) this.ends.push(core.cause);
-    this.#watch(core);
+    const streamCore = Stream.streamCore(stream);
+    if (streamCore.cause !== null) this.ends.push(streamCore.cause);
+    this.#watch(streamCore);
   }
 
   get broke(): boolean {
@@ -150,16 +150,16 @@ export class Held implements Half {
     demand(this.read.length === arrived.length, 'payloads complete', () => `${this.name}: read ${show(this.read)} of ${show(arrived)}`);
   }
 
-  #watch(core: StreamCore): void {
-    const receive = core.receive.bind(core);
-    core.receive = (frame) => {
+  #watch(streamCore: StreamCore): void {
+    const receive = streamCore.receive.bind(streamCore);
+    streamCore.receive = (frame) => {
       this.home.findings.note(this.ends.length === 0, 'no value behind the end', () => `${this.name} got ${show(frame)}`);
       if (frame.payload !== ABSENT) this.model.arrived.push(frame.payload);
       receive(frame);
-      if (frame.payload !== ABSENT && this.reader === 'none' && core.phase !== 'closed') this.#unread += this.home.weigh(frame.payload);
+      if (frame.payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed') this.#unread += this.home.weigh(frame.payload);
     };
-    const gone = core.gone.bind(core);
-    core.gone = (cause, error) => {
+    const gone = streamCore.gone.bind(streamCore);
+    streamCore.gone = (cause, error) => {
       this.ends.push(cause);
       gone(cause, error);
       this.home.gone(this);

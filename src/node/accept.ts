@@ -114,7 +114,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   return peer;
 }
 
-/** The gate of upgrades with these options; open. */
+/** How upgrades with these options are judged; not draining yet. */
 export function policyOf({ codec, limits }: ResolvedOptions, { verify, origins }: UpgradeOptions): UpgradePolicy {
   return { upgrader: new WsUpgrader(subprotocol(codec), limits.maxMessageBytes), verify, origins, draining$: new BehaviorSubject(false) };
 }

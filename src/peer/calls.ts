@@ -1,7 +1,6 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { disclaim, retrySafely } from './operators/retry-when-safe.js';
 import type { Retry } from './operators/retry-when-safe.js';
-import type { Session } from '../session/session.js';
 import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
@@ -177,25 +176,26 @@ export class Calls {
   }
 
   #place(open: OutgoingFrame, forgotten: boolean): StreamCore {
-    const { core } = this;
-    const session = core.openSession;
-    if (session !== null && core.openQueue.empty && !this.#goesToNextSocket(session)) {
-      const live = session.open(forgotten);
-      const stream = new StreamCore(core, live, open.headers, open.payload);
-      live.sink = stream;
-      return stream;
+    const { openSession, openQueue, source } = this.core;
+    if (openSession === null || !openQueue.empty) return this.#enqueue(open, forgotten);
+    if (openSession.streams.exhausted) {
+      // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
+      const isReplaced = source.replace();
+      if (isReplaced) return this.#enqueue(open, forgotten);
     }
-    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), forgotten);
-    const stream = new StreamCore(core, queued, open.headers, open.payload);
-    queued.stream = stream;
-    if (session === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
+    const live = openSession.open(forgotten);
+    const stream = new StreamCore(this.core, live, open.headers, open.payload);
+    live.sink = stream;
     return stream;
   }
 
-  /** Whether a session has used up its ids, and another socket is on its way; where one can be dialed, this does it. */
-  #goesToNextSocket(session: Session): boolean {
-    if (!session.streams.exhausted) return false;
-    return this.core.source.replace();
+  #enqueue(open: OutgoingFrame, forgotten: boolean): StreamCore {
+    const { core } = this;
+    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), forgotten);
+    const stream = new StreamCore(core, queued, open.headers, open.payload);
+    queued.stream = stream;
+    if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
+    return stream;
   }
 
   /** A stream that is over before it has begun: no id is spent on it. */

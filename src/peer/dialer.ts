@@ -240,7 +240,7 @@ export class Dialer implements SocketSource {
     this.#delayMs = delayMs;
     this.#step.unsubscribe();
     this.#report();
-    // Without a network there is nothing to dial: the wake-up does it, and no attempt is spent.
+    // Without a network there is nothing to dial: its return does it (`resumes$`), and no attempt is spent.
     if (this.#phase !== 'waiting' || connectivity.offline) return;
     this.#proceed(timer(delayMs), {
       next: () => {

@@ -6,7 +6,7 @@ import type { StreamHandler } from './hooks.js';
 import type { PeerCore } from './peer-core.js';
 import type { StreamCore } from './stream-core.js';
 
-/** The acceptor's side of the hello (C12): the first stream goes to the greeter, and until that has replied every other is refused. */
+/** The acceptor's side of the hello (C12): the first stream goes to `handler`, and until that has replied every other is refused. */
 export class HelloAcceptor {
   #hello: StreamCore | null = null;
   #deadline: Deadline | null = null;
@@ -37,7 +37,7 @@ export class HelloAcceptor {
     return cause?.how === 'reset' && cause.by === 'remote' && this.#hello?.outbox.replied === true;
   }
 
-  /** A socket is there: its hello has its time from now on. */
+  /** A socket has opened: its hello has its time from now on. */
   socketOpened(): void {
     const expire = (): void => {
       if (!this.isAnswered) this.core.rejectHello();

@@ -44,7 +44,7 @@ export interface Hello {
   /** Headers of its open. Open interceptors do not see them. Default none. */
   readonly headers?: MetadataInput | undefined;
   /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
-  // As there, a method: of a function type it might not.
+  // A method, for the reason given there.
   readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
 }
 

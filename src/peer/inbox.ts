@@ -21,7 +21,7 @@ export interface InboxStream<T> {
   readonly line: Pick<StreamLine, 'keep' | 'read' | 'arrivedBytes'>;
   /** Set once nothing follows; its error is `null` where the stream simply ended. */
   readonly end: End | null;
-  /** The first reader is there. */
+  /** Somebody reads: the stream is in use. */
   markTaken(): void;
   /** The last reader has left before the end. */
   lastReaderLeft(): void;

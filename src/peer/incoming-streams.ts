@@ -44,7 +44,7 @@ export class IncomingStreams {
     this.#helloAcceptor = new HelloAcceptor(this.core, handler, timeoutMs);
   }
 
-  /** A socket is there. */
+  /** A socket has opened: the time of its hello begins. */
   socketOpened(): void {
     this.#helloAcceptor?.socketOpened();
   }

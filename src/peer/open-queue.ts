@@ -160,7 +160,7 @@ export class QueuedStream implements StreamLine {
     else this.#waiters.push(task);
   }
 
-  /** There is room again in the waiting room. */
+  /** There is room again in the queue. */
   roomFreed(): void {
     if (this.hasRoom) runAll(this.#waiters.splice(0));
   }

@@ -170,7 +170,7 @@ export class PeerCore implements SessionOwner {
     for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
   }
 
-  /** The page woke up, or the network came back: every socket is asked for a sign of life, one that drains too. */
+  /** The page became visible, or the network came back: every socket is asked for a sign of life, one that drains too. */
   probe(): void {
     for (const session of this.#sessions) session.watchdog.probeNow();
   }

@@ -86,6 +86,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return this.reader !== null || this.#inbox?.hasSubscriber === true;
   }
 
+  /** What the user holds; made when somebody asks for it. */
   get facade(): Stream {
     return (this.#facade ??= Stream.around(this));
   }
@@ -223,7 +224,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.line.reset('user', ResetCode.CANCEL, reason);
   }
 
-  /** Nobody wants anything of it any more. */
+  /** Resets the stream with CANCEL: nobody wants anything of it any more. */
   discard(): void {
     this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
   }

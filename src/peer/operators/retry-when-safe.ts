@@ -45,7 +45,7 @@ export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<
   return retrySafely(options, NEVER, NEVER, () => true);
 }
 
-/** {@link retryWhenSafe} whose delay is over when `hurry$` emits, and which gives up when `over$` does, and once there is no hope. */
+/** {@link retryWhenSafe} whose delay is over when `hurry$` emits, and which gives up when `over$` does, and once it may not retry any more. */
 export function retrySafely<T>(
   { count = 3, delay = jittered }: Retry,
   hurry$: Observable<unknown>,
