@@ -29,3 +29,23 @@ it('of a call of reopenOnReconnect with a mistake in it is the mistake', () => {
     ],
   ]);
 });
+
+const VERDICTS: readonly [verdict: string, passes: boolean][] = [
+  ['500', false],
+  ["'yes'", false],
+  ['401', true],
+  ["{ user: 'ann' }", true],
+  ['{} as PeerContext', true],
+  ['Promise.resolve(true)', true],
+];
+
+it('of a verify is what it gives where that is not a verdict, also where nobody has augmented PeerContext', () => {
+  const programs = VERDICTS.map(([verdict], nth) => ({
+    title: `verdict ${nth}`,
+    program: `import type { PeerContext } from 'rxmux';
+import { serve } from 'rxmux/node';
+serve({ port: 0, verify: () => (${verdict}) });`,
+  }));
+  const passing = typeErrorsOf(programs).map((errors) => errors.length === 0);
+  expect(passing).toEqual(VERDICTS.map(([, passes]) => passes));
+});

@@ -21,7 +21,7 @@ import type { Origins } from './origin.js';
  * // a dialer of Node without that header: ConnectError { status: 401 }
  * ```
  */
-export type Verdict = boolean | 401 | 403 | PeerContext;
+export type Verdict = boolean | 401 | 403 | (PeerContext & object);
 
 /** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */
 export interface Upgrader {
