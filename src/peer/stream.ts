@@ -304,7 +304,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     const observer =
       typeof observerOrNext === 'object' && observerOrNext !== null ? observerOrNext : { next: observerOrNext, error, complete };
     // An operator's subscriber deals itself with what is thrown.
-    if (isSubscriber<In>(observer as Partial<Observer<In>>)) return super.subscribe(observer as Partial<Observer<In>>);
+    if (isSubscriber<In>(observer)) return super.subscribe(observer);
     return super.subscribe({
       next: (value) => {
         guard('a subscriber of a stream', () => observer.next?.(value));
