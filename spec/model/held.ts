@@ -156,7 +156,8 @@ export class Held implements Half {
       this.home.findings.note(this.ends.length === 0, 'no value behind the end', () => `${this.name} got ${show(frame)}`);
       if (frame.payload !== ABSENT) this.model.arrived.push(frame.payload);
       receive(frame);
-      if (frame.payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed') this.#unread += this.home.weigh(frame.payload);
+      if (frame.payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed')
+        this.#unread += this.home.weigh(frame.payload);
     };
     const gone = streamCore.gone.bind(streamCore);
     streamCore.gone = (cause, error) => {
