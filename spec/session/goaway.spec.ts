@@ -69,9 +69,9 @@ describe('a goaway of this side', () => {
   it('closes the session to new streams of this side', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
-    expect(rig.session.closedToNew).toBe(false);
+    expect(rig.session.acceptsStreams).toBe(true);
     drain(rig);
-    expect(rig.session.closedToNew).toBe(true);
+    expect(rig.session.acceptsStreams).toBe(false);
   });
 });
 
@@ -83,7 +83,7 @@ describe('a goaway of the remote', () => {
     rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 4, reason: 'restart' });
     expect(streams.map(({ ends }) => ends)).toEqual([[], [], [refused('restart')]]);
     expect(theirs.ends).toEqual([]);
-    expect(rig.session.closedToNew).toBe(true);
+    expect(rig.session.acceptsStreams).toBe(false);
     expect(rig.goaways).toEqual([NO_ERROR]);
     rig.receive({ type: 'data', stream: 2, payload: 'still', end: true });
     expect(streams[0]?.payloads).toEqual(['still']);
@@ -94,7 +94,7 @@ describe('a goaway of the remote', () => {
     const stream = rig.open();
     rig.receive({ type: 'goaway' });
     expect(stream.ends).toEqual([]);
-    expect(rig.session.closedToNew).toBe(true);
+    expect(rig.session.acceptsStreams).toBe(false);
   });
 
   it('may come twice: it lowers the cut and never raises it', () => {

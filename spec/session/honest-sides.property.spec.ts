@@ -92,7 +92,7 @@ class Side {
   }
 
   #open(payload: unknown, forgotten: boolean, end: boolean): void {
-    if (this.rig.session.closedToNew) return;
+    if (!this.rig.session.acceptsStreams) return;
     const holder = this.rig.local(forgotten);
     this.locals.push(holder);
     if (forgotten) this.forgotten.add(holder.live.id);

@@ -86,7 +86,7 @@ describe('a hostile remote', () => {
             else if (step.local === 'fill') rig.transport.bufferedAmount = FULL;
             else if (step.local === 'empty') rig.transport.drainTo(0);
             else if (step.local === 'drain') rig.session.closing.drain(1_000, ResetCode.NO_ERROR, '');
-            else if (step.local === 'open') locals.push(...(rig.session.closedToNew ? [] : [rig.open({ payload: 'mine' })]));
+            else if (step.local === 'open') locals.push(...(rig.session.acceptsStreams ? [rig.open({ payload: 'mine' })] : []));
             else {
               const holder = holders().find(({ live }) => !live.sealed);
               if (holder === undefined) continue;

@@ -196,14 +196,14 @@ describe('a holder that is told', () => {
     const rig = new Rig();
     const [one, two] = [rig.open(), rig.open()];
     rig.forget();
-    const closedToNew: boolean[] = [];
+    const accepting: boolean[] = [];
     one.onGone = () => {
       rig.send(two, { payload: 'late' });
       two.live.reset('user', CANCEL, '');
-      closedToNew.push(rig.session.closedToNew);
+      accepting.push(rig.session.acceptsStreams);
     };
     rig.transport.end();
-    expect(closedToNew).toEqual([true]);
+    expect(accepting).toEqual([false]);
     expect(rig.news).toEqual([]);
     expect(two.ends).toMatchObject([{ how: 'reset' }]);
     expect(rig.isEmpty).toBe(true);

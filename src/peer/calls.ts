@@ -175,23 +175,23 @@ export class Calls {
     return freezeMetadata(copy, codec);
   }
 
-  #place(open: OutgoingFrame, forgotten: boolean): StreamCore {
+  #place(open: OutgoingFrame, isNotification: boolean): StreamCore {
     const { openSession, openQueue, source } = this.core;
-    if (openSession === null || !openQueue.empty) return this.#enqueue(open, forgotten);
+    if (openSession === null || !openQueue.empty) return this.#enqueue(open, isNotification);
     if (openSession.streams.exhausted) {
       // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
       const isReplaced = source.replace();
-      if (isReplaced) return this.#enqueue(open, forgotten);
+      if (isReplaced) return this.#enqueue(open, isNotification);
     }
-    const live = openSession.open(forgotten);
+    const live = openSession.open(isNotification);
     const stream = new StreamCore(this.core, live, open.headers, open.payload);
     live.sink = stream;
     return stream;
   }
 
-  #enqueue(open: OutgoingFrame, forgotten: boolean): StreamCore {
+  #enqueue(open: OutgoingFrame, isNotification: boolean): StreamCore {
     const { core } = this;
-    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), forgotten);
+    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), isNotification);
     const stream = new StreamCore(core, queued, open.headers, open.payload);
     queued.stream = stream;
     if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);

@@ -86,7 +86,7 @@ export class Dialer implements SocketSource {
     if (backoff === null) return false;
     if (this.#phase === 'open') {
       // This side's ids are used up (S1): the old socket drains without a deadline.
-      if (this.#session?.closedToNew === false) this.#session.closing.drain(Infinity, ResetCode.NO_ERROR, '');
+      if (this.#session?.acceptsStreams === true) this.#session.drain(Infinity, ResetCode.NO_ERROR, '');
       this.#wait(backoff.spread());
     }
     return this.#phase !== 'stopped';
@@ -161,7 +161,7 @@ export class Dialer implements SocketSource {
         this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
         // Without reconnect the waiting calls fail with this error; a log line would say it twice.
         if (this.plan.backoff !== null) log('warn', 'rxmux: the hello has failed', loggable(this.#helloError));
-        session.closing.drain(0, ResetCode.NO_ERROR, '');
+        session.drain(0, ResetCode.NO_ERROR, '');
       },
     });
   }

@@ -73,8 +73,8 @@ export function exchangeHello(
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
     // Emits nothing: the socket is ending, and its end fails the dial.
-    if (session.closing.isOver || !session.transport.writable) return;
-    if (session.closedToNew) throw new RefusedError('the remote is going away', null);
+    if (session.isOver || !session.transport.writable) return;
+    if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
     const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
     const live = session.open();

@@ -47,7 +47,7 @@ export class OpenQueue {
    *
    * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
    */
-  add(encodedPayload: Message | null, forgotten: boolean): QueuedStream {
+  add(encodedPayload: Message | null, isNotification: boolean): QueuedStream {
     const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -55,7 +55,7 @@ export class OpenQueue {
         { retriable: true },
       );
     }
-    return this.#enqueue(new QueuedStream(this, forgotten));
+    return this.#enqueue(new QueuedStream(this, isNotification));
   }
 
   /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
@@ -80,7 +80,7 @@ export class OpenQueue {
   /** Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. */
   flushTo(session: Session): void {
     for (const stream of this.#streams) {
-      if (session.closedToNew || session.streams.exhausted) return;
+      if (!session.acceptsStreams || session.streams.exhausted) return;
       stream.flushTo(session);
     }
   }

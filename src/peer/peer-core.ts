@@ -91,7 +91,7 @@ export class PeerCore implements SessionOwner {
 
   /** The session that takes a new stream now; `null` where the last one has ended, drains, or has been told of a goaway. */
   get openSession(): Session | null {
-    return this.#lastSession?.closedToNew === false ? this.#lastSession : null;
+    return this.#lastSession?.acceptsStreams === true ? this.#lastSession : null;
   }
 
   /** The session that was ready last, until it has ended; unlike {@link openSession} also while it drains. */
@@ -167,12 +167,12 @@ export class PeerCore implements SessionOwner {
     if (this.isClosed) return;
     this.source.stop();
     if (!isOver(this.status.now)) this.status.set({ state: 'draining', by: 'local' });
-    for (const session of this.#sessions) session.closing.drain(drainMs, code, reason);
+    for (const session of this.#sessions) session.drain(drainMs, code, reason);
   }
 
   /** The page became visible, or the network came back: every socket is asked for a sign of life, one that drains too. */
   probe(): void {
-    for (const session of this.#sessions) session.watchdog.probeNow();
+    for (const session of this.#sessions) session.probe();
   }
 
   /** The hello was refused: whoever sent it may not stay. */

@@ -91,23 +91,38 @@ export class Session {
   }
 
   /** Opens a stream of this side; its open has to be sent before another stream is opened. */
-  open(forgotten = false): LiveStream {
+  open(isNotification = false): LiveStream {
     if (this.streams.exhausted)
       throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
-    const stream = new LiveStream(this, this.streams.nextId, true, forgotten);
+    const stream = new LiveStream(this, this.streams.nextId, true, isNotification);
     this.streams.add(stream);
     return stream;
   }
 
-  /** Whether this socket takes no new streams of this side. */
-  get closedToNew(): boolean {
+  /** Whether this socket takes new streams of this side. */
+  get acceptsStreams(): boolean {
     const { goaway } = this.control;
-    return this.closing.isOver || goaway.received || goaway.sent || !this.transport.writable;
+    return !this.isOver && !goaway.received && !goaway.sent && this.transport.writable;
   }
 
   /** Code of the remote's goaway; `null` where there was none. */
   get goawayCode(): ResetCode | null {
     return this.control.goaway.receivedCode;
+  }
+
+  /** Whether the connection has failed or ended: what still arrives is nobody's. */
+  get isOver(): boolean {
+    return this.closing.isOver;
+  }
+
+  /** Begins to close in good order, or shortens the drain that is under way. */
+  drain(drainMs: number, code: ResetCode, reason: string): void {
+    this.closing.drain(drainMs, code, reason);
+  }
+
+  /** Asks for a sign of life at once. */
+  probe(): void {
+    this.watchdog.probeNow();
   }
 
   /** A stream is closed: what is held for it goes, before anybody is told. */
@@ -178,7 +193,7 @@ export class Session {
 
   /** A message that is read; none is once the connection has failed. */
   #receives(message: Message): Message | null {
-    if (this.closing.isOver) return null;
+    if (this.isOver) return null;
     const bytes = (this.#messageBytes = encodedLength(message));
     this.watchdog.received();
     this.flood.received(bytes);
@@ -195,7 +210,7 @@ export class Session {
   #arrived(frame: CompleteFrame): CompleteFrame | null {
     this.owner.observed(this, 'rx', frame);
     // An observer may have ended it all.
-    if (this.closing.isOver) return null;
+    if (this.isOver) return null;
     const admitted = this.admission.admit(frame);
     if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
       return null;

@@ -59,8 +59,9 @@ export function createPair(options: PairOptions = {}): Pair {
   };
 }
 
-function optionsOf(own: PeerOptions | undefined, shared: PeerOptions): PeerOptions {
-  return { ...shared, ...own, keepalive: own?.keepalive ?? shared.keepalive ?? false };
+function optionsOf(own: PeerOptions | undefined, { keepalive: ofBoth = false, ...shared }: PeerOptions): PeerOptions {
+  const { keepalive = ofBoth, ...others } = own ?? {};
+  return { ...shared, ...others, keepalive };
 }
 
 function begin(core: PeerCore, transport: Transport, options: PeerOptions | undefined): Peer {

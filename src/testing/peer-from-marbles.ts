@@ -50,7 +50,8 @@ export function peerFromMarbles(
   frames: Record<string, Frame> = frameMarbles(),
   options: PeerOptions & { readonly isDialer?: boolean | undefined } = {},
 ): MarblePeer {
-  const { isDialer = false, ...given } = { ...options, keepalive: options.keepalive ?? false };
+  const { isDialer = false, keepalive = false, ...others } = options;
+  const given = { ...others, keepalive };
   const { codec } = resolveOptions(given, isDialer);
   const line = new MemoryLink({ protocol: subprotocol(codec) });
   const carried$ = new ReplaySubject<Carried>(Infinity, 1);

@@ -44,8 +44,8 @@ export interface TestServer {
  * server.link?.cut();         // the peer dials again
  * ```
  */
-export function createServer({ latencyMs, faults, ...options }: TestServerOptions = {}): TestServer {
-  const given = { ...options, keepalive: options.keepalive ?? false };
+export function createServer({ latencyMs, faults, keepalive = false, ...options }: TestServerOptions = {}): TestServer {
+  const given = { ...options, keepalive };
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
   let refusal: number | null = null;
