@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import type { CloseOptions, CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { PairOptions } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
@@ -141,6 +141,16 @@ describe('close()', () => {
     void dialer.close();
     expect(sent.filter((frame) => frame['type'] === 'goaway')).toHaveLength(1);
     expect(dialer.status.state).toBe('closed');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'close: expected { drainMs, code, reason }, got null'],
+    [5, 'close: expected { drainMs, code, reason }, got 5'],
+    [{ drainMs: -1 }, 'drainMs: expected a number of at least 0, got -1'],
+  ])('refuses %p as options, and goes on', (options, message) => {
+    const { dialer } = pair();
+    expect(() => dialer.close(options as CloseOptions)).toThrow(new TypeError(message));
+    expect(dialer.status.state).toBe('open');
   });
 
   it.each<[string, number, number, number]>([

@@ -128,10 +128,25 @@ describe('the hello of a dialer', () => {
     const outcome = settled(peer.request('p'));
     await time.advance(3_000);
     await expect(peer.opened).rejects.toMatchObject(error);
-    expect(await outcome).toEqual({ error: expect.objectContaining({ code: expect.any(String) }) });
+    // Nothing of the call has left, whatever became of the hello's stream.
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
+    expect(await settled(peer.request('late'))).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
     expect(reasons).toHaveLength(1);
     expect(reasons[0]).toMatchObject({ willRetry: false });
     expect(time.isOver()).toBe(true);
+  });
+
+  it('that was refused is the cause of what the calls behind it fail with', async () => {
+    const { peer } = greeted({ hello: () => ({}) }, { onHello: () => Promise.reject(new Error('bad token')) });
+    const outcome = settled(peer.request('p'));
+    await time.advance(3_000);
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        name: 'ConnectError',
+        message: 'the hello has failed: bad token',
+        cause: expect.objectContaining({ code: 'REMOTE', streamId: 1 }),
+      }),
+    });
   });
 
   it('that was refused is said again by the reconnect helper, within its budget', async () => {

@@ -167,6 +167,15 @@ describe('a peer', () => {
     await time.advance(100);
   });
 
+  it('rejects a ping of a peer that was closed with how that ended', async () => {
+    const { dialer } = createPair();
+    void dialer.close();
+    await time.advance();
+    expect(await settled(dialer.ping())).toEqual({
+      error: expect.objectContaining({ code: 'CONNECTION_LOST', reason: await dialer.closed }),
+    });
+  });
+
   it.each<[string, ConnectOptions]>([
     ['while connecting', {}],
     ['on a peer that dials on its first call', { lazy: true }],

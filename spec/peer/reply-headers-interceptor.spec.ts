@@ -51,6 +51,57 @@ describe('a reply-headers interceptor', () => {
     expect(sent.slice(1).every((frame) => frame['headers'] === undefined)).toBe(true);
   });
 
+  it.each<[string, (stream: Stream) => unknown]>([
+    ['send', (stream) => stream.send('inner')],
+    ['reply', (stream) => stream.reply('inner')],
+    ['end', (stream) => stream.end()],
+    [
+      'sendHeaders',
+      (stream) => {
+        stream.sendHeaders({ inner: 1 });
+      },
+    ],
+  ])('that sends on its stream is told so in %s, and asked once', async (_call, sendInside) => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    const refusals: unknown[] = [];
+    acceptor.interceptReplyHeaders((headers, stream) => {
+      headers['asked'] = true;
+      expect(() => sendInside(stream)).toThrow(TypeError);
+      refusals.push(stream.phase);
+    });
+    acceptor.onStream((_, stream) => stream.reply('outer'));
+    const answer = settled(dialer.request('p'));
+    await time.advance();
+    expect(await answer).toEqual({ value: 'outer' });
+    expect(refusals).toEqual(['halfClosedRemote']);
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true, headers: { asked: true }, payload: 'outer' }]);
+  });
+
+  it('that sends on its stream and lets the error out fails the call that asked it, and is asked again by the next', async () => {
+    const { dialer, acceptor } = createPair();
+    let asked = 0;
+    acceptor.interceptReplyHeaders((_headers, stream) => {
+      if (++asked === 1) void stream.send('inner');
+    });
+    const errors: unknown[] = [];
+    acceptor.onStream((_, stream) => {
+      try {
+        void stream.send('outer');
+      } catch (error) {
+        errors.push(error);
+      }
+      return stream.reply('next');
+    });
+    const answer = settled(dialer.request('p'));
+    await time.advance();
+    expect(await answer).toEqual({ value: 'next' });
+    expect(errors).toEqual([
+      new TypeError('expected a reply-headers interceptor to send nothing on its stream, whose first frame it is asked about, got a send'),
+    ]);
+    expect(asked).toBe(2);
+  });
+
   it('is not asked again where a call that brings no headers found none', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];

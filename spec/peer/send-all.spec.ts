@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { concat, firstValueFrom, of, Subject, throwError, timer, toArray } from 'rxjs';
+import { concat, firstValueFrom, NEVER, of, Subject, throwError, timer, toArray } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { ResetError } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { endless } from '../support/endless.js';
 import { CODECS, framesOf } from '../support/peer-frames.js';
-import { progressOf } from '../support/peer-outcome.js';
+import { progressOf, settled } from '../support/peer-outcome.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
@@ -132,6 +132,20 @@ describe('sendAll', () => {
     await stream.sendAll([1], { end });
     expect(sent.at(-1)).toEqual(ended ? { type: 'data', stream: 1, end: true } : { type: 'data', stream: 1, payload: 1 });
     expect(stream.phase).toBe(ended ? 'halfClosedLocal' : 'open');
+  });
+
+  it.each<[string, ObservableInput<unknown>]>([
+    ['values', ['lost']],
+    ['an Observable that never emits', NEVER],
+  ])('tells of %s that nothing is taken on a stream that has ended on both sides', async (_what, input) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.reply('done'));
+    const stream = dialer.open('p', { end: true });
+    await time.advance();
+    expect([stream.phase, stream.cause]).toEqual(['closed', { how: 'ended' }]);
+    expect(await settled(stream.sendAll(input))).toEqual({
+      error: expect.objectContaining({ code: 'PROTOCOL', message: 'stream 1: expected nothing to be sent after the end' }),
+    });
   });
 
   it('takes the trailers with the end', async () => {

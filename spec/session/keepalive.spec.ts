@@ -286,6 +286,23 @@ describe('the keepalive', () => {
   );
 
   it(
+    'asks anew when the page wakes up after an answer, however short the time since the ping',
+    inTime((time) => {
+      const rig = watched();
+      time.advance(20_000);
+      const [ping] = rig.news.filter(({ type }) => type === 'ping');
+      time.advance(100);
+      rig.receive({ type: 'pong', nonce: String(ping?.['nonce']) });
+      time.advance(2_000);
+      rig.session.watchdog.probeNow();
+      time.advance(9_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe(DEAD);
+    }),
+  );
+
+  it(
     'can be switched off',
     inTime((time) => {
       const rig = watched({ keepalive: null });

@@ -1,4 +1,4 @@
-import { checkNumber, checkReset } from '../wire/check.js';
+import { checkNumber, checkObject, checkReset } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */
@@ -19,7 +19,9 @@ export interface ResolvedClose {
 }
 
 /** @throws TypeError naming the option */
-export function resolveClose({ drainMs = 0, code = ResetCode.NO_ERROR, reason = '' }: CloseOptions): ResolvedClose {
+export function resolveClose(options: CloseOptions): ResolvedClose {
+  checkObject('close', options, '{ drainMs, code, reason }');
+  const { drainMs = 0, code = ResetCode.NO_ERROR, reason = '' } = options;
   checkNumber('drainMs', drainMs);
   checkReset('close', code, reason);
   return { drainMs, code, reason };

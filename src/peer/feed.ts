@@ -25,7 +25,7 @@ export interface FeedOptions {
  * the queue drains, other Observables push.
  *
  * Completes when all has been accepted, and where the remote needs no more (NO_ERROR). Errors with the input's error, after
- * the stream was reset with it, or with what ended the stream. Unsubscribing before cancels the stream.
+ * the stream was reset with it, with what ended the stream, or with a ProtocolError where it has ended on both sides before. Unsubscribing before cancels the stream.
  */
 export function feed(stream: StreamCore, input: Input<unknown>, { end = true, overflow = 'buffer' }: FeedOptions = {}): Observable<never> {
   const fed$ = new Observable<never>((subscriber) => {
@@ -37,7 +37,9 @@ export function feed(stream: StreamCore, input: Input<unknown>, { end = true, ov
     if (stream.cause === null) subscriber.add(pump(input, new StreamOutlet(stream, subscriber, end), overflow));
     else {
       decline(input);
-      stopped(stream, subscriber);
+      // Whoever ended it did not wait for this.
+      if (stream.cause.how === 'ended') subscriber.error(stream.outbox.refusal());
+      else stopped(stream, subscriber);
     }
   });
   return fed$.pipe(

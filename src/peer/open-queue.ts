@@ -9,7 +9,7 @@ import type { StreamLine } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
 import { runAll } from '../session/waiters.js';
 import type { Message } from '../wire/codec.js';
-import { QueueOverflowError } from '../wire/errors.js';
+import { ConnectError, QueueOverflowError, StreamError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { LazySet } from '../wire/lazy.js';
@@ -89,21 +89,29 @@ export class OpenQueue {
   failAll(cause: CloseCause, error: AnyMuxError | null): void {
     const waiting = [...this.#streams];
     warnOfForgotten(waiting, 'the peer ended before there was a connection (await peer.opened first)');
-    for (const stream of waiting) stream.fail(cause, error);
+    for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
   /** Ends a stream that comes when no connection ever will, with what the last dial failed with, if that is why. */
   refuse(stream: QueuedStream, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
-    if (status.state === 'closed' && status.error !== null) stream.fail({ how: 'lost', reason: status.reason }, status.error);
-    else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+    if (status.state === 'closed' && status.error !== null) {
+      const cause: CloseCause = { how: 'lost', reason: status.reason };
+      stream.fail(cause, errorOfQueued(cause, status.error));
+    } else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
   #enqueue(stream: QueuedStream): QueuedStream {
     this.#streams.add(stream);
     return stream;
   }
+}
+
+/** What a stream fails with that waits for a connection. An error of the hello's stream speaks of that stream alone: here it is the cause. */
+function errorOfQueued(cause: CloseCause, error: AnyMuxError | null): AnyMuxError | null {
+  if (cause.how !== 'lost' || !(error instanceof StreamError)) return error;
+  return new ConnectError(`the hello has failed: ${error.message}`, { reason: cause.reason, cause: error });
 }
 
 /** Any other call is told by its own error. */

@@ -30,11 +30,8 @@ export class Outbox {
   begun: boolean;
   /** Whether a value or the end of this side was accepted. */
   replied = false;
-  /**
-   * Whether the reply-headers interceptors have run in a `sendHeaders` that had nothing to send; they do not run again for a value
-   * without headers.
-   */
-  #intercepted = false;
+  /** Of the reply-headers interceptors. `done`: in a `sendHeaders` that had nothing to send; they do not run again for a value without headers. */
+  #interceptors: 'due' | 'running' | 'done' = 'due';
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
@@ -47,9 +44,9 @@ export class Outbox {
 
   /** @throws what an interceptor or the codec throws */
   sendHeaders(headers?: MetadataInput): void {
-    if (this.begun || this.#refusal() !== null) return;
+    if (this.begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
-    this.#intercepted = true;
+    this.#interceptors = 'done';
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
@@ -82,7 +79,7 @@ export class Outbox {
   }
 
   #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
-    const refusal = this.#refusal();
+    const refusal = this.refusal();
     if (refusal !== null) return refusal;
     const { codec } = this.stream.peerCore;
     // An end takes no room, and must not destroy the answer before it.
@@ -108,7 +105,7 @@ export class Outbox {
   }
 
   /** Why nothing can be sent any more, or `null`. */
-  #refusal(): Error | null {
+  refusal(): Error | null {
     const { stream } = this;
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;
@@ -147,15 +144,30 @@ export class Outbox {
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
     const { peerCore, local } = this.stream;
-    if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#intercepted)) return null;
+    if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#interceptors === 'done')) return null;
     const copy = copyMetadata(headers);
     if (!this.begun) {
-      if (!peerCore.hooks.replyHeaders.empty) peerCore.hooks.replying(copy, this.stream.facade);
+      if (!peerCore.hooks.replyHeaders.empty) this.#intercept(copy);
       return freezeMetadata(copy, peerCore.codec);
     }
     if (Object.keys(copy).length > 0)
       throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some after it`);
     return null;
+  }
+
+  /** Lets the interceptors change the headers of the first frame. */
+  #intercept(headers: Metadata): void {
+    if (this.#interceptors === 'running')
+      throw new TypeError(
+        'expected a reply-headers interceptor to send nothing on its stream, whose first frame it is asked about, got a send',
+      );
+    const before = this.#interceptors;
+    this.#interceptors = 'running';
+    try {
+      this.stream.peerCore.hooks.replying(headers, this.stream.facade);
+    } finally {
+      this.#interceptors = before;
+    }
   }
 
   #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {

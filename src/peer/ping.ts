@@ -10,7 +10,10 @@ const NOT_OPEN = { code: CloseCode.ABNORMAL, reason: 'the connection is not open
 export function ping(core: PeerCore): Promise<number> {
   const { lastSession, source } = core;
   if (lastSession !== null) return disown(answered(lastSession));
-  if (!source.expectsSocket) return rejected(new ConnectionLostError(NOT_OPEN));
+  if (!source.expectsSocket) {
+    const { now } = core.status;
+    return rejected(new ConnectionLostError(now.state === 'closed' ? now.reason : NOT_OPEN));
+  }
   source.ensureDialing();
   return disown(core.status.opened.then(() => ping(core)));
 }

@@ -38,7 +38,7 @@ export interface KeepaliveHost {
 export class KeepaliveTimer {
   #watching = false;
   #timer = Subscription.EMPTY;
-  /** When the probe under way was sent. */
+  /** When the last probe was sent, unless its answer has been noticed. */
   #probedAt: number | null = null;
 
   constructor(
@@ -58,7 +58,8 @@ export class KeepaliveTimer {
 
   /** Asks for a sign of life at once: the page woke up, or the network came back. */
   probeNow(): void {
-    if (this.#watching && this.#probedAt === null) this.#probe();
+    const isProbing = this.#probedAt !== null && this.host.lastSignOfLifeAt() < this.#probedAt;
+    if (this.#watching && !isProbing) this.#probe();
   }
 
   #awaitSilence(): void {

@@ -8,7 +8,7 @@ import { fullJitter } from '../full-jitter.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
-  /** Attempts after the first. Default 3. */
+  /** Attempts in a row after the first; a value starts the count anew. Default 3. */
   readonly count?: number | undefined;
   /**
    * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
