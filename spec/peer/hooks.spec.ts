@@ -119,4 +119,17 @@ describe('a frame observer', () => {
     await time.advance();
     expect(seen).toEqual(['tx open', 'encode open', 'decode data', 'rx data']);
   });
+
+  it('can change nothing of what is sent and delivered: what it writes to is a frozen copy, and the error is logged', async () => {
+    const { dialer, acceptor } = createPair();
+    for (const peer of [dialer, acceptor])
+      peer.onFrame((_direction, frame) => {
+        Object.assign(frame, { stream: 77 });
+      });
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = settled(dialer.request('p'));
+    await time.advance();
+    expect(await answer).toEqual({ value: 'p' });
+    expect(logs.errors).toHaveLength(4);
+  });
 });

@@ -107,7 +107,9 @@ export class Hooks {
 
   observed(direction: FrameDirection, frame: Frame, connection: number): void {
     if (this.frames.empty) return;
-    for (const hook of this.frames) guard('a frame observer', () => hook(direction, frame, connection));
+    // What an observer writes to its frame would be sent, or routed.
+    const seen = Object.freeze({ ...frame });
+    for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen, connection));
   }
 
   /** @param reasonNow asked for each handler: one may change it for those after it */

@@ -396,7 +396,7 @@ export class Peer {
   }
 
   /**
-   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself; in order
+   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself, as a frozen copy; in order
    * of registration. What it throws is logged.
    *
    * @returns removes it
