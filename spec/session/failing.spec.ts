@@ -11,7 +11,7 @@ const { NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM } = ResetCod
 const logs = collectLogs();
 
 const close = (rig: Rig, drainMs = 0) => {
-  rig.session.closing.drain(drainMs, NO_ERROR, '');
+  rig.session.drain(drainMs, NO_ERROR, '');
 };
 
 describe('a connection that cannot go on', () => {

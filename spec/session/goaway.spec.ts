@@ -9,7 +9,7 @@ const refused = (reason = 'the remote is going away') => ({ how: 'reset', by: 'l
 
 describe('a goaway of this side', () => {
   const drain = (rig: Rig) => {
-    rig.session.closing.drain(1_000, NO_ERROR, 'restart');
+    rig.session.drain(1_000, NO_ERROR, 'restart');
   };
 
   it('names the highest stream of the remote whose handler was invoked', () => {
@@ -158,7 +158,7 @@ describe('a goaway of the remote', () => {
     inTime<[string, number, number]>((time, _what, drainMs, closesAt) => {
       const rig = new Rig();
       rig.open();
-      rig.session.closing.drain(drainMs, NO_ERROR, '');
+      rig.session.drain(drainMs, NO_ERROR, '');
       rig.receive({ type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 });
       time.advance(closesAt - 1);
       expect(rig.transport.closes).toEqual([]);

@@ -84,7 +84,7 @@ class Side {
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();
     else if (act === 'break') this.codec.breaks = true;
-    else if (act === 'drain') rig.session.closing.drain(choice, ResetCode.NO_ERROR, '');
+    else if (act === 'drain') rig.session.drain(choice, ResetCode.NO_ERROR, '');
     else if (holder === undefined || holder.live.sealed) return;
     else if (act === 'send') this.#send(holder, { payload });
     else if (act === 'end') this.#send(holder, choice % 2 === 0 ? { end: true } : { payload, end: true });

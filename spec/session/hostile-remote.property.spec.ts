@@ -85,7 +85,7 @@ describe('a hostile remote', () => {
             else if ('type' in step) rig.receive(step.type === 'open' && step.stream === null ? { ...step, stream: (lastId += 2) } : step);
             else if (step.local === 'fill') rig.transport.bufferedAmount = FULL;
             else if (step.local === 'empty') rig.transport.drainTo(0);
-            else if (step.local === 'drain') rig.session.closing.drain(1_000, ResetCode.NO_ERROR, '');
+            else if (step.local === 'drain') rig.session.drain(1_000, ResetCode.NO_ERROR, '');
             else if (step.local === 'open') locals.push(...(rig.session.acceptsStreams ? [rig.open({ payload: 'mine' })] : []));
             else {
               const holder = holders().find(({ live }) => !live.sealed);

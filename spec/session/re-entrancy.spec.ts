@@ -164,7 +164,7 @@ describe('a holder that is told', () => {
       rig.send(stream, { payload: 'answer' });
       rig.open({ payload: 'push', end: true }, true);
       stream.live.reset('user', CANCEL, 'enough');
-      rig.session.closing.drain(0, NO_ERROR, '');
+      rig.session.drain(0, NO_ERROR, '');
     };
     rig.receive({ type: 'data', stream: 1, payload: 'question', end: true });
     expect(sentAndSeen(rig)).toEqual(['data 1 answer', 'open 2 push', 'reset 1 8', 'goaway  0']);

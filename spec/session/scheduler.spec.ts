@@ -32,7 +32,7 @@ describe('the two lanes', () => {
     rig.open({ payload: 'data' });
     rig.session.control.ping(nothing, nothing);
     rig.receive({ type: 'ping', nonce: 'theirs' });
-    rig.session.closing.drain(1000, ResetCode.NO_ERROR, '');
+    rig.session.drain(1000, ResetCode.NO_ERROR, '');
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['ping', 'pong', 'goaway', 'open']);
   });

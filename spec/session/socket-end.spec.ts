@@ -53,7 +53,7 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
   [
     'a drain',
     (rig) => {
-      rig.session.closing.drain(60_000, NO_ERROR, '');
+      rig.session.drain(60_000, NO_ERROR, '');
     },
   ],
   [
@@ -61,10 +61,10 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
     (rig) => {
       rig.transport.bufferedAmount = MIB;
       rig.send(rig.held(1), { payload: 'a' });
-      rig.session.closing.drain(0, NO_ERROR, '');
+      rig.session.drain(0, NO_ERROR, '');
     },
   ],
-  ['the closing handshake', (rig) => rig.session.closing.drain(0, NO_ERROR, '')],
+  ['the closing handshake', (rig) => rig.session.drain(0, NO_ERROR, '')],
   ['a failure', (rig) => rig.transport.receive('{')],
 ];
 
@@ -88,9 +88,9 @@ describe('a socket that ends', () => {
       const sent = rig.transport.sent.length;
       rig.transport.drainTo(0);
       rig.transport.nextTurn();
-      rig.session.watchdog.probeNow();
+      rig.session.probe();
       rig.session.fail(ConnectionFault.tooMuch('late'));
-      rig.session.closing.drain(60_000, NO_ERROR, '');
+      rig.session.drain(60_000, NO_ERROR, '');
       rig.session.control.ping(
         () => undefined,
         () => undefined,

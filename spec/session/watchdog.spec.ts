@@ -14,7 +14,7 @@ const KEEPALIVE = { idleMs: 20_000, timeoutMs: 10_000 };
 /** A rig that has said goodbye: its close frame is out, and the socket does not end. */
 const closing = (limits: Partial<Limits> = {}): Rig => {
   const rig = new Rig({ limits });
-  rig.session.closing.drain(0, NO_ERROR, '');
+  rig.session.drain(0, NO_ERROR, '');
   expect(rig.transport.closes).toHaveLength(1);
   return rig;
 };
@@ -175,7 +175,7 @@ describe('a closing socket', () => {
       const rig = new Rig();
       rig.transport.bufferedAmount = 100_000;
       rig.session.watchdog.lastSignOfLifeAt();
-      rig.session.closing.drain(0, NO_ERROR, '');
+      rig.session.drain(0, NO_ERROR, '');
       for (let n = 0; n < 3; n++) {
         time.advance(1_900);
         move(rig);
@@ -197,7 +197,7 @@ describe('a closing socket', () => {
       const rig = new Rig();
       rig.transport.bufferedAmount = held;
       rig.session.watchdog.lastSignOfLifeAt();
-      rig.session.closing.drain(0, NO_ERROR, '');
+      rig.session.drain(0, NO_ERROR, '');
       for (let at = 1_000; at < ms; at += 1_000) {
         time.advance(1_000);
         rig.receive({ type: 'later' });
@@ -224,7 +224,7 @@ describe('a closing socket', () => {
       const rig = new Rig({ limits: { pauseBytes: 1 } });
       rig.remote(1).live.keep(1);
       expect(rig.transport.paused).toBe(true);
-      rig.session.closing.drain(0, NO_ERROR, '');
+      rig.session.drain(0, NO_ERROR, '');
       expect(rig.transport.paused).toBe(false);
       time.advance(2_000);
       expect(rig.transport.terminated).toBe(STUCK);
@@ -351,7 +351,7 @@ describe('timers', () => {
   it('there is one for a keepalive that is asked to probe at once, again and again', () => {
     const nag = (rig: Rig) => {
       interval(1_100).subscribe(() => {
-        rig.session.watchdog.probeNow();
+        rig.session.probe();
       });
     };
     // Whoever nags has a timer too.

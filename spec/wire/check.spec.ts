@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject } from '../../src/wire/check.js';
+import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject, checkReset } from '../../src/wire/check.js';
 
 describe('checkNumber', () => {
   it.each([
@@ -64,5 +64,25 @@ describe('checkObject', () => {
     expect(() => {
       checkObject('keepalive', true, 'false or { idleMs, timeoutMs }');
     }).toThrow(new TypeError('keepalive: expected false or { idleMs, timeoutMs }, got true'));
+  });
+});
+
+describe('checkReset', () => {
+  it.each([0, -1, 300])('accepts the code %p with a string', (code) => {
+    expect(() => {
+      checkReset('reset', code, '');
+    }).not.toThrow();
+  });
+
+  it.each<[unknown, unknown, string]>([
+    [1.5, 'x', 'reset: expected an integer for a code, got 1.5'],
+    [2 ** 53, 'x', 'reset: expected an integer for a code, got 9007199254740992'],
+    ['8', 'x', "reset: expected an integer for a code, got '8'"],
+    [8, null, 'reset: expected a string for a reason, got object'],
+    [8, 5, 'reset: expected a string for a reason, got number'],
+  ])('refuses code %p with reason %p', (code, reason, message) => {
+    expect(() => {
+      checkReset('reset', code, reason);
+    }).toThrow(new TypeError(message));
   });
 });

@@ -396,8 +396,8 @@ export class Peer {
   }
 
   /**
-   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself, as a frozen copy; in order
-   * of registration. What it throws is logged.
+   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself; in order
+   * of registration. The frame is a frozen copy. What it throws is logged.
    *
    * @returns removes it
    * @throws TypeError unless it is a function

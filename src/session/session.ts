@@ -185,7 +185,7 @@ export class Session {
 
   /** A frame whose turn it is to be written, or `null` for one that does not concern the remote. */
   #leaves(frame: Frame): Frame | null {
-    if (frame.type === 'open') this.streams.get(frame.stream ?? 0)?.openLeaving();
+    if (frame.type === 'open') this.streams.get(Number(frame.stream))?.openLeaving();
     if (!this.outbox.isForRemote(frame)) return null;
     this.owner.observed(this, 'tx', frame);
     return frame;
