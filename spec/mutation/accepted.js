@@ -198,7 +198,10 @@ export const ACCEPTED = [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/frame-outbox.ts', [{ code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' }]),
+  ...of('src/session/frame-outbox.ts', [
+    { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
+    { code: 'this.#pipeline?.next', why: 'a session subscribes to the pipeline before anything is sent' },
+  ]),
   ...of('src/session/write-progress.ts', [
     { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
   ]),
