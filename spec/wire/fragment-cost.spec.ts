@@ -5,7 +5,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
-import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isUnescaped } from '../../src/wire/fragment-cost.js';
+import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isPlain } from '../../src/wire/fragment-cost.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
@@ -41,7 +41,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
       fc.property(awkwardText(80), fc.nat(40), fc.integer({ min: -3, max: 90 }), (value, start, budget) => {
         const text = JSON.stringify(value);
         const from = edgeBefore(text, Math.min(start, text.length));
-        const end = fragmentCut(text, from, budget);
+        const { end } = fragmentCut(text, from, budget);
         expect(edgeBefore(text, end)).toBe(end);
         expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(Math.max(budget, 0));
         if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
@@ -58,7 +58,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['the last of three bytes', '\uffff', 4],
     ['the first of four bytes', '\u{10000}', 3],
   ])('counts a character by its bytes: %s', (_what, character, fitting) => {
-    expect(fragmentCut(character.repeat(20), 0, 12)).toBe(fitting * character.length);
+    expect(fragmentCut(character.repeat(20), 0, 12).end).toBe(fitting * character.length);
   });
 
   it.each([
@@ -74,15 +74,15 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['a header of 5', 65_539, 65_536],
     ['all there is', 1e9, 70_000],
   ])('cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
-    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget) - 10).toBe(length);
+    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget).end - 10).toBe(length);
   });
 
   it.each([254, 255, 256, 257, 65_535, 65_536])('agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
     const codec = new MsgpackCodec();
     const size = (bytes: number): number => encodedLength(codec.encode({ type: 'data', fragment: new ArrayBuffer(bytes) }));
     const grown = size(length) - size(0);
-    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown)).toBe(length);
-    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown - 1)).toBe(length - 1);
+    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown).end).toBe(length);
+    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown - 1).end).toBe(length - 1);
   });
 });
 
@@ -339,16 +339,16 @@ describe('a slice that needs no escapes', () => {
   ])('is noted where it is cut: %s', (_, payload, plain) => {
     const slices = slicesFor(new JsonCodec(), payload).slice(1, -1);
     expect(slices.length).toBeGreaterThan(0);
-    expect(new Set(slices.map(isUnescaped))).toEqual(new Set([plain]));
+    expect(new Set(slices.map(isPlain))).toEqual(new Set([plain]));
   });
 
   it('is noted of the frame that was cut, not of one that looks like it', () => {
     const [, slice] = slicesFor(new JsonCodec(), 'abc '.repeat(60));
-    expect(slice !== undefined && isUnescaped(slice)).toBe(true);
-    expect(isUnescaped({ ...slice, type: 'data' })).toBe(false);
+    expect(slice !== undefined && isPlain(slice)).toBe(true);
+    expect(isPlain({ ...slice, type: 'data' })).toBe(false);
   });
 
   it('is not noted for a codec whose costs are its own', () => {
-    expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isUnescaped)).toBe(false);
+    expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isPlain)).toBe(false);
   });
 });

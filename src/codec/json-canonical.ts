@@ -1,6 +1,7 @@
 import { payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { isTooDeep } from './depth.js';
+import { parseJson } from './json-text.js';
 
 // How every implementation begins a frame that opens a stream or carries data; so many digits are always a safe integer.
 const HEAD = /\{"type":"(?:data|open)","stream":[1-9]\d{0,14}(?:,"end":true)?,"payload":/y;
@@ -24,7 +25,7 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
   const text = message.slice(HEAD.lastIndex, -1);
   let payload: unknown;
   try {
-    payload = JSON.parse(text);
+    payload = parseJson(text);
   } catch {
     // There is more than a payload, or something is wrong with it.
     return null;

@@ -1,12 +1,13 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
-import { declareFragmentCost, isUnescaped } from '../wire/fragment-cost.js';
+import { declareFragmentCost, isPlain } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isTooDeep } from './depth.js';
 import { decodeCanonical } from './json-canonical.js';
 import { isJsonReady } from './json-ready.js';
+import { parseJson, quote } from './json-text.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 
@@ -109,7 +110,7 @@ function envelope(frame: Frame, payload: string | null): string {
   if (frame.end === true) json += ',"end":true';
   if (frame.fragment != null) {
     const fragment = text(frame.fragment, 'the fragment');
-    json += `,"fragment":${isUnescaped(frame) ? `"${fragment}"` : quote(fragment)}`;
+    json += `,"fragment":${isPlain(frame) ? `"${fragment}"` : quote(fragment)}`;
   }
   if (frame.headers != null) json += `,"headers":${JSON.stringify(metadataCopy(frame.headers, 'headers', JSON_DIALECT))}`;
   if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;
@@ -119,13 +120,6 @@ function envelope(frame: Frame, payload: string | null): string {
   if (frame.reason != null) json += `,"reason":${quote(frame.reason)}`;
   if (frame.trailers != null) json += `,"trailers":${JSON.stringify(metadataCopy(frame.trailers, 'trailers', JSON_DIALECT))}`;
   return `${json}}`;
-}
-
-// Most text has nothing to escape: then it is not copied, which for a long one costs a third of writing it.
-const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
-
-function quote(value: string): string {
-  return NEEDS_NO_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
 function finite(value: number, field: string): number {
@@ -150,7 +144,7 @@ function parse(message: Message, levels: number): unknown {
 
 function parseText(message: string): unknown {
   try {
-    return JSON.parse(message);
+    return parseJson(message);
   } catch {
     // Without a cause: its message quotes the text.
     throw new ProtocolError(`codec 'json': expected JSON, got ${message.length} characters that are not`);

@@ -1,7 +1,8 @@
 import type { Message } from '../wire/codec.js';
+import { isPlain } from '../wire/fragment-cost.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
-import { chargeOfPart, MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
+import { chargeOf, chargeOfPart, MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 
@@ -73,7 +74,7 @@ export class StreamQueue {
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
     if (this.#slices === null || this.#slices.done) this.#advance(front);
-    else this.#charge(front, Math.min(front.bytes, chargeOfPart(encodedPartOf(slice))));
+    else this.#charge(front, Math.min(front.bytes, chargeOfSlice(slice)));
     return slice;
   }
 
@@ -99,6 +100,12 @@ export class StreamQueue {
     front.bytes -= bytes;
     this.#bytes -= bytes;
   }
+}
+
+/** A plain slice has as many bytes as units, and need not be measured. */
+function chargeOfSlice(slice: Frame): number {
+  const part = encodedPartOf(slice);
+  return typeof part === 'string' && isPlain(slice) ? chargeOf(part.length) : chargeOfPart(part);
 }
 
 function weighed(frame: OutgoingFrame): Waiting {

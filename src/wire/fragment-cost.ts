@@ -19,14 +19,22 @@ export function hasFragmentCost(codec: Codec): boolean {
   return DECLARED.has(Object.getPrototypeOf(codec) as object) && !Object.hasOwn(codec, 'encode');
 }
 
+/** The longest slice that fits. */
+export interface FragmentCut {
+  /** Where it ends. */
+  readonly end: number;
+  /** Whether it is text in which nothing has to be escaped, and each unit takes one byte. */
+  readonly plain: boolean;
+}
+
 /**
- * Where the longest slice from `from` ends that adds at most `budget` bytes to an envelope with an empty fragment: what
+ * The longest slice from `from` that adds at most `budget` bytes to an envelope with an empty fragment: what
  * stands within the quotes of a JSON string, or the bytes of a msgpack `bin` and what its header grows by.
  *
  * Text is taken to be JSON: it holds neither control characters nor lone surrogates, since JSON escapes them itself.
  */
-export function fragmentCut(encoded: Message, from: number, budget: number): number {
-  return typeof encoded === 'string' ? textCut(encoded, from, budget) : bytesCut(encoded, from, budget);
+export function fragmentCut(encoded: Message, from: number, budget: number): FragmentCut {
+  return typeof encoded === 'string' ? textCut(encoded, from, budget) : { end: bytesEnd(encoded, from, budget), plain: false };
 }
 
 /**
@@ -39,19 +47,19 @@ export function envelopeBound(frame: Frame): number {
   return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_QUOTED_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
 }
 
-/** Notes that a fragment frame's slice, of JSON text, stands within quotes as it is: nothing in it has to be escaped. Told by SliceForm, asked by JsonCodec. */
-export function markUnescaped(frame: Frame): void {
-  UNESCAPED.add(frame);
+/** Notes that the slice of a fragment frame is {@link FragmentCut.plain}: to look at it again would cost as much as sending it. */
+export function markPlain(frame: Frame): void {
+  PLAIN.add(frame);
 }
 
-/** Whether {@link markUnescaped} was told of a frame: to look at its text again would cost as much as sending it. */
-export function isUnescaped(frame: Frame): boolean {
-  return UNESCAPED.has(frame);
+/** Whether {@link markPlain} was told of a frame. */
+export function isPlain(frame: Frame): boolean {
+  return PLAIN.has(frame);
 }
 
-function textCut(encoded: string, from: number, budget: number): number {
+function textCut(encoded: string, from: number, budget: number): FragmentCut {
   const reach = Math.max(from, Math.min(from + budget, encoded.length));
-  if (isOneByteEach(encoded.slice(from, reach))) return reach;
+  if (isPlainJson(encoded.slice(from, reach))) return { end: reach, plain: true };
   let end = from;
   for (let left = budget; end < encoded.length;) {
     const bytes = quotedBytes(encoded, end);
@@ -59,11 +67,11 @@ function textCut(encoded: string, from: number, budget: number): number {
     if (left < 0) break;
     end += bytes === 4 ? 2 : 1;
   }
-  return end;
+  return { end, plain: false };
 }
 
-/** Whether each unit of JSON text takes one byte between quotes: by three native searches, many times faster than any walk or pattern. */
-export function isOneByteEach(text: string): boolean {
+/** By three native searches, many times faster than any walk or pattern. */
+function isPlainJson(text: string): boolean {
   return !text.includes('"') && !text.includes('\\') && encodedLength(text) === text.length;
 }
 
@@ -75,7 +83,7 @@ function quotedBytes(text: string, at: number): number {
 }
 
 // The header of a bin is 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5; the empty one's 2 are in the envelope.
-function bytesCut(encoded: ArrayBuffer, from: number, budget: number): number {
+function bytesEnd(encoded: ArrayBuffer, from: number, budget: number): number {
   const most = Math.max(Math.min(budget, 0xff), Math.min(budget - 1, 0xffff), budget - 3, 0);
   return Math.min(from + most, encoded.byteLength);
 }
@@ -97,7 +105,7 @@ function entryBound(key: string, value: unknown): number {
 }
 
 const DECLARED = new WeakSet();
-const UNESCAPED = new WeakSet<Frame>();
+const PLAIN = new WeakSet<Frame>();
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MOST_BYTES_PER_QUOTED_UNIT = 6;

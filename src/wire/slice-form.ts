@@ -1,5 +1,6 @@
 import type { Codec, Message } from './codec.js';
-import { markUnescaped, fragmentCut, hasFragmentCost, isOneByteEach } from './fragment-cost.js';
+import { fragmentCut, hasFragmentCost, markPlain } from './fragment-cost.js';
+import type { FragmentCut } from './fragment-cost.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
@@ -34,8 +35,8 @@ export class SliceForm {
   }
 
   /** The fragment frame of this form around a slice. */
-  around(fragment: Message): CompleteFrame {
-    const { frame, codec } = this.#source;
+  around(fragment: Message, plain = false): CompleteFrame {
+    const { frame } = this.#source;
     const { first, last } = this.#place;
     const slice = {
       type: frame.type,
@@ -51,7 +52,7 @@ export class SliceForm {
       nonce: frame.nonce ?? null,
       last_stream: frame.last_stream ?? null,
     };
-    if (typeof fragment === 'string' && hasFragmentCost(codec) && isOneByteEach(fragment)) markUnescaped(slice);
+    if (plain) markPlain(slice);
     return slice;
   }
 
@@ -60,20 +61,22 @@ export class SliceForm {
     return encodedLength(this.#source.codec.encode(this.around(fragment)));
   }
 
-  /** Whether everything from `from` on fits. */
-  holdsFrom(from: number): boolean {
+  /** Everything from `from` on; `null` where it does not fit. */
+  restFrom(from: number): FragmentCut | null {
     const { codec, encodedPayload } = this.#source;
     const end = payloadEnd(encodedPayload);
     // With a declared cost each unit takes a byte or more: a rest that is longer than the room needs no walk.
     const least = hasFragmentCost(codec) ? end - from : 0;
-    return least <= this.#roomLeft() && this.reachFrom(from) === end;
+    if (least > this.#roomLeft()) return null;
+    const cut = this.cutFrom(from);
+    return cut.end === end ? cut : null;
   }
 
-  /** Where the fullest slice from `from` ends; `from` itself when not even one unit fits. */
-  reachFrom(from: number): number {
+  /** The fullest slice from `from`; an empty one when not even one unit fits. */
+  cutFrom(from: number): FragmentCut {
     const { codec, encodedPayload } = this.#source;
     const cut = fragmentCut(encodedPayload, from, this.#roomLeft());
-    return hasFragmentCost(codec) ? cut : this.#search(from, cut);
+    return hasFragmentCost(codec) ? cut : { end: this.#search(from, cut.end), plain: false };
   }
 
   #roomLeft(): number {

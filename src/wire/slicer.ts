@@ -83,21 +83,22 @@ export class Slicer {
     const from = this.#position;
     const end = payloadEnd(encodedPayload);
     const closing = from === 0 ? this.#forms.only : this.#forms.last;
-    if (closing.holdsFrom(from)) {
+    const rest = closing.restFrom(from);
+    if (rest !== null) {
       this.#done = true;
-      return closing.around(encodedPayload.slice(from));
+      return closing.around(encodedPayload.slice(from), rest.plain);
     }
     if (from === end) {
       throw this.#tooBig('the closing fragment', `${closing.bytesAround(encodedPayload.slice(end))} without any payload`);
     }
     const form = from === 0 ? this.#forms.first : this.#forms.middle;
-    const to = form.reachFrom(from);
+    const { end: to, plain } = form.cutFrom(from);
     if (to === from) {
       const unit = encodedPayload.slice(from, unitEnd(encodedPayload, from));
       throw this.#tooBig('a fragment with one unit of the payload', String(form.bytesAround(unit)));
     }
     this.#position = to;
-    return form.around(encodedPayload.slice(from, to));
+    return form.around(encodedPayload.slice(from, to), plain);
   }
 
   #tooBig(what: string, bytes: string): ProtocolError {

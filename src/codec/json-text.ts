@@ -1,0 +1,58 @@
+/** Writes a text as JSON does. Most have nothing to escape, and are not copied then: for a long one that is a third of the work. */
+export function quote(text: string): string {
+  return isUnescaped(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/**
+ * Parses JSON; a long string with nothing escaped in it is cut out of its quotes.
+ *
+ * @throws SyntaxError as `JSON.parse` does
+ */
+export function parseJson(json: string): unknown {
+  if (json.length > LONG_UNITS && json.startsWith('"') && json.endsWith('"')) {
+    const text = json.slice(1, -1);
+    if (isUnescaped(text)) return text;
+  }
+  return JSON.parse(json);
+}
+
+/** Whether JSON writes a text as it is, within quotes. */
+function isUnescaped(text: string): boolean {
+  return text.length < LONG_UNITS ? UNESCAPED.test(text) : isLongUnescaped(text);
+}
+
+const UNESCAPED = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+/** From here on, in UTF-16 units, what is set up for a long text has paid for itself. */
+const LONG_UNITS = 1_024;
+
+// Native calls, and four bytes at a time in between, take a third of the time of the pattern.
+function isLongUnescaped(text: string): boolean {
+  for (let from = 0; from < text.length; from += PIECE) {
+    const piece = text.slice(from, from + PIECE);
+    const { written } = ENCODER.encodeInto(piece, BYTES);
+    // More than ASCII: half of a surrogate pair may be in it.
+    if (written !== piece.length) return UNESCAPED.test(text.slice(from));
+    if (hasControl(written) || piece.includes('"') || piece.includes('\\')) return false;
+  }
+  return true;
+}
+
+/** Whether a byte of the first `size` in the buffer is below that of a space. */
+function hasControl(size: number): boolean {
+  BYTES.fill(SPACE, size);
+  let borrowed = 0;
+  for (let at = 0; at < size; at += 4) {
+    const four = WORDS.getInt32(at);
+    borrowed |= (four - FOUR_SPACES) & ~four;
+  }
+  return (borrowed & FOUR_TOP_BITS) !== 0;
+}
+
+const SPACE = 0x20;
+const FOUR_SPACES = 0x20202020;
+const FOUR_TOP_BITS = 0x80808080;
+const PIECE = 8_192;
+const ENCODER = new TextEncoder();
+const BYTES = new Uint8Array(PIECE);
+const WORDS = new DataView(BYTES.buffer);
