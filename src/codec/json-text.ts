@@ -9,7 +9,7 @@ export function quote(text: string): string {
  * @throws SyntaxError as `JSON.parse` does
  */
 export function parseJson(json: string): unknown {
-  if (json.length > LONG_UNITS && json.startsWith('"') && json.endsWith('"')) {
+  if (json.length >= LONG_UNITS && json.startsWith('"') && json.endsWith('"')) {
     const text = json.slice(1, -1);
     if (isUnescaped(text)) return text;
   }
@@ -32,7 +32,7 @@ function isLongUnescaped(text: string): boolean {
     const piece = text.slice(from, from + PIECE);
     const { written } = ENCODER.encodeInto(piece, BYTES);
     // More than ASCII: half of a surrogate pair may be in it.
-    if (written !== piece.length) return UNESCAPED.test(text.slice(from));
+    if (written > piece.length) return UNESCAPED.test(text.slice(from));
     if (hasControl(written) || piece.includes('"') || piece.includes('\\')) return false;
   }
   return true;
@@ -40,19 +40,22 @@ function isLongUnescaped(text: string): boolean {
 
 /** Whether a byte of the first `size` in the buffer is below that of a space. */
 function hasControl(size: number): boolean {
-  BYTES.fill(SPACE, size);
+  BYTES.fill(SPACE, size, size + WORD_BYTES);
   let borrowed = 0;
-  for (let at = 0; at < size; at += 4) {
-    const four = WORDS.getInt32(at);
-    borrowed |= (four - FOUR_SPACES) & ~four;
+  for (let at = 0; at < size; at += WORD_BYTES) {
+    const word = VIEW.getInt32(at);
+    // Sets the top bit of each byte that a space cannot be taken from without borrowing.
+    borrowed |= (word - SPACES) & ~word;
   }
-  return (borrowed & FOUR_TOP_BITS) !== 0;
+  return (borrowed & TOP_BITS) !== 0;
 }
 
+const WORD_BYTES = 4;
 const SPACE = 0x20;
-const FOUR_SPACES = 0x20202020;
-const FOUR_TOP_BITS = 0x80808080;
+const SPACES = 0x20202020;
+const TOP_BITS = 0x80808080;
 const PIECE = 8_192;
+const MOST_BYTES_PER_UNIT = 3;
 const ENCODER = new TextEncoder();
-const BYTES = new Uint8Array(PIECE);
-const WORDS = new DataView(BYTES.buffer);
+const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
+const VIEW = new DataView(BYTES.buffer);
