@@ -33,6 +33,8 @@ class CountingJson extends JsonCodec {
 
 declareFragmentCost(CountingJson);
 
+const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+
 describe('split_frame rule 3: what a slice costs in its envelope', () => {
   const quoted = (text: string): number => encodedLength(JSON.stringify(text)) - 2;
 
@@ -48,6 +50,37 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('cuts long JSON text exactly, wherever the cut falls', () => {
+    fc.assert(
+      fc.property(awkwardText(20), fc.integer({ min: 0, max: 2_100 }), fc.nat(40), fc.nat(5_000), (value, spread, start, budget) => {
+        const text = JSON.stringify(`${value}${'x'.repeat(spread)}`.repeat(4));
+        const from = edgeBefore(text, Math.min(start, text.length));
+        const { end, plain } = fragmentCut(text, from, budget);
+        expect(edgeBefore(text, end)).toBe(end);
+        expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(budget);
+        if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
+        if (plain) expect(quoted(text.slice(from, end))).toBe(end - from);
+      }),
+      { ...SEED, numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['quotes', '"', 2],
+    ['backslashes', '\\', 2],
+    ['characters of two bytes', 'é', 2],
+    ['characters of three bytes', '€', 3],
+    ['pairs of surrogates', '😀', 4],
+  ])('cuts to the byte where pieces end: %s', (_what, character, bytes) => {
+    for (const shift of ['', 'x']) {
+      for (let units = 1_020; units <= 1_028; units++) {
+        const text = `${shift}${character.repeat(3_000)}`;
+        const budget = units * bytes;
+        expect(quoted(text.slice(0, fragmentCut(text, 0, budget).end))).toBe(budget - ((budget - shift.length) % bytes));
+      }
+    }
   });
 
   it.each([

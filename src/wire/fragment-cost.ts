@@ -1,6 +1,6 @@
 import type { Codec, Message } from './codec.js';
 import type { Frame, Metadata } from './frame.js';
-import { codePointEnd, encodedLength } from './length.js';
+import { codePointEnd, edgeBefore, encodedLength } from './length.js';
 import { isPlainObject } from './plain-object.js';
 
 /**
@@ -61,13 +61,33 @@ function textCut(encoded: string, from: number, budget: number): FragmentCut {
   const reach = Math.max(from, Math.min(from + budget, encoded.length));
   if (isPlainJson(encoded.slice(from, reach))) return { end: reach, plain: true };
   let end = from;
-  for (let left = budget; end < encoded.length;) {
-    const bytes = quotedBytes(encoded, end);
+  let left = budget;
+  // Piece by piece as long as whole ones fit: to walk through a character takes ten times as long.
+  for (let to = pieceEnd(encoded, end); to > end; to = pieceEnd(encoded, end)) {
+    const bytes = quotedLength(encoded.slice(end, to));
+    if (bytes > left) break;
     left -= bytes;
-    if (left < 0) break;
+    end = to;
+  }
+  while (end < encoded.length) {
+    const bytes = quotedBytes(encoded, end);
+    if (bytes > left) break;
+    left -= bytes;
     end += bytes === 4 ? 2 : 1;
   }
   return { end, plain: false };
+}
+
+function pieceEnd(text: string, from: number): number {
+  return edgeBefore(text, Math.min(from + PIECE, text.length));
+}
+
+/** Bytes that a piece of JSON text takes between quotes. */
+function quotedLength(piece: string): number {
+  const { written } = ENCODER.encodeInto(piece, BYTES);
+  let escapes = 0;
+  for (let at = 0; at < written; at++) if (BYTES[at] === QUOTE || BYTES[at] === BACKSLASH) escapes++;
+  return written + escapes;
 }
 
 /** By three native searches, many times faster than any walk or pattern. */
@@ -106,6 +126,10 @@ function entryBound(key: string, value: unknown): number {
 
 const DECLARED = new WeakSet();
 const PLAIN = new WeakSet<Frame>();
+const PIECE = 1_024;
+const MOST_BYTES_PER_UNIT = 3;
+const ENCODER = new TextEncoder();
+const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MOST_BYTES_PER_QUOTED_UNIT = 6;
