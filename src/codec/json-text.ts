@@ -1,3 +1,5 @@
+import { MOST_BYTES_PER_UNIT } from '../wire/length.js';
+
 /** Writes a text as JSON does. Most have nothing to escape, and are not copied then: for a long one that is a third of the work. */
 export function quote(text: string): string {
   return isUnescaped(text) ? `"${text}"` : JSON.stringify(text);
@@ -55,7 +57,6 @@ const SPACE = 0x20;
 const SPACES = 0x20202020;
 const TOP_BITS = 0x80808080;
 const PIECE = 8_192;
-const MOST_BYTES_PER_UNIT = 3;
 const ENCODER = new TextEncoder();
 const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const VIEW = new DataView(BYTES.buffer);

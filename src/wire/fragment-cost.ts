@@ -1,6 +1,6 @@
 import type { Codec, Message } from './codec.js';
 import type { Frame, Metadata } from './frame.js';
-import { codePointEnd, edgeBefore, encodedLength } from './length.js';
+import { codePointEnd, edgeBefore, encodedLength, MOST_BYTES_PER_UNIT } from './length.js';
 import { isPlainObject } from './plain-object.js';
 
 /**
@@ -127,7 +127,6 @@ function entryBound(key: string, value: unknown): number {
 const DECLARED = new WeakSet();
 const PLAIN = new WeakSet<Frame>();
 const PIECE = 1_024;
-const MOST_BYTES_PER_UNIT = 3;
 const ENCODER = new TextEncoder();
 const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const QUOTE = 0x22;

@@ -86,5 +86,6 @@ function splitsPair(text: string, at: number): boolean {
 
 /** Holds the text of any honest message: one call counts it. */
 const CHUNK_UNITS = 65_536;
-const MOST_BYTES_PER_UNIT = 3;
+/** UTF-8 bytes that one UTF-16 unit of a text takes at most. */
+export const MOST_BYTES_PER_UNIT = 3;
 const utf8Length = utf8Counter(globalThis);
