@@ -117,7 +117,7 @@ describe('assemble', () => {
       expected: '--Dp--qD-1-|',
     },
     {
-      does: 'starts afresh behind the last fragment',
+      does: 'starts afresh after the last fragment',
       frames: '  -abc--abc-|',
       subs: '    ^---------!',
       expected: '---1----1-|',

@@ -30,7 +30,7 @@ describe('cancelling from the side that opened', () => {
   );
 
   it(
-    'resets the stream once, behind the last value that is taken',
+    'resets the stream once, after the last value that is taken',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('-a-b---c');
       const answerSubs = '  ^--!';

@@ -34,7 +34,7 @@ describe('closeReasons', () => {
       expected: '----|',
     },
     {
-      does: 'tells why the socket of a peer has ended, and completes behind it',
+      does: 'tells why the socket of a peer has ended, and completes after it',
       peers: '   --p--|   ',
       subs: '    ^----!   ',
       cut1: '    --------x',

@@ -95,7 +95,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O---DD-----|',
     },
     {
-      does: "completes a group behind the remote's end, and leaves the others",
+      does: "completes a group after the remote's end, and leaves the others",
       frames: '    -oO-d-e---D-|',
       subs: '      ^-----------!',
       groups: '    -13---------|',
@@ -104,7 +104,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-------D-|',
     },
     {
-      does: "completes a group behind the remote's reset, and leaves the others",
+      does: "completes a group after the remote's reset, and leaves the others",
       frames: '    -oO-d-r---D-|',
       subs: '      ^-----------!',
       groups: '    -13---------|',
@@ -177,7 +177,7 @@ describe('demultiplex into groups', () => {
       stream3: '   -D---(E|)   ',
     },
     {
-      does: 'takes frames of a stream that was opened before it looked, also behind the open of a later one',
+      does: 'takes frames of a stream that was opened before it looked, also after the open of a later one',
       frames: '    -O---d---e-|',
       subs: '      ^----------!',
       groups: '    -3---1-----|',
@@ -248,7 +248,7 @@ describe('demultiplex into groups', () => {
   );
 
   it(
-    'lets go of the frames behind the last group that is wanted, where nobody reads it, and completes it',
+    'lets go of the frames after the last group that is wanted, where nobody reads it, and completes it',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold(' -o-d-e', FRAMES);
       const subs = '         ^!     ';
@@ -287,21 +287,21 @@ describe('demultiplex into groups', () => {
       expected: '-------d-(e|)',
     },
     {
-      does: 'completes at once for one who comes behind the end',
+      does: 'completes at once for one who comes after the end',
       frames: '  -o-d-e-----|',
       subs: '    ^----------!',
       joins: '   --------(j|)',
       expected: '--------|   ',
     },
     {
-      does: 'completes at once for one who comes behind the frames',
+      does: 'completes at once for one who comes after the frames',
       frames: '  -o-d-|      ',
       subs: '    ^----!      ',
       joins: '   --------(j|)',
       expected: '--------|   ',
     },
     {
-      does: 'fails at once for one who comes behind an error',
+      does: 'fails at once for one who comes after an error',
       frames: '  -o-d-#      ',
       subs: '    ^----!      ',
       joins: '   --------(j|)',

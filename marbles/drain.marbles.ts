@@ -24,7 +24,7 @@ const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CAN
 describe('close, with a stream that is live', () => {
   it.each<Row>([
     {
-      does: 'waits for it, and closes behind its end',
+      does: 'waits for it, and closes after its end',
       drainMs: 20,
       close: '     ---c         ',
       answer: '    --1---2--|   ',
@@ -80,7 +80,7 @@ describe('close, with a stream that is live', () => {
       error: CANCEL,
     },
     {
-      does: 'passes the failure of the stream on, and closes behind it',
+      does: 'passes the failure of the stream on, and closes after it',
       drainMs: 20,
       close: '     ---c         ',
       answer: '    --1--#       ',
@@ -150,7 +150,7 @@ describe('close', () => {
   );
 
   it(
-    'refuses what is opened behind it',
+    'refuses what is opened after it',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--1--|');
       const calls$ = cold(' a---b');

@@ -107,7 +107,7 @@ describe('fragment', () => {
       expected: '--(789)--|',
     },
     {
-      does: 'passes an error of the frames on, behind the slices before it',
+      does: 'passes an error of the frames on, after the slices before it',
       frames: '  --b----#',
       subs: '    ^------!',
       expected: '--(123)#',
@@ -135,7 +135,7 @@ describe('fragment', () => {
       error: violation('stream 1: expected a fragment with one unit of the payload'),
     },
     {
-      does: 'fails with a ProtocolError at trailers that do not fit, behind the slices before them',
+      does: 'fails with a ProtocolError at trailers that do not fit, after the slices before them',
       frames: '  --d--T----d',
       subs: '    ^----!     ',
       expected: '--d--(12t#)',

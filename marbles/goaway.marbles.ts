@@ -60,7 +60,7 @@ describe('a goaway that arrives', () => {
       stream3: '   -------D-|     ',
     },
     {
-      does: 'refuses what is opened behind it, and sends nothing of it',
+      does: 'refuses what is opened after it, and sends nothing of it',
       inbound: '   ---h-d-e---',
       subs: '      ^----------',
       opens: '     -o---o-----',

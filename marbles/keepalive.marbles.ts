@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
     subs: '    ^---------!    ',
   },
   {
-    does: 'counts no time while reading is paused, neither before the ping nor behind it',
+    does: 'counts no time while reading is paused, neither before the ping nor after it',
     inbound: ' ---------------------',
     acts: '    --c--r----c---r------',
     outbound: '---------p-------|   ',

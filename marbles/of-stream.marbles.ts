@@ -29,7 +29,7 @@ describe('ofStream', () => {
       expected: '--O-D--D-D---|',
     },
     {
-      does: 'goes on behind the end of its stream',
+      does: 'goes on after the end of its stream',
       events: '  -O-D-e-r-|',
       subs: '    ^--------!',
       expected: '-O-D-----|',

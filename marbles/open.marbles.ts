@@ -66,7 +66,7 @@ describe('open$ without input', () => {
       onWire: '    oDD----(DD)-E',
     },
     {
-      does: 'errors with the failure of the handler, behind the values before it',
+      does: 'errors with the failure of the handler, after the values before it',
       answer: '    --a--#',
       answerSubs: '^----!',
       expected: '  --a--#',
@@ -96,7 +96,7 @@ describe('open$ with input', () => {
       onWire: '    o--------',
     },
     {
-      does: 'ends behind an empty input, and completes with the end of the remote',
+      does: 'ends after an empty input, and completes with the end of the remote',
       input: '     --|',
       inputSubs: ' ^-!',
       answer: '    ------|',
@@ -105,7 +105,7 @@ describe('open$ with input', () => {
       onWire: '    o-e---E',
     },
     {
-      does: 'completes with the end of its input when that comes behind the end of the remote',
+      does: 'completes with the end of its input when that comes after the end of the remote',
       input: '     --a---|',
       inputSubs: ' ^-----!',
       answer: '    ---1|',
@@ -153,7 +153,7 @@ describe('open$ with input', () => {
       unsub: '     -----!',
     },
     {
-      does: 'cancels when unsubscribed behind the end of the remote',
+      does: 'cancels when unsubscribed after the end of the remote',
       input: '     --a-----b',
       inputSubs: ' ^-----!',
       answer: '    ---1|',

@@ -187,7 +187,7 @@ describe('an input that pushes more than the remote reads', () => {
 
 describe('stream.sendAll', () => {
   it(
-    'applies the policy too, and ends behind what was kept',
+    'applies the policy too, and ends after what was kept',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const values$ = cold('-a-b-c-d|         ');
       const subs = '        ^-------!         ';

@@ -32,7 +32,7 @@ interface Row {
   readonly subs: string;
 }
 
-/** Fragments are given up behind six ms in which nothing arrives. */
+/** Fragments are given up after six ms in which nothing arrives. */
 const ROWS: readonly Row[] = [
   {
     does: 'never runs out without fragments',
@@ -92,7 +92,7 @@ const ROWS: readonly Row[] = [
     subs: '    ^--------------!',
   },
   {
-    does: 'leaves nothing to do behind the end of the socket',
+    does: 'leaves nothing to do after the end of the socket',
     inbound: ' -o---|          ',
     opened: '  ----------------',
     outbound: '-----|',

@@ -194,7 +194,7 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'sends calls that were made meanwhile over the next socket, in order, behind the hello',
+    'sends calls that were made meanwhile over the next socket, in order, after the hello',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const cut$ = cold('  --------x----');
       const calls$ = cold('---------(ab)');

@@ -41,7 +41,7 @@ interface LogServerOptions {
 }
 
 /**
- * A server whose streams get what its log holds behind a position, and then what is appended. The hello is greeted. While it
+ * A server whose streams get what its log holds after a position, and then what is appended. The hello is greeted. While it
  * is busy it refuses.
  */
 function logServer(record$: Observable<string>, log$: Observable<string>, { latencyMs, isBusy }: LogServerOptions = {}): Dialed {
@@ -264,13 +264,13 @@ describe('reopenOnReconnect', () => {
 
   it.each<Restart>([
     {
-      does: 'errors when a server refuses for a moment behind its restart',
+      does: 'errors when a server refuses for a moment after its restart',
       retry: false,
       subs: ['^---!'],
       expected: '--a-#',
     },
     {
-      does: 'goes on behind such a server when its calls are made again where that is safe',
+      does: 'goes on after such a server when its calls are made again where that is safe',
       retry: { delay: 5 },
       subs: ['^---!', '---------^---!'],
       expected: '--a------b-c-|',

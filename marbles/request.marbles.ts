@@ -44,7 +44,7 @@ describe('request$', () => {
       onWire: '  o-D---E',
     },
     {
-      does: 'cancels behind a second value',
+      does: 'cancels after a second value',
       answer: '  --a---b---c|',
       subs: '    ^-----!',
       expected: '--(a|)',
@@ -59,7 +59,7 @@ describe('request$', () => {
       error: expect.objectContaining({ code: 'REMOTE', reason: 'error', retriable: false }),
     },
     {
-      does: 'does not hear of a failure behind its answer',
+      does: 'does not hear of a failure after its answer',
       answer: '  --a---#',
       subs: '    ^-----!',
       expected: '--(a|)',

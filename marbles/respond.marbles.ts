@@ -55,7 +55,7 @@ describe('respond', () => {
       expected: '-ab(cd)-e|',
     },
     {
-      does: 'makes a reset of an error, behind the values before it',
+      does: 'makes a reset of an error, after the values before it',
       answer: '  --a-#',
       subs: '    ^---!',
       expected: '--a-#',
@@ -184,7 +184,7 @@ describe('respond', () => {
   );
 
   it(
-    'stops an upload that still goes on when the answer fails behind its end',
+    'stops an upload that still goes on when the answer fails after its end',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold(' -a-b-c-d|');
@@ -247,7 +247,7 @@ describe('respond', () => {
       expected: '---|',
     },
     {
-      does: 'completes behind its source and the last answer',
+      does: 'completes after its source and the last answer',
       calls: '   x-x|',
       subs: '    ^--!',
       answered: ['^---!', '--^---!'],

@@ -52,7 +52,7 @@ describe('retryWhenSafe', () => {
       expected: '-ab-(cd)-|',
     },
     {
-      does: 'subscribes again behind a retriable error, count times',
+      does: 'subscribes again after a retriable error, count times',
       source: '  --#',
       subs1: '   ^-!',
       subs2: '   -----^-!',
@@ -61,7 +61,7 @@ describe('retryWhenSafe', () => {
       error: refused,
     },
     {
-      does: 'counts from the start behind a value',
+      does: 'counts from the start after a value',
       source: '  --a#',
       subs1: '   ^--!',
       subs2: '   ------^--!',
@@ -234,7 +234,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'waits a random share of 500, 1 000 and 2 000 ms when nothing is said, and gives up behind the third',
+    'waits a random share of 500, 1 000 and 2 000 ms when nothing is said, and gives up after the third',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const source$ = cold('#', undefined, refused);

@@ -49,7 +49,7 @@ describe('the option retry', () => {
       onWire: '  o-DE',
     },
     {
-      does: 'calls again behind a refusal',
+      does: 'calls again after a refusal',
       refusals: 1,
       answer: '      --a|',
       subs: '    ----^--!',
@@ -65,7 +65,7 @@ describe('the option retry', () => {
       error: REFUSED,
     },
     {
-      does: 'never calls again behind a failure of the handler',
+      does: 'never calls again after a failure of the handler',
       refusals: 0,
       answer: '  --a--#',
       subs: '    ^----!',
@@ -145,14 +145,14 @@ describe('the option retry', () => {
   );
 
   it(
-    'leaves alone what is piped behind the call',
+    'leaves alone what is piped after the call',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--a---');
       const subs = '        ^-!';
       const expected = '    --#';
       const onWire = '      o-(Dr)';
       const { dialer, acceptor, link } = createPair();
-      const late = new RefusedError('by what comes behind');
+      const late = new RefusedError('by what comes after');
       answers(acceptor, 0, answer$);
       const call$ = dialer.open$('x', { retry: THRICE }).pipe(mergeMap(() => throwError(() => late)));
       expectObservable(wire(link)).toBe(onWire);

@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ---------',
   },
   {
-    does: 'hangs its hook into a peer that passes, and leaves it there behind the completion',
+    does: 'hangs its hook into a peer that passes, and leaves it there after the completion',
     peers: '   --p--|      ',
     subs: '    ^----!      ',
     expected: '--p--|      ',
@@ -71,7 +71,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ---------x--',
   },
   {
-    does: 'leaves its hook there behind an error',
+    does: 'leaves its hook there after an error',
     peers: '   --p--#      ',
     subs: '    ^----!      ',
     expected: '--p--#      ',
