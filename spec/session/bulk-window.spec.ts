@@ -122,7 +122,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'goes on freely a second behind the last sign of contention',
+    'goes on freely a second after the last sign of contention',
     inTime((time) => {
       const { window, pongs } = windowed();
       window.sent(10 * MIB);
@@ -139,7 +139,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'is not set back by an answer that comes behind a later one',
+    'is not set back by an answer that comes after a later one',
     inTime(() => {
       const { window, pongs } = windowed();
       window.contend();
@@ -248,7 +248,7 @@ describe('bulk that waits for an answer', () => {
   );
 
   it(
-    'leaves no timer behind the answer, nor behind the end',
+    'leaves no timer after the answer, nor after the end',
     inTime((time) => {
       const { window, pongs, seen } = windowed();
       window.contend();
@@ -359,7 +359,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'takes a pong that comes late for an answer, and one behind a later one for junk',
+    'takes a pong that comes late for an answer, and one after a later one for junk',
     inTime((time) => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(8 * MIB) });

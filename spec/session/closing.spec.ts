@@ -52,7 +52,7 @@ describe('closing in good order', () => {
   });
 
   it(
-    'waits for live streams, and closes behind the last',
+    'waits for live streams, and closes after the last',
     inTime((time) => {
       const rig = new Rig();
       const [one, two] = [working(rig, 1), working(rig, 3)];

@@ -37,7 +37,7 @@ describe('a rapid reset', () => {
     }),
   );
 
-  it('costs nothing behind the handler', () => {
+  it('costs nothing after the handler', () => {
     const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });
     for (const id of [1, 3, 5]) {
       const { live } = rig.remote(id);

@@ -208,7 +208,7 @@ describe('Outbox', () => {
     expect(logged.mock.lastCall?.[1]).toEqual(new TypeError('refused data'));
   });
 
-  it('drops what comes behind the end of the session', () => {
+  it('drops what comes after the end of the session', () => {
     const { rig } = pickyRig();
     rig.transport.end();
     rig.forget();

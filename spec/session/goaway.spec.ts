@@ -56,7 +56,7 @@ describe('a goaway of this side', () => {
     expect(rig.news).toMatchObject([{ type: 'goaway' }, { type: 'reset', stream: 1, code: REFUSED }]);
   });
 
-  it('refuses what is opened behind it, as junk', () => {
+  it('refuses what is opened after it, as junk', () => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
     rig.remote(1).live.handlerStarted();
     drain(rig);

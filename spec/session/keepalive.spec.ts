@@ -51,7 +51,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'is quiet on a connection that is not, and pings 20 s behind the last frame',
+    'is quiet on a connection that is not, and pings 20 s after the last frame',
     inTime((time) => {
       const rig = watched();
       repeat(time, 10, 15_000, () => {
@@ -190,7 +190,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'with less time to be idle than to answer asks again that time behind an answer',
+    'with less time to be idle than to answer asks again that time after an answer',
     inTime((time) => {
       const rig = watched({ keepalive: { idleMs: 1_000, timeoutMs: 10_000 } });
       time.advance(8_500);

@@ -262,7 +262,7 @@ describe('a frame that fits', () => {
     ]);
   });
 
-  it('reaches its stream behind the end of this side', () => {
+  it('reaches its stream after the end of this side', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.send(stream, { end: true });

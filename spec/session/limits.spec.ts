@@ -173,7 +173,7 @@ describe('a limit', () => {
       },
     ],
     [
-      'a stream of the remote that has ended behind its handler',
+      'a stream of the remote that has ended after its handler',
       (rig) => {
         const stream = rig.remote(1);
         stream.live.handlerStarted();
@@ -214,7 +214,7 @@ describe('a limit', () => {
     expect(attached.used).toBe(0);
   });
 
-  it('of held bytes counts the headers of a fragmented open behind its last fragment too', () => {
+  it('of held bytes counts the headers of a fragmented open after its last fragment too', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
     rig.receive({ ...open(1), headers: { h: 'x'.repeat(500) }, fragment: '"', more: true });
     rig.receive({ ...open(1), fragment: '"' });
@@ -260,7 +260,7 @@ describe('a limit', () => {
     expect(stream.ends).toEqual(frame.type === 'reset' ? [expect.objectContaining({ by: 'remote' })] : []);
   });
 
-  it('of held bytes counts nothing for payloads behind the open, for later headers, and for what ends the stream', () => {
+  it('of held bytes counts nothing for payloads after the open, for later headers, and for what ends the stream', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 300 } });
     const { attached } = rig.session.receiveBudget;
     const stream = rig.open({ end: true });

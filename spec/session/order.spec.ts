@@ -54,7 +54,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('takes nothing behind its end, and nothing once it is closed', () => {
+  it('takes nothing after its end, and nothing once it is closed', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     rig.send(stream, { payload: 'late' });
@@ -73,7 +73,7 @@ describe('a stream', () => {
     expect(stream.live.phase).toBe('halfClosedLocal');
   });
 
-  it('closes when its end is written behind the end of the remote', () => {
+  it('closes when its end is written after the end of the remote', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.transport.bufferedAmount = MIB;

@@ -41,7 +41,7 @@ describe('a stream that sends only what leaves at once', () => {
   it.each([
     ['all but a byte of', -1, true],
     ['just', 0, false],
-  ])('counts what the open and a message take beside the payload: idle behind %s a share', (_what, more, idle) => {
+  ])('counts what the open and a message take beside the payload: idle after %s a share', (_what, more, idle) => {
     const [rig, [stream]] = pulled(1);
     if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * MIN_CHARGE_BYTES - '""'.length + more) });
     expect(stream?.live.hasDemand).toBe(idle);
@@ -148,7 +148,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(queuedAtMost).toBeLessThanOrEqual(602);
   });
 
-  it('has one turn beside a transfer, and none behind it if it gave nothing', () => {
+  it('has one turn beside a transfer, and none after it if it gave nothing', () => {
     const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });

@@ -34,7 +34,7 @@ const isOpen = ({ type }: Envelope) => type === 'open';
 const carries = (payload: unknown) => (frame: Envelope) => frame.payload === payload;
 
 describe('an observer of a frame that is being sent', () => {
-  it('sends more, which leaves behind it, in order and once', () => {
+  it('sends more, which leaves after it, in order and once', () => {
     const rig = new Rig();
     const stream = rig.open();
     onSending(rig, carries('a'), () => {

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe('a river', () => {
-  it('flows on behind what breaks in it, with one subscription at all times', () => {
+  it('flows on after what breaks in it, with one subscription at all times', () => {
     const source = new Subject<string>();
     const { river, seen } = rig(source);
     river.start();
@@ -56,7 +56,7 @@ describe('a river', () => {
     }),
   );
 
-  it('flows on behind what breaks while it is subscribed to', () => {
+  it('flows on after what breaks while it is subscribed to', () => {
     const early = ['one', 'bad', 'two'];
     const source = new Observable<string>((subscriber) => {
       while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));

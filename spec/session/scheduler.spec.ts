@@ -240,7 +240,7 @@ describe('sends from within a frame that is leaving', () => {
   it.each([
     ['while nothing waits', 0],
     ['while the socket was full', FULL],
-  ])('come behind it, once and in their order: %s', (_, bufferedAmount) => {
+  ])('come after it, once and in their order: %s', (_, bufferedAmount) => {
     const rig = rigOf();
     rig.transport.bufferedAmount = bufferedAmount;
     let payload = 0;
@@ -310,7 +310,7 @@ describe('resets', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it.each(QUEUED)('with code %p come behind what their stream has accepted', (code) => {
+  it.each(QUEUED)('with code %p come after what their stream has accepted', (code) => {
     expect(overtakes(code)).toBe(false);
     const { rig, holder } = withQueue();
     holder.live.reset('user', code, 'why');
@@ -334,7 +334,7 @@ describe('resets', () => {
     expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
   });
 
-  it.each(QUEUED)('with code %p leave behind an open that is not sent', (code) => {
+  it.each(QUEUED)('with code %p leave after an open that is not sent yet', (code) => {
     const rig = fullRig();
     rig.open({ payload: 'x' }).live.reset('user', code, '');
     rig.transport.drainTo(0);

@@ -48,8 +48,8 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
         () => undefined,
       ),
   ],
-  ['the wait behind a goaway', (rig) => rig.receive({ type: 'goaway', last_stream: 2 })],
-  ['the second behind a goaway with an error', (rig) => rig.receive({ type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 })],
+  ['the wait after a goaway', (rig) => rig.receive({ type: 'goaway', last_stream: 2 })],
+  ['the second after a goaway with an error', (rig) => rig.receive({ type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 })],
   [
     'a drain',
     (rig) => {
@@ -100,7 +100,7 @@ describe('a socket that ends', () => {
     }),
   );
 
-  it('fails its streams with how it ended, behind whom it is told, ahead of whoever is told of the end', () => {
+  it('tells its owner first, then fails its streams with how it ended, then tells everybody', () => {
     const rig = new Rig();
     const order: string[] = [];
     const stream = rig.open();

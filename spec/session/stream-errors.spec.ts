@@ -182,7 +182,7 @@ describe('a reset of the remote', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('says nothing for what comes behind it: a malformed frame of another stream is answered', () => {
+  it('says nothing for what comes after it: a malformed frame of another stream is answered', () => {
     const rig = new Rig();
     rig.remote(1);
     const other = rig.remote(3);

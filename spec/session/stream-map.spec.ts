@@ -55,7 +55,7 @@ describe('the values by stream id', () => {
     expect([map.get(19_399), map.get(19_401), map.get(19_400)]).toEqual([undefined, 19_401, undefined]);
   });
 
-  it('take the room of those that are there: the table grows with them, and gets smaller behind a burst', () => {
+  it('take the room of those that are there: the table grows with them, and gets smaller after a burst', () => {
     const map = new StreamMap<number>(7);
     expect(map.capacity).toBe(4);
     for (let id = 1; id <= 3; id++) map.set(id, id);

@@ -6,7 +6,7 @@ type Step = 'handlerStarted' | 'handlerSettled' | 'close' | 'awaitReset' | 'rese
 
 const table = () => new StreamTable(true, 1);
 
-/** What is taken of the table behind each step: 1 while the slot is kept. */
+/** What is taken of the table after each step: 1 while the slot is kept. */
 const occupancy = (steps: readonly Step[]): number[] => {
   const streams = table();
   const slot = streams.takeSlot();
@@ -33,7 +33,7 @@ describe('the slot of a remote-opened stream, one of maxStreams', () => {
       [1, 1, 1, 1, 0],
     ],
     ['is kept for a live stream whose reset is written', ['awaitReset', 'resetWritten', 'close'], [1, 1, 0]],
-    ['is not taken again by a handler that begins behind the end', ['close', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
+    ['is not taken again by a handler that begins after the end', ['close', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
     ['is given back once, whatever comes later', ['close', 'close', 'handlerSettled', 'resetWritten'], [0, 0, 0, 0]],
   ])('%s', (_what, steps, occupied) => {
     expect(occupancy(steps)).toEqual(occupied);

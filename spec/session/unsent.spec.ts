@@ -59,7 +59,7 @@ describe('a stream whose open has not left', () => {
         rig.transport.end();
       },
     ],
-  ])('is given back whole behind %s, with those who wait on it', (_what, leave) => {
+  ])('is given back whole after %s, with those who wait on it', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];
     stream.live.whenRoom(() => woken.push('woken'));
@@ -82,7 +82,7 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
-  it('is refused behind a goaway, and those who wait on it go on, where nobody takes it back', () => {
+  it('is refused after a goaway, and those who wait on it go on, where nobody takes it back', () => {
     for (const take of [undefined, () => false]) {
       const { rig, stream } = waiting();
       const told: string[] = [];

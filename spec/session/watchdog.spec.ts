@@ -292,7 +292,7 @@ describe('a sign of life', () => {
 });
 
 describe('timers', () => {
-  /** The most that ran at once over ten minutes, and what is left of them behind the socket's end. */
+  /** The most that ran at once over ten minutes, and what is left of them after the socket's end. */
   const timersOf = (act: (rig: Rig) => void, options: RigOptions = {}): readonly [number, number] => {
     const scheduler = new TestScheduler((actual, expected) => {
       expect(actual).toEqual(expected);
@@ -358,7 +358,7 @@ describe('timers', () => {
     expect(timersOf(nag, { keepalive: KEEPALIVE })).toEqual([2, 1]);
   });
 
-  it('there is one each for what is watched at once, and none is left behind the end', () => {
+  it('there is one each for what is watched at once, and none is left after the end', () => {
     const everything = (rig: Rig) => {
       chatter(rig);
       reassemble(rig);
