@@ -31,7 +31,7 @@ async function joined(limits: Partial<Limits> = {}) {
 }
 
 describe('what a reader has not come to yet', () => {
-  it('counts behind the end of its stream too', async () => {
+  it('counts after the end of its stream too', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxHeldBytes: 1024 * KIB } } });
     const sent = framesOf(acceptor);
     // Each reader has come to its first value, and to no other.

@@ -10,7 +10,7 @@ const logs = collectLogs();
 const LOST = { code: 1006, reason: '', wasClean: false };
 const NOTHING: FailureFacts = { status: null, error: null, announced: null, offline: false };
 
-/** A backoff behind so many failures, connected before them or not. */
+/** A backoff after so many failures, connected before them or not. */
 function after(failures: number, options: Reconnect = {}, connected = true): Backoff {
   const backoff = new Backoff(options);
   if (connected) backoff.connected();
@@ -57,7 +57,7 @@ describe('the delay', () => {
     ['a goaway in good order', 1006, 0],
     ['1001', 1001, null],
     ['1012', 1012, null],
-  ])('lies between 0 and 1 s behind %s, however many have failed', (_what, code, announced) => {
+  ])('lies between 0 and 1 s after %s, however many have failed', (_what, code, announced) => {
     const backoff = after(20);
     const delays = Array.from({ length: 200 }, () => backoff.delay(code, announced));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
@@ -69,7 +69,7 @@ describe('the delay', () => {
     ['a goaway with ENHANCE_YOUR_CALM', 1006, 11],
     ['1008 without a goaway', 1008, null],
     ['4008 without a goaway', 4008, null],
-  ])('is the longest behind %s', (_what, code, announced) => {
+  ])('is the longest after %s', (_what, code, announced) => {
     expect([after(1).delay(code, announced), after(1, { maxDelayMs: 7_000 }).delay(code, announced)]).toEqual([30_000, 7_000]);
   });
 
@@ -94,7 +94,7 @@ describe('the budget', () => {
     expect(attempts(backoff)).toBe(count);
   });
 
-  it('starts anew behind a stable connection', () => {
+  it('starts anew after a stable connection', () => {
     const backoff = after(3, { maxAttempts: 5 });
     expect(backoff.failures).toBe(3);
     backoff.stable();

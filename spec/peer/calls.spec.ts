@@ -158,7 +158,7 @@ describe('timeoutMs of open and open$', () => {
 });
 
 describe('onOpen', () => {
-  it('is called when the open is on its way, so that what it sends comes behind', async () => {
+  it('is called when the open is on its way, so that what it sends comes after', async () => {
     const { dialer, sent } = pair(stays);
     dialer.open('p', {
       onOpen: (stream) => {
@@ -172,7 +172,7 @@ describe('onOpen', () => {
     ]);
   });
 
-  it('that resets the stream is a reset behind the open', async () => {
+  it('that resets the stream is a reset after the open', async () => {
     const { dialer, sent } = pair(stays);
     const outcome = settled(
       dialer.request('p', {

@@ -99,7 +99,7 @@ describe('close()', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('resets with CANCEL what is left behind drainMs; their consumers see CancelledError', async () => {
+  it('resets with CANCEL what is left after drainMs; their consumers see CancelledError', async () => {
     const { dialer, sent } = pair();
     const errors: unknown[] = [];
     dialer.open('p').subscribe({ error: (error: unknown) => errors.push(error) });

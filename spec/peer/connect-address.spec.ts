@@ -81,7 +81,7 @@ describe('an address that is a function', () => {
     },
   );
 
-  it('that throws at once is not told of where the peer is closed behind it', async () => {
+  it('that throws at once is not reported where the peer is closed right after', async () => {
     const peer = dialing(echoing(), {}, () => {
       throw thrown;
     });

@@ -49,7 +49,7 @@ describe('connect', () => {
     expect([await answer, stream.id]).toEqual(['second', 1]);
   });
 
-  it('lets a call that is made when the socket opens go behind those that waited', async () => {
+  it('lets a call that is made when the socket opens go after those that waited', async () => {
     const network = echoing();
     const peer = dialing(network);
     const sent = framesOf(peer);

@@ -74,7 +74,7 @@ describe('the connectivity of a peer that dials', () => {
   it.each<[Resume, string, readonly [dials: number, status: string]]>([
     ['network', 'wakes it out of its delay', [2, 'connecting 2']],
     ['page', 'leaves it its delay', [1, 'waiting 2']],
-  ])('have an open connection probed; the %s %s', async (wake, _what, behind) => {
+  ])('have an open connection probed; the %s %s', async (wake, _what, after) => {
     const network = echoing();
     const { peer, resumes$ } = surrounded(network);
     await time.advance();
@@ -83,7 +83,7 @@ describe('the connectivity of a peer that dials', () => {
     expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
     network.last.link.cut();
     resumes$.next(wake);
-    expect([network.dials.length, spell(peer.status)]).toEqual(behind);
+    expect([network.dials.length, spell(peer.status)]).toEqual(after);
     await time.advance(60_000);
     expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     expect(logs.errors).toEqual([]);

@@ -98,10 +98,10 @@ describe('deadlines', () => {
       fc.record({ wait: fc.integer({ min: 1, max: 10 }) }),
     );
     fc.assert(
-      fc.property(fc.boolean(), fc.array(act, { maxLength: 60 }), (behindMany, acts) => {
+      fc.property(fc.boolean(), fc.array(act, { maxLength: 60 }), (afterMany, acts) => {
         inTime((time) => {
           const deadlines = new Deadlines();
-          if (behindMany) callOneByOne(deadlines, 101, 10);
+          if (afterMany) callOneByOne(deadlines, 101, 10);
           const expired: string[] = [];
           const due: { readonly name: string; readonly at: number; readonly deadline: Deadline | null }[] = [];
           const expected: string[] = [];

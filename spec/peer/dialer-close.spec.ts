@@ -124,7 +124,7 @@ describe('close() of a peer that dials', () => {
     expect([received, logs.warnings]).toEqual([[], count === 0 ? [] : [expect.stringContaining(`${count} notify() never left`)]]);
   });
 
-  it('tells that a notify() behind it never left', async () => {
+  it('tells that a notify() after it never left', async () => {
     const { peer } = reconnecting(echoing());
     await time.advance();
     void peer.close();

@@ -192,7 +192,7 @@ const ANSWERS: readonly Row[] = [
     acceptor: [reset(16, { payload: { name: 'RangeError', message: 'too big' }, reason: 'too big' })],
   },
   {
-    call: 'a handler that throws behind its first value',
+    call: 'a handler that throws after its first value',
     handler: (_, stream) => {
       void stream.send(1);
       throw new Error('then this');
@@ -225,14 +225,14 @@ const UPLOADS: readonly Row[] = [
     acceptor: [data({ end: true })],
   },
   {
-    call: 'a handler that settles behind the last reader of the upload',
+    call: 'a handler that settles after the last reader of the upload',
     handler: (_, stream) => {
       stream.subscribe().unsubscribe();
     },
     acceptor: [data({ end: true }), reset(0)],
   },
   {
-    call: 'a handler that fails behind its end, while the remote uploads',
+    call: 'a handler that fails after its end, while the remote uploads',
     handler: (_, stream) => {
       void stream.reply('enough');
       throw new Error('too late');

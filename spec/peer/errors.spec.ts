@@ -173,7 +173,7 @@ const CASES: readonly Case[] = [
     message: /bytes waiting for a connection are over the limit of 100 \(maxQueuedBytes\)/,
   },
   {
-    when: 'the socket is lost behind its open',
+    when: 'the socket is lost after its open',
     run: asked(({ link }) => {
       link.cut({ code: 1011, reason: 'crash' });
     }),

@@ -146,7 +146,7 @@ describe('a handler that throws an error with a reset code', () => {
   });
 });
 
-describe('a handler that fails behind the end of its stream', () => {
+describe('a handler that fails after the end of its stream', () => {
   it.each<[string, StreamHandler]>([
     [
       'throws',

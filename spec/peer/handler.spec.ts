@@ -95,7 +95,7 @@ describe('a handler', () => {
     ['sends all of an input, and goes on', (_, stream) => stream.sendAll([1, 2], { end: false })],
     ['replies', (_, stream) => stream.reply(1)],
     ['sends nothing', () => Promise.resolve()],
-    ['fails behind what it sent', (_, stream) => stream.send(1).then(() => Promise.reject(new Error('no')))],
+    ['fails after what it sent', (_, stream) => stream.send(1).then(() => Promise.reject(new Error('no')))],
     [
       'resets its stream',
       async (_, stream) => {

@@ -150,7 +150,7 @@ describe('the hello of an acceptor', () => {
     expect(peer.status.state).toBe('open');
   });
 
-  it('is not rejected where the dialer cancels what comes behind its reply', async () => {
+  it('is not rejected where the dialer cancels what comes after its reply', async () => {
     const onHello: StreamHandler = async (_, stream) => {
       await stream.send('welcome');
       await stream.send('and more');
@@ -162,7 +162,7 @@ describe('the hello of an acceptor', () => {
     expect([await answer, network.last.peer.status.state]).toEqual(['a', 'open']);
   });
 
-  it('is rejected by a reset behind a payload', async () => {
+  it('is rejected by a reset after a payload', async () => {
     const { sent, peer } = await insisting((_, stream) => {
       void stream.send('go away');
       stream.reset(300, 'not you');
@@ -171,7 +171,7 @@ describe('the hello of an acceptor', () => {
     expect(peer.status.state).toBe('closed');
   });
 
-  it('still closes the connection when its handler rejects behind the reply', async () => {
+  it('still closes the connection when its handler rejects after the reply', async () => {
     const { sent } = await insisting(async (_, stream) => {
       await stream.reply('welcome');
       throw new Error('on second thoughts');
@@ -208,8 +208,8 @@ describe('the hello of an acceptor', () => {
   });
 
   it.each<[string, Envelope, number]>([
-    ['sends data behind its end', { type: 'data', stream: 1, payload: 'again' }, 5],
-    ['sends a fragment behind it', { type: 'open', stream: 1, fragment: '"x', more: true }, 1],
+    ['sends data after its end', { type: 'data', stream: 1, payload: 'again' }, 5],
+    ['sends a fragment after it', { type: 'open', stream: 1, fragment: '"x', more: true }, 1],
   ])('lets nobody in where the dialer %s, which resets it', async (_what, frame, code) => {
     const { network } = greeted({}, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 500, onStream: echo });
     const { link, peer } = network.last;
@@ -230,7 +230,7 @@ describe('the hello of an acceptor', () => {
     expect(sent.slice(2)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
   });
 
-  it('has no time-out any more once it was answered, and leaves no timer behind a lost socket', async () => {
+  it('has no time-out any more once it was answered, and leaves no timer after a lost socket', async () => {
     const answered = unsaid({ onHello: welcome, helloTimeoutMs: 500 });
     await time.advance(1_000);
     expect(answered.peer.status.state).toBe('open');

@@ -136,7 +136,7 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('that was refused is the cause of what the calls behind it fail with', async () => {
+  it('that was refused is the cause of what the calls that wait for it fail with', async () => {
     const { peer } = greeted({ hello: () => ({}) }, { onHello: () => Promise.reject(new Error('bad token')) });
     const outcome = settled(peer.request('p'));
     await time.advance(3_000);

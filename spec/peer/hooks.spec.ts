@@ -94,7 +94,7 @@ describe('onStream', () => {
 });
 
 describe('a frame observer', () => {
-  it("sees each frame before a codec of one's own encodes it, once, and behind its decoding", async () => {
+  it("sees each frame before a codec of one's own encodes it, once, and after its decoding", async () => {
     const json = new JsonCodec();
     const seen: string[] = [];
     const codec: Codec = {

@@ -46,7 +46,7 @@ const listen = (call$: Observable<unknown>, told: unknown[]): unknown =>
     complete: () => told.push('complete'),
   });
 
-/** A call with this input, and what is put behind it. */
+/** A call with this input, and what is piped after it. */
 const calling =
   (refusals: number, again: (call$: Observable<unknown>) => Observable<unknown>) =>
   async (input: Input<unknown>): Promise<Story> => {

@@ -27,7 +27,7 @@ describe('a value that comes too late', () => {
     await time.advance();
   });
 
-  it('behind the implicit end is lost with the same warning', async () => {
+  it('after the implicit end is lost with the same warning', async () => {
     const streams: Stream[] = [];
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {

@@ -83,7 +83,7 @@ describe('a peer', () => {
     expect(seen).toEqual([['tx', 'open', 1, true], ['rx', 'data', 1, true], ['tx', 'goaway', 1, true], 'complete']);
   });
 
-  it('shows tx before it is encoded and rx behind its decoding, as logical frames, slice by slice', async () => {
+  it('shows tx before it is encoded and rx after its decoding, as logical frames, slice by slice', async () => {
     const { dialer, acceptor, link } = pair(stays, { maxFrameBytes: 100 });
     const order: unknown[] = [];
     dialer.onFrame((direction, frame) => order.push([direction, frame.fragment]));

@@ -60,7 +60,7 @@ interface Row {
   readonly subscribe: (received$: Observable<unknown>) => Subscription;
   readonly later?: (subscription: Subscription) => void;
   readonly told: readonly unknown[];
-  /** Frames behind the open. */
+  /** Frames after the open. */
   readonly sent?: readonly unknown[];
   readonly closed: boolean;
 }
@@ -246,7 +246,7 @@ const ROWS: readonly Row[] = [
 /** With an operator rxjs's own subscriber comes before the observer: what that does is what is expected. */
 describe.each([
   ['of open$ itself', ($: Observable<unknown>) => $],
-  ['behind an operator', ($: Observable<unknown>) => $.pipe(map((value) => value))],
+  ['through an operator', ($: Observable<unknown>) => $.pipe(map((value) => value))],
 ])('a subscription %s', (_where, piped) => {
   it.each(ROWS)('serves $title', async ({ handler, payload = 'p', subscribe, later, told: expected, sent = [], closed }) => {
     const { dialer, acceptor } = createPair();

@@ -13,7 +13,7 @@ const time = virtualPeerTime();
 const cut = { code: 1006, reason: '', wasClean: false };
 
 describe('the reconnect helper', () => {
-  it('dials again behind a lost socket, and says so', async () => {
+  it('dials again after a lost socket, and says so', async () => {
     const network = echoing();
     const { peer, reasons, states } = reconnecting(network);
     const frames: unknown[] = [];
@@ -56,7 +56,7 @@ describe('the reconnect helper', () => {
     ]);
   });
 
-  it('keeps opens that never left for the next socket, with everything behind them', async () => {
+  it('keeps opens that never left for the next socket, with everything sent after them', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -116,7 +116,7 @@ describe('the reconnect helper', () => {
     await expect(peer.request('asked')).rejects.toMatchObject({ code: 'REFUSED', retriable: true });
   });
 
-  it('reports a failed dial through onClose too, once each, and gives up behind 5 while never yet connected', async () => {
+  it('reports a failed dial through onClose too, once each, and gives up after 5 while never yet connected', async () => {
     const network = new Network();
     network.answer = { status: 503 };
     const { peer, reasons, states } = reconnecting(network);
@@ -132,7 +132,7 @@ describe('the reconnect helper', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('goes on without a limit behind a first success', async () => {
+  it('goes on without a limit after a first success', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -160,7 +160,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it.each([1002, 1003, 4002, 4003])('does not dial again behind %p', async (code) => {
+  it.each([1002, 1003, 4002, 4003])('does not dial again after %p', async (code) => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -171,7 +171,7 @@ describe('the reconnect helper', () => {
     expect(network.dials).toHaveLength(1);
   });
 
-  it.each([1002, 1006])('does not dial again behind a goaway with PROTOCOL_ERROR and %p', async (code) => {
+  it.each([1002, 1006])('does not dial again after a goaway with PROTOCOL_ERROR and %p', async (code) => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -184,7 +184,7 @@ describe('the reconnect helper', () => {
     expect(network.dials).toHaveLength(1);
   });
 
-  it('dials again behind a goaway with ENHANCE_YOUR_CALM only at the longest delay', async () => {
+  it('dials again after a goaway with ENHANCE_YOUR_CALM only at the longest delay', async () => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network, { reconnect: { maxDelayMs: 20_000 } });
     await time.advance();
@@ -228,19 +228,19 @@ describe('the reconnect helper', () => {
   });
 
   it.each(['a socket is lost', 'a dial fails'])(
-    'tells whoever is behind a close handler that closes the peer of no other dial: %s',
+    'tells later close handlers of no other dial where an earlier one closes the peer: %s',
     async (what) => {
       const network = echoing();
       if (what === 'a dial fails') network.answer = { status: 503 };
       const { peer, reasons } = reconnecting(network);
       peer.onClose(() => void peer.close());
-      const behind: boolean[] = [];
-      peer.onClose(({ willRetry }) => behind.push(willRetry));
-      peer.closes$.subscribe(({ willRetry }) => behind.push(willRetry));
+      const later: boolean[] = [];
+      peer.onClose(({ willRetry }) => later.push(willRetry));
+      peer.closes$.subscribe(({ willRetry }) => later.push(willRetry));
       await time.advance();
       network.last.link.cut();
       await time.advance();
-      expect([reasons.map(({ willRetry }) => willRetry), behind]).toEqual([[true], [false, false]]);
+      expect([reasons.map(({ willRetry }) => willRetry), later]).toEqual([[true], [false, false]]);
     },
   );
 

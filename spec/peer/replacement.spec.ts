@@ -138,7 +138,7 @@ describe('a goaway', () => {
     expect(peer.status.state).toBe('closed');
   });
 
-  it('during the hello has the replacement dialed behind it', async () => {
+  it('during the hello has the replacement dialed after it', async () => {
     const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
     const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
     await time.advance(50);
@@ -212,7 +212,7 @@ describe('a goaway', () => {
     const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
     const { peer, reasons } = watched(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
     await time.advance(50);
-    // So that the socket closes only behind the hello.
+    // So that the socket closes only after the hello.
     network.last.link.stall('acceptor');
     network.last.link.inject('dialer', '{');
     await time.advance(100);

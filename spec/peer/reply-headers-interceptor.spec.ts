@@ -219,7 +219,7 @@ describe('a reply-headers interceptor', () => {
     expect(interceptor).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves headers behind the first frame to a TypeError', async () => {
+  it('leaves headers after the first frame to a TypeError', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       void stream.send(1);

@@ -163,7 +163,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(sent).toHaveLength(1);
   });
 
-  it('leaves no timer behind its answer', async () => {
+  it('leaves no timer after its answer', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     const answer = ask(dialer, 'p');
     await time.advance();
@@ -171,7 +171,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('leaves no timer behind many answers once the peer is closed', async () => {
+  it('leaves no timer after many answers once the peer is closed', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     for (let n = 0; n < 150; n++) {
       const answer = ask(dialer, 'p');
@@ -205,7 +205,7 @@ describe('request$', () => {
     expect(await answers).toEqual([1, 2]);
   });
 
-  it('cancels nothing when it is left behind its answer', async () => {
+  it('cancels nothing when it is left after its answer', async () => {
     const { dialer, sent } = pair((_, stream) => {
       void stream.send(1);
       return new Promise(() => undefined);

@@ -24,11 +24,11 @@ describe('a call whose handler ran is not made again', () => {
     ['its input fails with the refusal of another call', (peer) => firstValueFrom(peer.open$('store', { input, retry: 'safe' }))],
     ['its onOpen throws one', (peer) => peer.request('store', { onOpen: refused, retry: 'safe' })],
     [
-      'its input fails with one, and retryWhenSafe is behind it',
+      'its input fails with one, and retryWhenSafe is piped after it',
       (peer) => firstValueFrom(peer.open$('store', { input }).pipe(retryWhenSafe())),
     ],
     [
-      'its onOpen throws one, and retryWhenSafe is behind it',
+      'its onOpen throws one, and retryWhenSafe is piped after it',
       (peer) => firstValueFrom(peer.open$('store', { onOpen: refused }).pipe(retryWhenSafe())),
     ],
   ])('where %s', async (_what, call) => {
@@ -71,7 +71,7 @@ describe('a call whose handler ran is not made again', () => {
 });
 
 describe('a call in the delay before its next attempt', () => {
-  /** What is told changes soon behind an act, and not before. */
+  /** What is told changes soon after an act, and not before. */
   const failsAt = async (act: () => unknown, told: unknown[]): Promise<void> => {
     await time.advance(10);
     expect(told).toEqual([]);

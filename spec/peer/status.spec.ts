@@ -22,7 +22,7 @@ function told(change: (status: StatusTracker) => void) {
 }
 
 describe('a subscriber of status$ that changes the status', () => {
-  it('has the change told behind what it was told of, to everybody', () => {
+  it('has its change told after the one it was told of, to everybody', () => {
     const { status, first, second } = told((teller) => {
       teller.set(DRAINING);
     });

@@ -130,7 +130,7 @@ describe('an input that has failed', () => {
   it.each<[string, unknown]>([
     ['an error', new RangeError('no more')],
     ['an error of another realm', runInNewContext(`new RangeError('no more')`)],
-  ])('with %s rejects with it what is sent behind it', async (_what, broken) => {
+  ])('with %s rejects with it what is sent after it', async (_what, broken) => {
     const { dialer } = createPair();
     const stream = dialer.open();
     progressOf(stream.sendAll(throwError(() => broken)));

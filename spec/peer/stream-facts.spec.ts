@@ -152,7 +152,7 @@ describe('a stream', () => {
     else expect(signal.reason).toMatchObject(reason);
   });
 
-  it('gives an aborted signal to whoever asks behind the end', async () => {
+  it('gives an aborted signal to whoever asks after the end', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });

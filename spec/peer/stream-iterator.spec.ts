@@ -42,7 +42,7 @@ function loop(stream: Stream, body: (value: unknown) => unknown = () => undefine
 }
 
 describe('for await over a stream', () => {
-  it('gives every payload and leaves behind the end', async () => {
+  it('gives every payload and leaves after the end', async () => {
     const { stream, sent } = opened((_, remote) => remote.sendAll([1, 2, 3]));
     const seen = loop(stream);
     await time.advance();
@@ -59,7 +59,7 @@ describe('for await over a stream', () => {
     expect(seen).toEqual([1, 2, 'over']);
   });
 
-  it('throws the error of the stream behind the payloads before it', async () => {
+  it('throws the error of the stream after the payloads that came before it', async () => {
     const { stream } = opened((_, remote) => {
       void remote.send(1);
       void remote.send(2);
@@ -111,7 +111,7 @@ describe('for await over a stream', () => {
     expect(seen).toEqual(values);
   });
 
-  it('counts what it has not pulled as unread: a loop that stands still ends in FLOW_CONTROL, behind what had come', async () => {
+  it('counts what it has not pulled as unread: a loop that stands still ends in FLOW_CONTROL, after what had come', async () => {
     const values = Array.from({ length: 50 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
     let go: () => void = () => undefined;
     const { stream } = opened((_, remote) => remote.sendAll(values), { pauseBytes: 5_000, maxUnreadBytes: 10_000, pauseMs: 100 });
@@ -152,7 +152,7 @@ describe('for await over a stream', () => {
 });
 
 describe('the iterator of a stream', () => {
-  it('answers calls of next() made ahead in their order, and done behind the end', async () => {
+  it('answers calls of next() made ahead in their order, and done after the end', async () => {
     const { stream } = opened((_, remote) => remote.sendAll([1, 2]));
     const iterator = stream[Symbol.asyncIterator]();
     const results = Promise.all([iterator.next(), iterator.next(), iterator.next(), iterator.next()]);
@@ -178,7 +178,7 @@ describe('the iterator of a stream', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('is done behind return(), which answers calls of next() under way and forgets what waited and what failed', async () => {
+  it('is done after return(), which answers calls of next() under way and forgets what waited and what failed', async () => {
     const { stream, sent } = opened(sends());
     const iterator = stream[Symbol.asyncIterator]();
     const next = iterator.next();

@@ -48,7 +48,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual(Array<string>(2).fill('rxmux: a subscriber of a stream failed'));
   });
 
-  it('keeps its payloads for the first subscriber, also behind its end', async () => {
+  it('keeps its payloads for the first subscriber, also after its end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(stream.phase).toBe('closed');
@@ -85,7 +85,7 @@ describe('a stream of this side, as an Observable', () => {
     ]);
   });
 
-  it('completes at once for whoever comes behind its end', async () => {
+  it('completes at once for whoever comes after its end', async () => {
     const { stream } = opened(sendsAndEnds(1));
     read(stream);
     await time.advance();
@@ -127,7 +127,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('sends no CANCEL behind firstValueFrom when the end comes with the value', async () => {
+  it('sends no CANCEL after firstValueFrom when the end comes with the value', async () => {
     const { stream, sent } = opened((_, remote) => remote.reply(1));
     const first = firstValueFrom(stream);
     await time.advance();
@@ -140,7 +140,7 @@ describe('a stream of this side, as an Observable', () => {
   it.each<[string, StreamHandler]>([
     ['an end in a frame of its own', (_, remote) => void remote.send(1)],
     ['further payloads', sendsAndEnds(1, 2)],
-  ])('cancels behind firstValueFrom what may still come: %s', async (_what, handler) => {
+  ])('cancels after firstValueFrom what may still come: %s', async (_what, handler) => {
     const { stream, sent } = opened(handler);
     const first = firstValueFrom(stream);
     await time.advance();
@@ -148,14 +148,14 @@ describe('a stream of this side, as an Observable', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('sends no CANCEL behind firstValueFrom when everything had come before', async () => {
+  it('sends no CANCEL after firstValueFrom when everything had come before', async () => {
     const { stream, sent } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(await firstValueFrom(stream)).toBe(1);
     expect(sent).toHaveLength(1);
   });
 
-  it('forgets what waited when its last reader leaves behind the end', async () => {
+  it('forgets what waited when its last reader leaves after the end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(read(stream, 1)).toEqual([1, 'complete']);
@@ -242,7 +242,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('delivers nothing behind a reset that a subscriber made', async () => {
+  it('delivers nothing after a reset that a subscriber made', async () => {
     const { stream } = opened(sends(1, 2));
     const seen: unknown[] = [];
     stream.subscribe({

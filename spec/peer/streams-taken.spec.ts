@@ -141,7 +141,7 @@ describe('streams$', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'REFUSED', resetCode: 7, retriable: true, streamId: 1 })]);
   });
 
-  it('takes nothing later: a stream that is used a turn behind has gone to the handler', async () => {
+  it('takes nothing late: a stream that is used a turn later has gone to the handler', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>(() => new Promise(() => undefined));
     acceptor.onStream(handler);
