@@ -62,7 +62,7 @@ const GOAWAYS: readonly HostileCase[] = [
     gotBack: [[], ['REFUSED'], ['REFUSED'], ['REFUSED']],
   },
   {
-    name: 'behind it nothing is opened, and a call fails as refused with nothing sent',
+    name: 'after it nothing is opened, and a call fails as refused with nothing sent',
     send: () => {
       let progress: { readonly error: unknown } = { error: null };
       return [

@@ -69,7 +69,7 @@ const OPENS: readonly HostileCase[] = [
     resets: refused(1, 2),
   },
   {
-    name: '2 000 requests one behind the other are all answered',
+    name: '2 000 requests one after the other are all answered',
     send: inTurns(opens(2_000, { payload: GOOD, end: true })),
     expect: 'lives',
     sends: times(2_000, (n) => ({ type: 'data', stream: idOf(n), end: true, payload: GOOD })),
@@ -101,7 +101,7 @@ const RAPID_RESETS: readonly HostileCase[] = [
     handlerCalls: 1_000,
   },
   {
-    name: 'behind them a new stream every 10 ms is taken, and the others refused: a page that drops everything is slowed, not cut off',
+    name: 'after them a new stream every 10 ms is taken, and the others refused: a page that drops everything is slowed, not cut off',
     options: { onStream: stubborn, limits: { maxStreams: 5_000 } },
     send: [
       ...inTurns(opensAndResets(1_001)),
@@ -116,7 +116,7 @@ const RAPID_RESETS: readonly HostileCase[] = [
     resets: [...refused(1_000, 1_001), ...refused(1_002, 1_003), ...refused(1_004, 1_005)],
   },
   {
-    name: '2 000 resets behind handlers that have settled cost nothing',
+    name: '2 000 resets after handlers that have settled cost nothing',
     options: { onStream: () => undefined },
     send: inTurns(opensAndResets(2_000)),
     expect: 'lives',

@@ -52,7 +52,7 @@ const PLACES: readonly Place[] = [
 const cutOff: Step = (remote) => {
   remote.endSocket(1006);
 };
-const closedBehind: Step = (remote) => {
+const closedCleanly: Step = (remote) => {
   remote.endSocket(1000);
 };
 const holdsSome: Step = ({ session }) => {
@@ -73,7 +73,7 @@ interface Break {
 
 const BREAKS: readonly Break[] = [
   { by: 'the loss of the socket', steps: () => [cutOff], expect: 'lost', told: 'CONNECTION_LOST' },
-  { by: 'a clean close of the socket', steps: () => [closedBehind], expect: 'lost', told: 'CONNECTION_LOST' },
+  { by: 'a clean close of the socket', steps: () => [closedCleanly], expect: 'lost', told: 'CONNECTION_LOST' },
   { by: 'an undecodable message', steps: () => [{ type: 1 }], expect: PROTOCOL, told: null },
   {
     by: 'a goaway with an error, and a second',
@@ -103,7 +103,7 @@ const BREAKS: readonly Break[] = [
 function brokenOff(place: Place, { by, steps, resets, told, goesOn, ...outcome }: Break, after: number): HostileCase {
   const trail = place.told === null ? [] : [[...place.told, ...(told === null ? [] : [told])]];
   return {
-    name: `${place.where} of ${PIECES} fragments behind its ${after}${['st', 'nd', 'rd'][after - 1] ?? 'th'}, by ${by}`,
+    name: `${place.where} of ${PIECES} fragments after its ${after}${['st', 'nd', 'rd'][after - 1] ?? 'th'}, by ${by}`,
     options: NOTHING_SPARE,
     send: (codec) => {
       const frames = slices(codec, PAYLOAD, PIECES).map((fragment, nth) => place.frame({ ...NONE, fragment, more: nth < PIECES - 1 }));
@@ -117,12 +117,12 @@ function brokenOff(place: Place, { by, steps, resets, told, goesOn, ...outcome }
   };
 }
 
-const BEHIND = Array.from({ length: PIECES - 1 }, (_, nth) => nth + 1);
+const CUTS = Array.from({ length: PIECES - 1 }, (_, nth) => nth + 1);
 
 for (const each of BREAKS) {
   const places = PLACES.filter(({ resets }) => each.by !== 'a reset of this side' || resets !== null);
   describeHostile(
     `a payload is broken off by ${each.by}`,
-    places.flatMap((place) => BEHIND.map((after) => brokenOff(place, each, after))),
+    places.flatMap((place) => CUTS.map((after) => brokenOff(place, each, after))),
   );
 }

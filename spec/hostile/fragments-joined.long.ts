@@ -8,7 +8,7 @@ import { SECRET } from '../support/hostile-peer.js';
 import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile-steps.js';
 import type { Envelope } from '../support/peer-frames.js';
 
-/** Slices of a payload, one behind the other, as the codec of the case cuts it. */
+/** Slices of a payload, one after the other, as the codec of the case cuts it. */
 const pieces =
   (
     payload: unknown,
@@ -75,7 +75,7 @@ describeHostile('fragments that are joined:', [
     got: [[1_000]],
   },
   {
-    name: 'with headers behind the first only, which are ignored',
+    name: 'with headers on all but the first, which are ignored',
     send: (codec) => [
       ...slices(codec, 'text', 3).map((fragment, nth) =>
         open(3, { ...NONE, fragment, more: nth < 2, headers: nth === 0 ? null : { nth } }),

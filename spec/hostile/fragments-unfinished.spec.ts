@@ -14,7 +14,7 @@ const { maxHeldBytes, reassemblyTimeoutMs, maxStreams } = DEFAULT_LIMITS;
 const MIB = 1024 * 1024;
 const PIECE = 512 * 1024;
 
-/** Fragments of 512 KiB, none of them a last one, on streams one behind the other. */
+/** Fragments of 512 KiB, none of them a last one, on streams one after the other. */
 const unfinished = ({ binary }: Codec, count: number, perStream: number): Envelope[] => {
   const fragment = binary ? new ArrayBuffer(PIECE) : 'x'.repeat(PIECE);
   return times(count, (nth) => open(3 + 2 * Math.floor(nth / perStream), { ...NONE, fragment, more: true }));

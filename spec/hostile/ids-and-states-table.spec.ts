@@ -10,7 +10,7 @@ import type { Envelope } from '../support/peer-frames.js';
 const { PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
 const MY_END = { type: 'data', stream: 3, end: true };
 
-/** What may come on a stream; on one that was never opened, or behind its end, none of it fits. */
+/** What may come on a stream; on one that was never opened, or after its end, none of it fits. */
 const ANY_DATA: readonly (readonly [what: string, fields: Envelope])[] = [
   ['a payload', {}],
   ['a payload of null', { payload: null }],
@@ -51,8 +51,8 @@ describeHostile('a reset is never answered', [
     { name: 'of 0', send: [reset(0)], counts: 'as junk' },
     { name: 'in fragments, of an id that was never opened', send: [{ ...reset(5), ...slice(SECRET, true) }], counts: 'as junk' },
     { name: 'a second time', send: [open(3), reset(3), reset(3)], got: [[SECRET, 'RESET']] },
-    { name: 'behind the remote’s end', send: [open(3, { end: true }), reset(3)], got: [[SECRET, 'end']] },
-    { name: 'behind both ends', send: [open(3, { end: true }), 0, ends, 0, reset(3)], got: [[SECRET, 'end']], sends: [MY_END] },
+    { name: 'after the remote’s end', send: [open(3, { end: true }), reset(3)], got: [[SECRET, 'end']] },
+    { name: 'after both ends', send: [open(3, { end: true }), 0, ends, 0, reset(3)], got: [[SECRET, 'end']], sends: [MY_END] },
     { name: 'with a payload beside more', send: [open(3), { ...reset(3), payload: SECRET, more: true }], got: [[SECRET, 'RESET']] },
     { name: 'with nothing beside more', send: [open(3), { ...reset(3), more: true }], got: [[SECRET, 'RESET']] },
     { name: 'with an end', send: [open(3), { ...reset(3), end: true }], got: [[SECRET, 'RESET']] },
@@ -73,18 +73,18 @@ const theirEnd: Step = (remote) => {
   expect(firstOpened(remote).stream.phase).toBe('halfClosedRemote');
 };
 
-describeHostile('data behind the remote’s end resets the stream with STREAM_CLOSED', [
+describeHostile('data after the remote’s end resets the stream with STREAM_CLOSED', [
   ...counted(
     ANY_DATA.flatMap(([what, fields]): readonly Row[] => [
       {
-        name: `${what} behind an open with an end`,
+        name: `${what} after an open with an end`,
         send: [open(3, { end: true }), data(3, fields)],
         resets: [[3, STREAM_CLOSED]],
         got: [[SECRET, 'end']],
         counts: 'as a provoked reset',
       },
       {
-        name: `${what} behind data with an end, on a stream of this side`,
+        name: `${what} after data with an end, on a stream of this side`,
         send: [opens, data(4, { payload: 1 }), data(4, { ...NONE, end: true }), theirEnd, data(4, fields)],
         sends: [MINE],
         resets: [[4, STREAM_CLOSED]],

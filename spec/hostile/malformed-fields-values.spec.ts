@@ -122,7 +122,7 @@ describeHostile('a key that comes twice', [
     got: [['first', 2]],
   },
   {
-    name: 'does not hide a bad value behind which nothing comes',
+    name: 'does not hide a bad value that comes last',
     role: 'acceptor',
     send: doubles(['type', 'data'], ['stream', 3], ['stream', 'x']),
     expect: PROTOCOL,

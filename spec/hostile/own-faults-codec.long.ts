@@ -49,7 +49,7 @@ interface Broken {
   /** The stream that the remote had opened for it. */
   readonly theirs: number;
   readonly threw: boolean;
-  /** The live streams ahead of it and behind it. */
+  /** The live streams before it and after it. */
   readonly before: Table;
   readonly after: Table;
   /** What the peer sent ahead of it, and from then on. */

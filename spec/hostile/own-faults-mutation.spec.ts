@@ -4,7 +4,7 @@ import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase } from '../support/hostile-case.js';
 import type { Envelope } from '../support/peer-frames.js';
 
-/** A value, and everything of it that can be changed behind a call. */
+/** A value, and everything of it that can be changed after a call. */
 class Mutable {
   readonly bytes = Uint8Array.of(1, 2, 3);
   readonly value: { list: unknown[]; deep: Record<string, unknown>; bytes?: Uint8Array };
