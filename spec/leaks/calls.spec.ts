@@ -32,7 +32,7 @@ const WAYS: readonly Way[] = [
     subscribe: (scene) => scene.asking.request$('p', options(scene)),
   },
   { what: 'request$ with retry', settles: true, subscribe: ({ asking }) => asking.request$('p', { retry: 'safe' }) },
-  { what: 'request$ behind retryWhenSafe', settles: true, subscribe: ({ asking }) => asking.request$('p').pipe(retryWhenSafe()) },
+  { what: 'request$ with retryWhenSafe', settles: true, subscribe: ({ asking }) => asking.request$('p').pipe(retryWhenSafe()) },
   {
     what: 'request',
     settles: true,
@@ -80,14 +80,14 @@ const WAYS: readonly Way[] = [
 ];
 
 describe.each(WAYS)('$what', ({ subscribe, settles }) => {
-  it.each(ENDINGS)('holds nothing on either side when it $how', async ({ behind, atOnce, end, connection, silent }) => {
+  it.each(ENDINGS)('holds nothing on either side when it $how', async ({ piped, atOnce, end, connection, silent }) => {
     const empty = counts.held();
     const scene = joined(counts);
     await time.advance();
     const before = connection === true ? empty : counts.held();
     let ended = false;
     const given$ = subscribe(scene);
-    const subscription = (behind === undefined ? given$ : given$.pipe(behind)).subscribe({
+    const subscription = (piped === undefined ? given$ : given$.pipe(piped)).subscribe({
       error: () => (ended = true),
       complete: () => (ended = true),
     });

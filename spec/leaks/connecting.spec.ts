@@ -72,7 +72,7 @@ const BEFALLS: readonly { readonly what: string; readonly befall: (scene: Scene)
   { what: 'a goaway with an error', befall: ({ asked }) => void asked().close({ code: ResetCode.INTERNAL_ERROR }) },
 ];
 
-describe.each(BEFALLS)('behind $what', ({ befall }) => {
+describe.each(BEFALLS)('after $what', ({ befall }) => {
   it.each(WAYS)('$what leaves no more on the new connection than on the first', async ({ subscribe }) => {
     const empty = counts.held();
     const scene = dialed(counts, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });

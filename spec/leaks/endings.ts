@@ -7,8 +7,8 @@ import type { Scene } from './scene.js';
 /** One way in which a subscription ends. */
 export interface Ending {
   readonly how: string;
-  /** Put behind what is subscribed to. */
-  readonly behind?: MonoTypeOperatorFunction<unknown>;
+  /** Piped after what is subscribed to. */
+  readonly piped?: MonoTypeOperatorFunction<unknown>;
   /** Unsubscribes before anything has happened. */
   readonly atOnce?: true;
   /** How long it goes on before its end, in ms; an instant where it does not matter. */
@@ -103,7 +103,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     how: 'is enough after one value',
-    behind: take(1),
+    piped: take(1),
     end({ answer$ }) {
       answer$.next('value');
       answer$.next('another');
@@ -111,7 +111,7 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     how: 'meets a callback that throws',
-    behind: failing,
+    piped: failing,
     end({ answer$ }) {
       answer$.next('value');
     },

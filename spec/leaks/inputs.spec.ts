@@ -144,7 +144,7 @@ const WAYS = KINDS.flatMap((kind) =>
 describe.each(WAYS)('an input of $what', ({ make, overflow, uncounted, fails }) => {
   it.each(ENDINGS)(
     'is let go of, and nothing held on either side, when its call $how',
-    async ({ behind, atOnce, afterMs, end, connection, silent }) => {
+    async ({ piped, atOnce, afterMs, end, connection, silent }) => {
       const relay = createPair();
       await time.advance();
       const empty = counts.held();
@@ -156,7 +156,7 @@ describe.each(WAYS)('an input of $what', ({ make, overflow, uncounted, fails }) 
       const input = make(scene, sources, () => relay.dialer.open('relay', { end: true }));
       let ended = false;
       const given$ = scene.asking.open$('p', { input, overflow });
-      const subscription = (behind === undefined ? given$ : given$.pipe(behind)).subscribe({
+      const subscription = (piped === undefined ? given$ : given$.pipe(piped)).subscribe({
         error: () => (ended = true),
         complete: () => (ended = true),
       });

@@ -33,7 +33,7 @@ interface Hot {
   readonly ofPeers?: true;
 }
 
-/** A hook operator behind a source of peers that stays open, as a server's `peers$` does. */
+/** A hook operator on a source of peers that stays open, as a server's `peers$` does. */
 const hooked =
   (operator: OperatorFunction<Peer, unknown>) =>
   (peer: Peer): Observable<unknown> =>
@@ -58,7 +58,7 @@ const HOT: readonly Hot[] = [
 
 interface Ending {
   readonly how: string;
-  readonly behind?: MonoTypeOperatorFunction<unknown>;
+  readonly piped?: MonoTypeOperatorFunction<unknown>;
   readonly end: (pair: Pair, unsubscribe: () => void) => void;
   readonly connection?: true;
 }
@@ -66,16 +66,16 @@ interface Ending {
 const ENDINGS: readonly Ending[] = [
   { how: 'unsubscribed', end: (_, unsubscribe) => unsubscribe() },
   {
-    how: 'unsubscribed behind a value',
+    how: 'unsubscribed after a value',
     end({ dialer }, unsubscribe) {
       dialer.notify('p');
       unsubscribe();
     },
   },
-  { how: 'enough after one value', behind: take(1), end: ({ dialer }) => dialer.notify('p') },
+  { how: 'enough after one value', piped: take(1), end: ({ dialer }) => dialer.notify('p') },
   {
     how: 'met by a callback that throws',
-    behind: tap(() => {
+    piped: tap(() => {
       throw new Error('a callback');
     }),
     end: ({ dialer }) => dialer.notify('p'),
@@ -86,16 +86,16 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 describe.each(HOT)('$what', ({ of: watched, emits, ofPeers }) => {
-  it.each(ENDINGS.filter(({ behind }) => behind === undefined || emits === true))(
+  it.each(ENDINGS.filter(({ piped }) => piped === undefined || emits === true))(
     'holds nothing once it is $how',
-    async ({ behind, end, connection }) => {
+    async ({ piped, end, connection }) => {
       const empty = held();
       const pair = createPair();
       pair.acceptor.onStream(() => undefined);
       await time.advance();
       const before = connection === true ? empty : held();
       const given$ = watched(pair.acceptor);
-      const subscription = (behind === undefined ? given$ : given$.pipe(behind)).subscribe({ error: () => undefined });
+      const subscription = (piped === undefined ? given$ : given$.pipe(piped)).subscribe({ error: () => undefined });
       expect(subscription.closed ? 0 : surplus(before, held())).not.toEqual({});
       end(pair, () => subscription.unsubscribe());
       await time.advance(connection === true ? 0 : LONGEST_WATCH_MS);

@@ -63,14 +63,14 @@ const OPERATORS: readonly Over[] = [
 
 interface Ending {
   readonly how: string;
-  readonly behind?: MonoTypeOperatorFunction<unknown>;
+  readonly piped?: MonoTypeOperatorFunction<unknown>;
   readonly end: (source$: Subject<never>, value: never, unsubscribe: () => void) => void;
 }
 
 const ENDINGS: readonly Ending[] = [
   { how: 'completes', end: (source$) => source$.complete() },
   {
-    how: 'completes behind a value',
+    how: 'completes after a value',
     end(source$, value) {
       source$.next(value);
       source$.complete();
@@ -84,10 +84,10 @@ const ENDINGS: readonly Ending[] = [
       unsubscribe();
     },
   },
-  { how: 'is enough after one value', behind: take(1), end: (source$, value) => source$.next(value) },
+  { how: 'is enough after one value', piped: take(1), end: (source$, value) => source$.next(value) },
   {
     how: 'meets a callback that throws',
-    behind: tap(() => {
+    piped: tap(() => {
       throw new Error('a callback');
     }),
     end: (source$, value) => source$.next(value),
@@ -95,10 +95,10 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 describe.each(OPERATORS)('$what', ({ value, operator }) => {
-  it.each(ENDINGS)('holds nothing when it $how', async ({ behind = map((passed) => passed), end }) => {
+  it.each(ENDINGS)('holds nothing when it $how', async ({ piped = map((passed) => passed), end }) => {
     const before = held();
     const source$ = new Subject<never>();
-    const subscription = source$.pipe(operator, behind).subscribe({ error: () => undefined });
+    const subscription = source$.pipe(operator, piped).subscribe({ error: () => undefined });
     expect(surplus(before, held())).toHaveProperty('subscriptions');
     end(source$, value, () => subscription.unsubscribe());
     await time.advance();
