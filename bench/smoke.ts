@@ -31,7 +31,7 @@ const MOST_ROUNDS = 15;
 const PATIENCE_MS = 90_000;
 /**
  * A round counts where the host of a virtual machine has taken no more of its time than this, which slows the larger program
- * more. For five such rounds there is more patience; behind that the least robbed make up their number.
+ * more. For five such rounds there is more patience; after that the least robbed make up their number.
  */
 const MOST_STOLEN = 0.01;
 const MOST_PATIENCE_MS = 180_000;

@@ -13,7 +13,7 @@ export interface Snapshot {
   readonly snapshot: {
     readonly meta: { readonly node_fields: readonly string[]; readonly node_types: readonly [readonly string[], ...unknown[]] };
   };
-  /** A row of `node_fields` for each object, one behind the other. */
+  /** A row of `node_fields` for each object, one after the other. */
   readonly nodes: readonly number[];
   readonly strings: readonly string[];
 }

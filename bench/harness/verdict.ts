@@ -27,7 +27,7 @@ export function worsening(better: Metric['better'], recorded: number, measured: 
 }
 
 /**
- * The ratios that are worse than recorded by more than the allowance, behind what the machine made worse; one that was not
+ * The ratios that are worse than recorded by more than the allowance, once what the machine made worse is taken off; one that was not
  * measured is among them. A machine that others share slows whoever computes more than whoever waits for the kernel, as the
  * reference does: what that does to a ratio shows in the same wire by hand, where a defect of the library does not.
  */

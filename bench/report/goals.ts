@@ -12,7 +12,7 @@ interface Goal {
   readonly title: string;
   readonly goal: number;
   readonly better: Better;
-  /** Written behind the figures. */
+  /** Written after the figures. */
   readonly unit: string;
   own(results: Results): number;
   /** The same of the wire by hand, where that tells what the library itself costs. */
