@@ -93,10 +93,10 @@ export class Dialer implements SocketSource {
   }
 
   lost(session: Session, close: SocketClose): Loss {
-    if (session !== this.#session) return this.#lostBehind(close);
+    if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
     this.#stability.unsubscribe();
-    if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostBehind(close);
+    if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostReplaced(close);
     if (!this.#ready) this.#attempt?.giveUp();
     const error = this.#ready || this.#phase === 'stopped' ? null : (this.#helloError ?? connectError(close));
     return this.#failed({ close, status: null, error }, session.goawayCode);
@@ -198,7 +198,7 @@ export class Dialer implements SocketSource {
   }
 
   /** A socket whose replacement is there, or on its way, has ended. */
-  #lostBehind(close: SocketClose): Loss {
+  #lostReplaced(close: SocketClose): Loss {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
     return this.#loss(reason, () => {
       this.#last = reason;

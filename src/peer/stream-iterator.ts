@@ -9,7 +9,7 @@ export interface Pull<T> {
   reject(error: unknown): void;
 }
 
-/** Behind the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
+/** After the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
 const dropped =
   typeof FinalizationRegistry === 'function'
     ? new FinalizationRegistry((unasked: UnreadQueue<unknown>) => {

@@ -194,7 +194,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
-  #askBehind(stream: number): void {
+  #askAfter(stream: number): void {
     const { backlog } = this;
     if (!backlog.pulled || this.#empty) return;
     this.#granting(() => (backlog.queues.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
@@ -222,7 +222,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     for (const [stream, queue] of this.backlog.queues) {
       if (!isOpen && queue.cutting) continue;
       this.#pace.wrote(this.#stepStream(stream, queue));
-      this.#askBehind(stream);
+      this.#askAfter(stream);
       return true;
     }
     if (this.#granting(() => this.backlog.pullNext())) return true;
