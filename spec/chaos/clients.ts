@@ -44,7 +44,7 @@ export const CLIENT_ANSWERS = {
   losses: (): Loss[] => losses.splice(0),
   /** One request of each, all at once. */
   echo: ({ ms }: { readonly ms: number }): Promise<Calls> => calls((peer, id) => echo(peer, id, ms), 0),
-  /** Requests, one behind the other, for a time. */
+  /** Requests, one after the other, for a time. */
   echoFor: ({ ms, safe }: { readonly ms: number; readonly safe: boolean }): Promise<Calls> =>
     calls(safe ? echoSafely : (peer, id) => echo(peer, id, 0), ms),
   uploadFor: ({ ms, bytes, pieces }: { readonly ms: number; readonly bytes: number; readonly pieces: number }): Promise<Calls> =>

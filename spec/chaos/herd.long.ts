@@ -29,7 +29,7 @@ afterEach(() => {
 
 /**
  * When each client of a server that closes dials again, in ms: the goaway comes when the server closes its peer, the dial after
- * the wait that a dialer takes behind a goaway. The peers have no sockets: it is the times that matter.
+ * the wait that a dialer takes after a goaway. The peers have no sockets: it is the times that matter.
  */
 async function dialsAgain(drainMs: number): Promise<number[]> {
   const server = serve({ server: createServer() });

@@ -156,7 +156,7 @@ describe('the ticker', () => {
   );
 
   it(
-    'is one stream for many subscribers, and ends a second behind the last',
+    'is one stream for many subscribers, and ends a second after the last',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const price$ = cold('-a-b-c');
@@ -210,7 +210,7 @@ describe('the optimistic interface', () => {
       const saved$ = page.rename(dialer, task$, 'rewrite').pipe(map(({ title }) => title));
       const looks$ = cold('a 2s b');
       const shown = '      a 2s b';
-      // The attempt behind the refusal begins at a random time within 500 ms.
+      // The attempt after the refusal begins at a random time within 500 ms.
       saved$.subscribe();
       expectObservable(looks$.pipe(map(() => task$.value.title))).toBe(shown, { a: 'rewrite', b: 'Rewrite' });
       expectSubscriptions(looks$.subscriptions).toBe('^');
@@ -387,7 +387,7 @@ describe('in virtual time', () => {
     return { current: () => `t${serial}`, refresh: () => Promise.resolve(`t${++serial}`), network: new Network({ onHello }) };
   };
 
-  it('a token that is refused is replaced, and opened resolves behind the next that is taken', async () => {
+  it('a token that is refused is replaced, and opened resolves after the next that is taken', async () => {
     const { network, ...tokens } = countingTokens((token) => token === 't2');
     const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket });

@@ -45,7 +45,7 @@ function judgeReassembly(codec: Codec, input: Input): Verdict {
     if (verdict !== null) return verdict;
   }
   for (const stream of reassembly.unfinished) reassembly.release(stream);
-  return held.used === 0 ? null : `expected nothing held behind the end, got ${held.used} bytes`;
+  return held.used === 0 ? null : `expected nothing held after the end, got ${held.used} bytes`;
 }
 
 // Whoever sends a frame may be told of all of it, so this message may be long.

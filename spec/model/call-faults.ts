@@ -63,7 +63,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     },
   },
   {
-    fault: 'the timer of a call is kept behind its end',
+    fault: 'the timer of a call is kept after its end',
     shows: 'no timer left',
     sow: () => {
       plant(Deadlines.prototype, 'cancel', () => undefined);
@@ -88,7 +88,7 @@ export const CALL_FAULTS: readonly Fault[] = [
         const others = [...backlog.queues].filter(([id]) => id !== stream);
         taken(stream, queue, bytes);
         if (queue.empty) return;
-        // Behind it again.
+        // After it again.
         const queues = backlog.queues as Map<number, StreamQueue>;
         for (const [id, other] of others) {
           queues.delete(id);

@@ -82,7 +82,7 @@ const ROWS: readonly { readonly what: string; readonly programs: Programs; reado
     kinds: 1,
   },
   {
-    what: 'the answerer fails behind a value',
+    what: 'the answerer fails after a value',
     programs: [
       ['value', 'end'],
       ['value', 'fail'],
@@ -115,7 +115,7 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
-    fault: 'a stream is reset for an end that comes behind its own',
+    fault: 'a stream is reset for an end that comes after its own',
     shows: 'resets have a reason',
     sow: () => {
       plant(LiveStream.prototype, 'next', (live, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {

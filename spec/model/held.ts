@@ -89,7 +89,7 @@ export class Held implements Half {
     this.reader = 'subscriber';
     const subscription = this.stream.subscribe({
       next: (value) => {
-        this.home.findings.note(this.closings.length === 0, 'no value behind the end', () => `${this.name}: a reader got ${show(value)}`);
+        this.home.findings.note(this.closings.length === 0, 'no value after the end', () => `${this.name}: a reader got ${show(value)}`);
         this.read.push(value);
       },
       error: (error: unknown) => this.closings.push(error),
@@ -153,7 +153,7 @@ export class Held implements Half {
   #watch(streamCore: StreamCore): void {
     const receive = streamCore.receive.bind(streamCore);
     streamCore.receive = (frame) => {
-      this.home.findings.note(this.ends.length === 0, 'no value behind the end', () => `${this.name} got ${show(frame)}`);
+      this.home.findings.note(this.ends.length === 0, 'no value after the end', () => `${this.name} got ${show(frame)}`);
       if (frame.payload !== ABSENT) this.model.arrived.push(frame.payload);
       receive(frame);
       if (frame.payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed')

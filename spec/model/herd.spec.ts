@@ -12,7 +12,7 @@ const MOST = 2 / SLOTS;
 const LOST = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
 const FACTS = { status: null, error: null, announced: null, offline: false };
 
-/** The share of a crowd that dials in the busiest slot, behind its nth failure in a row. */
+/** The share of a crowd that dials in the busiest slot, after its nth failure in a row. */
 function peak(failures: number, code: number): number {
   const delays = Array.from({ length: CLIENTS }, () => {
     const backoff = new Backoff({ maxAttempts: Infinity });

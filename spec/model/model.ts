@@ -10,9 +10,9 @@ import type { Findings } from './violation.js';
 
 /** One side of one stream as the frames tell it: where it is, and what the other side must get to see. */
 export class StreamModel {
-  /** Payloads that this side was allowed to send behind an open, in order. */
+  /** Payloads that this side was allowed to send after an open, in order. */
   readonly accepted: unknown[] = [];
-  /** Payloads that have come in behind an open, in order. */
+  /** Payloads that have come in after an open, in order. */
   readonly arrived: unknown[] = [];
   /** What this side sent with its first frame and with its end; `null` for none. */
   headers: Metadata | null = null;

@@ -43,7 +43,7 @@ export async function run(config: Config, commands: readonly Command[], tally: T
     // Node tells of a rejection that nobody handles when all microtasks are done.
     await new Promise((resolve) => setImmediate(resolve));
     demand(unhandled.length === 0, 'no unhandled rejection', () => unhandled.map(String).join());
-    // What a codec that fails on purpose brings about is logged, and so is a handler that fails behind its end.
+    // What a codec that fails on purpose brings about is logged, and so is a handler that fails after its end.
     const unexpected = failures.filter((message) => !/could not be encoded|handler failed after/.test(message));
     demand(unexpected.length === 0, 'no internal error', () => unexpected.join('; '));
     count(world, tally);
@@ -115,8 +115,8 @@ async function part(world: World): Promise<void> {
   finishWork(world);
   await promisesRun();
   world.check();
-  checkEmpty(world, 'behind the end');
-  demand(world.clock.step(Infinity) === false, 'no timer left', () => 'something is due behind the end');
+  checkEmpty(world, 'after the end');
+  demand(world.clock.step(Infinity) === false, 'no timer left', () => 'something is due after the end');
   for (const socket of world.pipe.sockets)
     demand(!socket.read && socket.closed !== null, 'no listener left', () => 'a socket is still read');
   demand(world.pending.length === 0, 'promises settle', () => `still pending: ${world.pending.join(', ')}`);

@@ -203,7 +203,7 @@ export class Side implements Home {
   #handle(payload: unknown, stream: Stream): unknown {
     const id = stream.id ?? 0;
     this.#dispatched = Math.max(this.#dispatched, id);
-    this.findings.note(id <= this.#announced, 'goaway', () => `stream ${id} ran a handler behind a goaway of ${this.#announced}`);
+    this.findings.note(id <= this.#announced, 'goaway', () => `stream ${id} ran a handler after a goaway of ${this.#announced}`);
     const held = this.#hold(stream, this.#modelOf(id));
     const order = orderOf(payload);
     const plan = order?.plan ?? 'hold';

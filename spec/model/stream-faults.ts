@@ -32,7 +32,7 @@ const EMPTY: CompleteFrame = {
 /** What may go wrong on a stream. */
 export const STREAM_FAULTS: readonly Fault[] = [
   {
-    fault: 'a stream stays in its table behind the end',
+    fault: 'a stream stays in its table after the end',
     shows: 'nothing held',
     sow: () => {
       plant(StreamTable.prototype, 'delete', () => undefined);
@@ -69,8 +69,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     },
   },
   {
-    fault: 'a value is delivered behind the end',
-    shows: 'no value behind the end',
+    fault: 'a value is delivered after the end',
+    shows: 'no value after the end',
     sow: () => {
       plant(Session.prototype, 'streamReleased', (_, released: Session['streamReleased'], stream: LiveStream) => {
         released(stream);
@@ -130,7 +130,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     },
   },
   {
-    fault: 'data behind an open is taken for data behind the end',
+    fault: 'data after an open is taken for data after the end',
     shows: 'honest sides are not blamed',
     sow: () => {
       plant(

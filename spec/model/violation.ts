@@ -1,7 +1,7 @@
 /** What holds in every run, whatever happens in it. */
 export type Invariant =
   | 'a stream ends once'
-  | 'no value behind the end'
+  | 'no value after the end'
   | 'payloads in order'
   | 'payloads complete'
   | 'headers once'

@@ -39,7 +39,7 @@ describe('closing a server that speaks TLS', () => {
   it.each<readonly [what: string, dial: (server: MuxServer) => Promise<Socket>, text: Buffer | string]>([
     ['that says nothing', rawSocket, ''],
     ['whose TLS handshake stops in the middle', rawSocket, CUT_HELLO],
-    ['that says nothing behind its TLS handshake', shaken, ''],
+    ['that says nothing after its TLS handshake', shaken, ''],
     ['whose HTTP request stops in the middle', shaken, 'GET / HTTP/1.1\r\nHo'],
   ])('is not held up by a connection %s, and ends it', async (_what, dial, text) => {
     const server = await listens();

@@ -93,7 +93,7 @@ describe('closing a server', () => {
     expect(await refuses(port)).toBe(true);
   });
 
-  it('gives the same promise each time, also behind the end', async () => {
+  it('gives the same promise each time, also after the end', async () => {
     const server = await listens();
     const first = server.close({ drainMs: HOUR });
     expect(server.close()).toBe(first);

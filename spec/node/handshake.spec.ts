@@ -69,7 +69,7 @@ describe('a handshake', () => {
       ['another generation', ['mux.v2.json'], "'mux.v2.json'"],
       ['the right one in second place', ['mux.v2.json, mux.v1.json'], "'mux.v2.json, mux.v1.json'"],
       ['the right one in the second header line', ['x', 'mux.v1.json'], "'x, mux.v1.json'"],
-      ['the right one behind nothing', [', mux.v1.json'], "', mux.v1.json'"],
+      ['the right one after an empty one', [', mux.v1.json'], "', mux.v1.json'"],
       ['other case', ['Mux.v1.json'], "'Mux.v1.json'"],
       ['the beginning of it', ['mux.v1.jso'], "'mux.v1.jso'"],
       ['more than it', ['mux.v1.json.gz'], "'mux.v1.json.gz'"],
@@ -184,7 +184,7 @@ describe('a handshake', () => {
   });
 
   describe('of a dialer that does not behave', () => {
-    it.each(['/mux', '/other'])('leaves nothing behind when it stays half open behind its refusal, at %s', async (path) => {
+    it.each(['/mux', '/other'])('leaves nothing behind when it stays half open after its refusal, at %s', async (path) => {
       const { http } = await started({ path: '/mux' });
       const socket = await rawSocket(http);
       socket.write(requestOf({ path, protocols: ['x'] }));

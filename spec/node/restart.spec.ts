@@ -34,7 +34,7 @@ class Load {
   readonly failures: unknown[] = [];
   readonly #answers$ = new Subject<void>();
 
-  /** One request of a client behind the other for as long as it goes on. */
+  /** One request of a client after another, for as long as it goes on. */
   async ask(peer: Peer, client: number): Promise<void> {
     for (let n = 0; this.going; n++) {
       const id = `${client}-${n}`;

@@ -111,7 +111,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['a subscriber of a stream failed'],
     ],
     [
-      'when a handler fails behind its answer with what another side has told it',
+      'when a handler fails after its answer with what another side has told it',
       async (asked, stream) => {
         await stream.reply(payload);
         await stream.peer.request(asked);
@@ -135,7 +135,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['rx reset stream 1 code 6'],
     ],
     [
-      'when a value comes behind the end',
+      'when a value comes after the end',
       async (_asked, stream) => {
         await stream.reply(payload);
         await settled(stream.send(payload));
@@ -179,7 +179,7 @@ describe('at the level debug, the log of a server never tells', () => {
     ],
     ['trailers without an end', [open, { type: 'data', stream: 1, payload, trailers: { late: SECRET } }], ['trailers without an end']],
     [
-      'data behind the end',
+      'data after the end',
       [
         { ...open, end: true },
         { type: 'data', stream: 1, payload },

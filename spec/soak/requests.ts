@@ -35,6 +35,6 @@ export const requests: SoakPart = async ({ quick }) => {
   await server.close();
   const figures =
     `${count} requests in ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} a second; ` +
-    `heap ${megabytes(before)} behind the first ${WARM_UP}, ${megabytes(growth)} more in the end`;
+    `heap ${megabytes(before)} after the first ${WARM_UP}, ${megabytes(growth)} more in the end`;
   return { figures, fault: growth > MOST_GROWTH ? `expected at most ${megabytes(MOST_GROWTH)} more, got ${megabytes(growth)}` : null };
 };

@@ -9,7 +9,7 @@ import type { Machine } from './honest-machine.js';
 
 /** The way from one end to the other. */
 export interface Route {
-  /** How long each message travels behind its last byte, in ms. Default 0. */
+  /** How long each message travels after its last byte, in ms. Default 0. */
   readonly latencyMs?: number;
   /** Default: no limit. */
   readonly bytesPerSecond?: number;

@@ -21,7 +21,7 @@ import type { PeerTime } from './peer-time.js';
 /** What applications do to their streams; any other code is the library's. */
 const APPLICATIONS_OWN: readonly (number | null)[] = [ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.APPLICATION_ERROR];
 
-/** Enough for a closing handshake, and less than any other time of the library's: what is left behind it was not cleaned up. */
+/** Enough for a closing handshake, and less than any other time of the library's: what is left after it was not cleaned up. */
 const CLOSING_MS = 5_000;
 
 /** How one dial reaches its server. */

@@ -10,7 +10,7 @@ export interface Survival {
   /** Codes of the frames that it sent, by their type: `goaway 1`, `reset 1`. */
   readonly told: readonly string[];
   readonly closes: readonly number[];
-  /** Whether a request that came behind everything was answered. */
+  /** Whether a request that came after everything was answered. */
   readonly answers: boolean;
   /** How much the process has grown by the messages. */
   readonly megabytes: number;

@@ -19,7 +19,7 @@ const STEPS_A_TURN = 300;
 /** The steps, with a turn of the event loop now and then; no time passes. */
 export const inTurns = (steps: readonly Step[]): Step[] => steps.flatMap((step, n) => (n % STEPS_A_TURN === 0 ? [0, step] : [step]));
 
-/** The same cases; behind each, nothing that is seen may have been logged, and a few lines a step for whoever debugs. */
+/** The same cases; after each, nothing that is seen may have been logged, and a few lines a step for whoever debugs. */
 export const quietly = (cases: readonly HostileCase[]): readonly HostileCase[] =>
   cases.map((each) => ({
     ...each,

@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import type { Codec } from '../../src/index.js';
 import type { Message } from '../../src/wire/codec.js';
 
-/** The bytes of parts written one behind the other: numbers are bytes, values are what msgpack writes for them. */
+/** The bytes of parts written one after the other: numbers are bytes, values are what msgpack writes for them. */
 export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
   const whole = new Uint8Array(parts.reduce<number>((size, part) => size + (typeof part === 'number' ? 1 : part.length), 0));
   let at = 0;

@@ -17,7 +17,7 @@ export const reset = (stream: number, code: number = ResetCode.CANCEL): Envelope
 /** Leaves the payload out of an {@link open} or {@link data}. */
 export const NONE: Envelope = { payload: undefined };
 
-/** In place of the payload a slice of one, with `more` behind it or not. */
+/** In place of the payload a slice of one, with `more` after it or not. */
 export const slice = (fragment: string, more: boolean): Envelope => ({ payload: undefined, fragment, more });
 
 /** Slices as frames, with `more` on each but the last unless none of them is to be the last. */

@@ -13,7 +13,7 @@ export interface PeerTime {
 }
 
 /**
- * Makes rxjs's time virtual for each test of a file. Behind each test its time goes on for an instant, so that an error that
+ * Makes rxjs's time virtual for each test of a file. After each test its time goes on for an instant, so that an error that
  * rxjs reports from a timer surfaces in the test that caused it; rejections that nobody handles are jest's own to report.
  */
 export function virtualPeerTime(): PeerTime {

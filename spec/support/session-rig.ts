@@ -69,7 +69,7 @@ afterEach(() => {
   made.clear();
 });
 
-/** One session over a scripted socket, held by a test and ended behind it. */
+/** One session over a scripted socket, held by a test and ended after it. */
 export class Rig {
   readonly transport = new ScriptedTransport();
   readonly session: Session;

@@ -8,7 +8,7 @@ export interface SessionTime {
   readonly isOver: boolean;
   /** Goes on by so many ms. */
   advance(ms: number): void;
-  /** All timers that are due meanwhile come late, together, `ms` from now: as behind a sleep. */
+  /** All timers that are due meanwhile come late, together, `ms` from now: as after a sleep. */
   sleep(ms: number): void;
 }
 

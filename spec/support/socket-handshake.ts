@@ -48,7 +48,7 @@ export function rawSocket(server: Server | { address(): AddressInfo | string | n
   });
 }
 
-/** Shakes hands byte by byte and gives the answer; behind a refusal the socket is let go of. */
+/** Shakes hands byte by byte and gives the answer; after a refusal the socket is let go of. */
 export async function handshake(server: Parameters<typeof rawSocket>[0], offer?: Offer): Promise<Answer> {
   const socket = await rawSocket(server);
   socket.write(requestOf(offer));
@@ -57,7 +57,7 @@ export async function handshake(server: Parameters<typeof rawSocket>[0], offer?:
   return answer;
 }
 
-/** Reads an answer. Behind a 101 the socket goes on; behind any other the server must end it. */
+/** Reads an answer. After a 101 the socket goes on; after any other the server must end it. */
 export async function answerOn(socket: Socket): Promise<Answer> {
   let text = '';
   const isWhole = (): boolean => text.includes('\r\n\r\n') && text.startsWith('HTTP/1.1 101');

@@ -27,7 +27,7 @@ export interface LineOptions {
 /** A transport that the contract is held against. */
 export interface LineKind {
   readonly name: string;
-  /** Resolves once the dial has succeeded, or failed behind the handshake. */
+  /** Resolves once the dial has succeeded, or failed after the handshake. */
   join(options: LineOptions): Promise<Line>;
   /** Whether the dialer really dials, and so can say hello. */
   readonly dials: boolean;

@@ -12,14 +12,14 @@ afterEach(() => {
   made.clear();
 });
 
-/** `createPair`, whose peers are closed behind the test. */
+/** `createPair`, whose peers are closed after the test. */
 export function createPair(options?: PairOptions): Pair {
   const { dialer, acceptor, link } = pair(options);
   made.add(dialer).add(acceptor);
   return { dialer, acceptor, link };
 }
 
-/** `connect`, whose peer is closed behind the test. */
+/** `connect`, whose peer is closed after the test. */
 export function connect(url: ConnectUrl, options?: ConnectOptions): Peer {
   const peer = dial(url, options);
   made.add(peer);

@@ -45,7 +45,7 @@ export const PLACES: readonly UserPlace[] = [
   { place: 'a handler', takes: true, hang: (peer, code) => peer.onStream(code) },
   { place: 'a handler, later', takes: true, hang: (peer, code) => peer.onStream(() => Promise.resolve().then(code)) },
   {
-    place: 'a handler that answers behind it',
+    place: 'a handler that answers afterwards',
     takes: true,
     hang: (peer, code) =>
       peer.onStream(async (_, stream) => {

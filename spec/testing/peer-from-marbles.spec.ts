@@ -119,7 +119,7 @@ describe('peerFromMarbles', () => {
 
   it.each<[what: string, order: readonly number[]]>([
     ['ahead of what makes it send', [0, 1, 2]],
-    ['behind what makes it send', [2, 1, 0]],
+    ['after what makes it send', [2, 1, 0]],
     ['on both sides of it', [0, 2, 1]],
   ])(
     'shows what the peer sends in a frame to all that are there in it: %s',

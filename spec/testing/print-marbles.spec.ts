@@ -12,7 +12,7 @@ const FRAMES = { ...frameMarbles(1), D: frameMarbles(3).d, O: frameMarbles(3).o,
 /** The letters of a row as events of one direction: capital ones of stream 3. */
 const events = map((letter: string) => ({ direction: 'tx', frame: FRAMES[letter as 'o'] }) as FrameEvent);
 
-/** Letters of one ms, so long behind those before. */
+/** Letters of one ms, so long after those before. */
 interface Moment {
   readonly afterMs: number;
   readonly letters: string;
@@ -42,7 +42,7 @@ function read(text: string): readonly string[] {
 
 const ROWS: Readonly<Record<string, string>> = { p: 'connection tx', D: 'stream 3 tx' };
 
-/** What is to be read: each moment in its own ms, or right behind the one before where that is still drawn. */
+/** What is to be read: each moment in its own ms, or right after the one before where that is still drawn. */
 function readable(moments: readonly Moment[]): readonly string[] {
   let at = -(moments[0]?.afterMs ?? 0);
   let free = 0;
@@ -111,7 +111,7 @@ describe('printMarbles', () => {
     expect(draw(given.map(([letters = '', afterMs = 0]) => ({ letters, afterMs: Number(afterMs) })))).toBe(drawn);
   });
 
-  it('draws rows that a TestScheduler reads as the same moments, late only right behind the one before', () => {
+  it('draws rows that a TestScheduler reads as the same moments, late only right after the one before', () => {
     const moments = fc.array(
       fc.record({
         afterMs: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 40 })),

@@ -104,7 +104,7 @@ describe('virtualTime', () => {
     expect(done).toEqual(['chain', 'timer']);
   });
 
-  it('takes promises that were there before it, and work behind them', async () => {
+  it('takes promises that were there before it, and the work that follows', async () => {
     const all = from(Promise.resolve([1, 2, 3])).pipe(
       concatMap((values) => from(values)),
       delay(1_000),

@@ -36,7 +36,7 @@ export function holdsTheContract(kind: LineKind, codec: Codec): void {
       expect(await dialer.request({ n: 1, text: 'é😀', list: [null, true] })).toEqual({ got: { n: 1, text: 'é😀', list: [null, true] } });
     });
 
-    it('carries headers both ways, and trailers behind the end', async () => {
+    it('carries headers both ways, and trailers after the end', async () => {
       const { dialer, acceptor } = await join();
       acceptor.onStream((_payload, stream) => stream.reply(stream.headers, { headers: { served: 'by' }, trailers: { rows: 1 } }));
       const stream = dialer.open('ask', { headers: { token: 'x' }, end: true });
@@ -345,7 +345,7 @@ export function holdsTheContract(kind: LineKind, codec: Codec): void {
       expect(await line.acceptor.closed).toMatchObject({ code });
     });
 
-    it('takes no notice of a second close, nor of a close behind the loss', async () => {
+    it('takes no notice of a second close, nor of a close after the loss', async () => {
       const { dialer, lose } = await join();
       lose();
       const reason = await dialer.closed;
@@ -354,7 +354,7 @@ export function holdsTheContract(kind: LineKind, codec: Codec): void {
     });
   });
 
-  it('does not end before the socket is idle: a close right behind a big answer delivers it', async () => {
+  it('does not end before the socket is idle: a close right after a big answer delivers it', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((_payload, stream) => {
       void stream.reply('y'.repeat(4 * MIB));

@@ -97,7 +97,7 @@ describe('a link in memory', () => {
     expect(seen).toEqual(arrived.map((message) => [0, message]));
   });
 
-  it('shows what it carries, with its direction and number, and completes behind the end', async () => {
+  it('shows what it carries, with its direction and number, and completes after the end', async () => {
     const { link, dialer, acceptor } = joined();
     const seen: unknown[] = [];
     link.carried$.subscribe({ next: (carried) => seen.push(carried), complete: () => seen.push('complete') });
@@ -119,7 +119,7 @@ describe('a link in memory', () => {
   });
 
   describe('that ends', () => {
-    it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, behind what was sent before', async (side) => {
+    it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, after what was sent before', async (side) => {
       const { link } = joined({ latencyMs: 10 });
       const [own, other] = [link.ends[side], link.other(side)];
       const [seenHere, seenThere] = [read(own, time), read(other, time)];

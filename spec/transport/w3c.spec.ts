@@ -181,7 +181,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(calls).toEqual(['resume']);
     });
 
-    it('reads on behind its own close, until the end', () => {
+    it('reads on after its own close, until the end', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
@@ -347,7 +347,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect([task.mock.calls.length, transport.writable]).toEqual([0, false]);
     });
 
-    it('is not looked for any more behind the end', async () => {
+    it('is not looked for any more after the end', async () => {
       const socket = new FakeSocket();
       socket.bufferedAmount = 100;
       const transport = new W3cTransport(socket);

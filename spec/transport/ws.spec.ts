@@ -218,12 +218,12 @@ describe('a socket of ws as a transport', () => {
       expect(await endOf(remote)).toMatchObject({ code: 1009 });
     });
 
-    it('reports 1009 whatever fails behind it', async () => {
+    it('reports 1009 whatever fails after it', async () => {
       const ws = new WebSocket(url, ['mux.v1.json'], { maxPayload: 100 });
       const dialed = new WsTransport(ws);
       const remote = transportOf(await accepted);
       remote.messages$.subscribe();
-      ws.once('error', () => ws.emit('error', new Error('behind it')));
+      ws.once('error', () => ws.emit('error', new Error('after it')));
       remote.send('x'.repeat(101));
       expect(await endOf(dialed)).toMatchObject({ code: 1009, wasClean: false });
     });

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { typeErrorsOf } from '../docs/type-check.js';
 
-/** The call begins behind these. */
+/** The call begins after these lines. */
 const HEAD = [
   "import { reopenOnReconnect, type Peer } from 'rxmux';",
   'interface Entry { readonly text: string }',

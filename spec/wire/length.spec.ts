@@ -74,7 +74,7 @@ describe('truncateToBytes', () => {
   it.each([
     ['keeps what fits', 'naïve', 6, 'naïve'],
     ['cuts before the code point that does not', 'naïve', 3, 'na'],
-    ['cuts behind the one that does', 'naïve', 4, 'naï'],
+    ['cuts after the one that does', 'naïve', 4, 'naï'],
     ['never halves a surrogate pair', 'a😀', 4, 'a'],
     ['cuts to nothing', '😀', 3, ''],
     ['gives nothing for a limit below zero', 'abc', -1, ''],
@@ -101,7 +101,7 @@ describe('edges of code points', () => {
   it.each([
     ['before a pair', 1, 1],
     ['inside it', 2, 1],
-    ['behind it', 3, 3],
+    ['after it', 3, 3],
     ['at the start', 0, 0],
     ['at the end', 4, 4],
   ])('finds the edge %s', (_where, at, edge) => {
