@@ -129,31 +129,31 @@ describe('assemble', () => {
       expected: '----r---1-|',
     },
     {
-      does: 'makes nothing of fragments that never end',
+      does: 'gives nothing for fragments that never end',
       frames: '  -a-b-|',
       subs: '    ^----!',
       expected: '-----|',
     },
     {
-      does: 'makes a fault of fragments that do not decode, and goes on with the other stream',
+      does: 'gives a fault for fragments that do not decode, and goes on with the other stream',
       frames: '  -aA-x-C-|',
       subs: '    ^-------!',
       expected: '----U-3-|',
     },
     {
-      does: 'makes a fault of a whole payload amid fragments, and goes on with the stream itself',
+      does: 'gives a fault for a whole payload amid fragments, and goes on with the stream itself',
       frames: '  -a-d-abc-|',
       subs: '    ^--------!',
       expected: '---W---1-|',
     },
     {
-      does: "makes a fault of 'more' beside a payload",
+      does: "gives a fault for 'more' beside a payload",
       frames: '  --m-D-|',
       subs: '    ^-----!',
       expected: '--M-D-|',
     },
     {
-      does: 'makes a fault of a payload over maxPayloadBytes, before its last fragment',
+      does: 'gives a fault for a payload over maxPayloadBytes, before its last fragment',
       limits: { maxPayloadBytes: 4 },
       frames: '  -a--b-D-|',
       subs: '    ^-------!',
@@ -167,14 +167,14 @@ describe('assemble', () => {
       expected: '-----1-|',
     },
     {
-      does: 'makes a fault of more than maxFragments',
+      does: 'gives a fault for more than maxFragments',
       limits: { maxFragments: 2 },
       frames: '  -aA-b-c-C-|',
       subs: '    ^---------!',
       expected: '------F-3-|',
     },
     {
-      does: 'makes a fault of the stream that asks for more than maxHeldBytes, and leaves the other',
+      does: 'gives a fault for the stream that asks for more than maxHeldBytes, and leaves the other',
       limits: { maxHeldBytes: 128 },
       frames: '  -A-a-b-C-|',
       subs: '    ^--------!',
@@ -232,7 +232,7 @@ describe('assemble', () => {
   );
 
   it(
-    'makes a fault of a codec that throws, whatever it throws',
+    'gives a fault for a codec that throws, whatever it throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-s-D-s-|', FRAMES);
       const subs = '        ^------!';

@@ -113,7 +113,7 @@ describe('decode of text', () => {
       error: fault(CloseCode.WRONG_MESSAGE_KIND, "expected a text message for codec 'json', got a binary one"),
     },
     {
-      does: 'fails with 1002 at a message that is no JSON',
+      does: 'fails with 1002 at a message that is not JSON',
       input: '   --d--X--d',
       subs: '    ^----!   ',
       expected: '--d--#   ',

@@ -484,7 +484,7 @@ describe('demultiplex into a table of sinks', () => {
   );
 
   it(
-    'gives on the very objects that come',
+    'passes on the very objects that come',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const values = { a: { stream: 1, note: 'a' }, b: { stream: 2, note: 'b' }, c: { note: 'c' } };
       const values$ = cold<Noted>('-a-b-c-|', values);

@@ -149,7 +149,7 @@ describe('fragment', () => {
       error: expect.objectContaining({ name: 'TypeError', message: expect.stringContaining('Map') }),
     },
     {
-      does: 'fails with a ProtocolError at a cap that is none',
+      does: 'fails with a ProtocolError at a cap that is too small',
       cap: 1,
       frames: '  --d--d',
       subs: '    ^-!   ',

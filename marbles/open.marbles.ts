@@ -193,7 +193,7 @@ describe('open$ with input', () => {
   );
 
   it(
-    'resets with what the function throws that makes the input',
+    'resets with what the function that makes the input throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold('---a');

@@ -152,7 +152,7 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
     {
-      does: 'opens the stream again that the end of the drain resets before the replacement is open',
+      does: 'opens again the stream that the end of the drain resets before the replacement is open',
       log: '     --------a----b---c-----d---',
       subs1: '   ------^---------!          ',
       subs2: '   --------------------^------',
@@ -245,7 +245,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'opens the stream again in the same way each time when it is given nothing but that',
+    'opens the stream again in the same way each time when it is given nothing but open',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const record = '  --a---b------c-|';
       const cut$ = hot('----x---x');

@@ -37,13 +37,13 @@ describe('respond', () => {
       expected: '---------',
     },
     {
-      does: 'makes an end of an empty answer',
+      does: 'sends an end for an empty answer',
       answer: '  ---|',
       subs: '    ^--!',
       expected: '---|',
     },
     {
-      does: 'makes data of a value and an end of the completion',
+      does: 'sends data for a value and an end for the completion',
       answer: '  --a--|',
       subs: '    ^----!',
       expected: '--a--|',
@@ -55,7 +55,7 @@ describe('respond', () => {
       expected: '-ab(cd)-e|',
     },
     {
-      does: 'makes a reset of an error, after the values before it',
+      does: 'sends a reset for an error, after the values before it',
       answer: '  --a-#',
       subs: '    ^---!',
       expected: '--a-#',
@@ -110,7 +110,7 @@ describe('respond', () => {
   );
 
   it(
-    'makes a reset of what the callback throws, and of what is no Observable',
+    'sends a reset for what the callback throws, and for what is no Observable',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const calls$ = cold('a--b--c');
@@ -207,7 +207,7 @@ describe('respond', () => {
   );
 
   it(
-    'lets an upload go on that somebody reads',
+    'lets an upload that somebody reads go on',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold(' -a-b-c-d|');

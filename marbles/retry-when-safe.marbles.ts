@@ -86,7 +86,7 @@ describe('retryWhenSafe', () => {
       error: new ConnectionLostError(LOST),
     },
     {
-      does: 'passes an error that is none of the library',
+      does: 'passes an error that is not one of the library',
       source: '  --#',
       subs1: '   ^-!',
       expected: '--#',

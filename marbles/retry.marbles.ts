@@ -108,7 +108,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'is of request$ as well',
+    'is an option of request$ as well',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('    --a|');
       const subs = '        ----^--!';

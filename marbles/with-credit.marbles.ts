@@ -91,7 +91,7 @@ describe('withCredit, the consumer', () => {
       expected: '-a-#',
     },
     {
-      does: 'errors with an item more than was granted, and lets go of the call',
+      does: 'errors at an item more than was granted, and lets go of the call',
       n: 2,
       items: '   -(ab)---c',
       work: '    --x------|',
