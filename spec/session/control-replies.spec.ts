@@ -5,7 +5,7 @@ import { Rig } from '../support/session-rig.js';
 
 const FULL = 1024 * 1024;
 
-describe('Answers', () => {
+describe('ControlReplies', () => {
   it.each([
     ['pings', 'ENHANCE_YOUR_CALM for unread pongs', (at: number) => ({ type: 'ping', nonce: `${at}` })],
     [

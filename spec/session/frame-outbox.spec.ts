@@ -187,7 +187,7 @@ describe('a control frame that cannot be encoded', () => {
   });
 });
 
-describe('Outbox', () => {
+describe('FrameOutbox', () => {
   it.each([
     ['kept as it is', 65_536, 'why', 'why'],
     ['cut to 1 024 bytes', 65_536, 'é'.repeat(600), 'é'.repeat(512)],
@@ -218,7 +218,7 @@ describe('Outbox', () => {
     expect(rig.news).toEqual([]);
   });
 
-  it('gives what was accepted to the river as it comes', () => {
+  it('gives what was accepted to the pipeline as it comes', () => {
     const { rig } = pickyRig();
     const accepted: string[] = [];
     const subscription = rig.session.outbox.accepted$.subscribe(({ type }) => accepted.push(type));

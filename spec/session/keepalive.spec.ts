@@ -151,7 +151,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'takes no bytes for life that the socket held only in passing when it was looked at',
+    'sees no life in bytes that the socket held only in passing when it was looked at',
     inTime((time) => {
       const rig = watched();
       rig.transport.stuck = true;
@@ -165,7 +165,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'keeps one ping under way, whatever else is life',
+    'keeps one ping under way, whatever else is a sign of life',
     inTime((time) => {
       const rig = watched();
       repeat(time, 3, 25_000, () => {
@@ -206,7 +206,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'forgets a ping whose answer something else was: its pong is not asked for any more once the next is sent',
+    'forgets a ping that something else answered: its pong is junk once the next is sent',
     inTime((time) => {
       const rig = watched({ limits: { junk: { burst: 0, perSecond: 0 } } });
       time.advance(20_000);

@@ -126,7 +126,7 @@ describe('a limit', () => {
     expect(rig.transport.closes).toEqual([{ code: 1009, reason }]);
   });
 
-  it('of unread payloads is one of each stream: over maxUnreadBytes it is reset', () => {
+  it('of unread payloads is one for each stream: over maxUnreadBytes it is reset', () => {
     const rig = new Rig({ limits: { maxUnreadBytes: 100 } });
     const [one, other] = [rig.remote(1), rig.remote(3)];
     expect([one.live.keep(60), other.live.keep(60), one.live.keep(40)]).toEqual([true, true, true]);
@@ -237,7 +237,7 @@ describe('a limit', () => {
   it.each<[string, Frame]>([
     ['an open', { ...open(3), payload: 'x'.repeat(99) }],
     ['data', { type: 'data', stream: 1, payload: 'é'.repeat(50) }],
-  ])('of one payload is one of a payload in one piece too: %s', (_what, frame) => {
+  ])('of one payload holds for a payload in one piece too: %s', (_what, frame) => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, payload: 'x'.repeat(98), headers: { and: 'these' } });
@@ -293,7 +293,7 @@ describe('a limit', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('that the last payload of a stream is over is told its reader, who would miss it else', () => {
+  it('that the last payload of a stream exceeds is told to its reader, who would not know otherwise', () => {
     const rig = new Rig({ limits: { maxUnreadBytes: 100 } });
     const stream = rig.open({ end: true });
     stream.onReceive = () => stream.live.keep(101);

@@ -3,7 +3,7 @@ import { config, finalize, map, Observable, Subject } from 'rxjs';
 import { RestartingPipeline } from '../../src/session/restarting-pipeline.js';
 import { inTime } from '../support/session-time.js';
 
-/** A river whose pipeline throws at `'bad'`, and all that became of it. */
+/** A pipeline that throws at `'bad'`, and all that became of it. */
 function rig(source: Observable<string>) {
   const seen: string[] = [];
   const made = (): Observable<void> =>
@@ -13,23 +13,23 @@ function rig(source: Observable<string>) {
         seen.push(value);
       }),
     );
-  const river = new RestartingPipeline(
+  const pipeline = new RestartingPipeline(
     made,
     (error) => seen.push(`failed: ${String(error)}`),
     () => seen.push('ended'),
   );
-  return { river, seen };
+  return { pipeline, seen };
 }
 
 afterEach(() => {
   config.onUnhandledError = null;
 });
 
-describe('a river', () => {
-  it('flows on after what breaks in it, with one subscription at all times', () => {
+describe('a restarting pipeline', () => {
+  it('goes on after what breaks in it, with one subscription at all times', () => {
     const source = new Subject<string>();
-    const { river, seen } = rig(source);
-    river.start();
+    const { pipeline, seen } = rig(source);
+    pipeline.start();
     for (const value of ['one', 'bad', 'two', 'bad', 'three']) source.next(value);
     expect(seen).toEqual(['one', 'failed: Error: bad', 'two', 'failed: Error: bad', 'three']);
     source.complete();
@@ -44,33 +44,33 @@ describe('a river', () => {
       config.onUnhandledError = (error) => broken.push(error);
       const source = new Subject<string>();
       let left = 0;
-      const river = new RestartingPipeline(
+      const pipeline = new RestartingPipeline(
         () => source.pipe(finalize(() => left++)),
         (error) => broken.push(error),
       );
-      river.start();
+      pipeline.start();
       source.complete();
-      river.unsubscribe();
+      pipeline.unsubscribe();
       time.advance(1);
       expect([left, broken]).toEqual([1, []]);
     }),
   );
 
-  it('flows on after what breaks while it is subscribed to', () => {
+  it('goes on after what breaks while it is subscribed to', () => {
     const early = ['one', 'bad', 'two'];
     const source = new Observable<string>((subscriber) => {
       while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));
     });
-    const { river, seen } = rig(source);
-    river.start();
+    const { pipeline, seen } = rig(source);
+    pipeline.start();
     expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
   });
 
   it('is over when it is stopped, also by what handles its failure, and while it is subscribed to', () => {
     const source = new Subject<string>();
-    const { river } = rig(source);
-    river.start();
-    river.unsubscribe();
+    const { pipeline } = rig(source);
+    pipeline.start();
+    pipeline.unsubscribe();
     expect(source.observed).toBe(false);
 
     let made = 0;

@@ -26,7 +26,7 @@ afterEach(() => {
   for (const rig of rigs.splice(0)) rig.transport.end();
 });
 
-describe('the two lanes', () => {
+describe('control frames and data', () => {
   it('lets control frames leave before data, in their own order', () => {
     const rig = fullRig();
     rig.open({ payload: 'data' });
@@ -477,7 +477,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['flushed']);
   });
 
-  it('tells of each frame after it has gone down the river', () => {
+  it('tells of each frame after it has gone through the pipeline', () => {
     const { scheduler, log, departed } = bare();
     scheduler.add(data(1));
     scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
@@ -538,15 +538,15 @@ describe('Scheduler', () => {
     expect(scheduler.backlog.bytes).toBe(0);
   });
 
-  it('goes on with the next frame after one whose river has thrown', () => {
+  it('goes on with the next frame after one whose pipeline has thrown', () => {
     const { scheduler, log, onEmit } = bare();
     onEmit(() => {
       onEmit(nothing);
-      throw new Error('river');
+      throw new Error('pipeline');
     });
     expect(() => {
       scheduler.add(data(1));
-    }).toThrow(new Error('river'));
+    }).toThrow(new Error('pipeline'));
     scheduler.add(data(3));
     expect(log).toEqual(['data 3']);
   });

@@ -123,7 +123,7 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
-  it.each([null, { why: 'left' }])('is not told of to the remote where it is reset with %j and another open leaves first', (payload) => {
+  it.each([null, { why: 'left' }])('is not mentioned to the remote where it is reset with %j and another open leaves first', (payload) => {
     const { rig, stream } = waiting();
     const later = rig.open({ payload: 'later' });
     stream.live.reset('user', ResetCode.CANCEL, '', payload, payload === null ? null : JSON.stringify(payload));
