@@ -14,7 +14,7 @@ describe('VERSION', () => {
     expect(VERSION).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  it('is the same from the msgpack door', () => {
+  it('is the same from the msgpack entry point', () => {
     expect(VERSION_OF_MSGPACK).toBe(VERSION);
   });
 });

@@ -26,7 +26,7 @@ describe.each([
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'testing', namespace: testing, subpath: './testing' },
-] as const)('the door $door', ({ door, namespace, subpath }) => {
+] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it('exports its public names, and no other', () => {
     expect({ values: Object.keys(namespace).sort(), types: exportedTypes(door) }).toEqual(PUBLIC_NAMES[door]);
   });

@@ -28,7 +28,7 @@ function row(of: Results, title: string): string[] {
 }
 
 describe('the table of what is wanted', () => {
-  it('says of ratios whether they are met, and what the wire by hand takes, and who of the others is best', () => {
+  it('says of ratios whether they are met, and what the wire by hand takes, and which of the others is best', () => {
     const fast = results('W1', 'p50Us', { 'floor-a': 100, 'rxmux-json': 105, 'bare-wire': 90, rsocket: 97, 'socket.io': 133 });
     expect(row(fast, 'W1')).toEqual(['≤ 1.05', '1.05', 'yes', '0.90', '0.97 rsocket']);
     const slow = results('W2@1024', 'perSecond', { 'floor-a': 100, 'rxmux-json': 199, rsocket: 89, http2: 23 });
@@ -46,7 +46,7 @@ describe('the table of what is wanted', () => {
     expect(row({ ...NOTHING, bundles }, 'W8 client, min+gzip, without')).toEqual(['≤ 8 KB', '7 KB', 'yes', '–', '7 KB graphql-ws']);
   });
 
-  it('takes of idle connections what each more of them costs beyond the bare socket', () => {
+  it('takes what each further idle connection costs beyond the bare socket', () => {
     const points = (adapter: AdapterName, each: number) =>
       [10, 20].map((connections) => ({ adapter, connections, clientBytes: 5_000 + each * connections, serverBytes: 0 }));
     const connections = [...points('ws', 8_000), ...points('rxmux-json', 30_000), ...points('socket.io', 18_000)];

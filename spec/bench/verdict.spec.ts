@@ -84,7 +84,7 @@ describe('the order of adapters', () => {
     expect(shuffled(names, randomFrom(7))).not.toEqual(shuffled(names, randomFrom(8)));
   });
 
-  it('keeps all of them, and puts each in every place alike', () => {
+  it('keeps all of them, and puts each in every place equally often', () => {
     const random = randomFrom(1);
     const firsts = new Map<number, number>();
     for (let run = 0; run < 2_000; run++) {

@@ -34,7 +34,7 @@ describe('mayBeIndex', () => {
     ['-1', false],
     ['a1', false],
     ['', false],
-  ])("tells of '%s' by how it begins: %s", (key, may) => {
+  ])("judges '%s' by how it begins: %s", (key, may) => {
     expect(mayBeIndex(key)).toBe(may);
   });
 });

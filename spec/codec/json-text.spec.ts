@@ -12,7 +12,7 @@ const LENGTHS = [0, 1, 1_023, 1_024, 1_025, 1_026, 1_027, 1_028, 8_191, 8_192, 8
 const textWith = (part: string, at: number, length: number): string => 'x'.repeat(at) + part + 'x'.repeat(length - at - part.length);
 
 describe('a text between quotes', () => {
-  it.each(LENGTHS)('is as it is where nothing has to be escaped: %i units', (length) => {
+  it.each(LENGTHS)('stays as it is where nothing has to be escaped: %i units', (length) => {
     const text = 'a b'.repeat(length).slice(0, length);
     expect(quote(text)).toBe(`"${text}"`);
     expect(parseJson(`"${text}"`)).toBe(text);
@@ -46,7 +46,7 @@ describe('a text between quotes', () => {
     }
   });
 
-  it('is not taken for one with what a longer one before had in it', () => {
+  it('is not confused with a longer one before it', () => {
     const lines = '\n'.repeat(9_000);
     for (const length of LENGTHS) {
       expect(quote(lines)).toBe(JSON.stringify(lines));

@@ -414,7 +414,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(failure).toMatch(expected);
   });
 
-  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper, from its making on', () => {
+  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper, as soon as it is made', () => {
     const made = new MsgpackCodec();
     const deepest = nested(95, (inner) => [inner]);
     expect(made.decodePayload(bytes(0x81, 1, 2))).toEqual({ 1: 2 });

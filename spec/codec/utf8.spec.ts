@@ -77,7 +77,7 @@ describe('isUtf8', () => {
     expect(places.map(([ahead, behind]) => judged(bytes, ahead, behind))).toEqual(places.map(() => false));
   });
 
-  it('tells what a decoder of the platform does of any bytes', () => {
+  it('judges any bytes as a decoder of the platform does', () => {
     const edges = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf4, 0xf5];
     const part = fc.oneof(
       { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }).map((text) => [...Buffer.from(text)]) },
@@ -103,7 +103,7 @@ describe('isUtf8', () => {
   });
 
   it.each([...WELL_FORMED, ...MALFORMED])(
-    'gives the same of a text that is looked at in pieces, wherever they meet: %s',
+    'gives the same for a text that is looked at in pieces, wherever they meet: %s',
     (_what, sequence) => {
       for (const pieces of [1, 2])
         for (let at = pieces * PIECE - 8; at <= pieces * PIECE + 1; at++) {

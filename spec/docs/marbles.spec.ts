@@ -73,7 +73,7 @@ describe('the operators', () => {
     expect(exported.map(({ file }) => file)).toEqual(exported.map(({ name }) => kebab(name)));
   });
 
-  it.each(exported)('$name has a marble file of its own, which imports it from the door', ({ name, file }) => {
+  it.each(exported)('$name has a marble file of its own, which imports it from the entry point', ({ name, file }) => {
     expect(files).toContain(`${file}${SUFFIX}`);
     expect(read(`marbles/${file}${SUFFIX}`)).toMatch(new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '../src/index.js'`));
   });

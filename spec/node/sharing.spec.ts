@@ -153,7 +153,7 @@ describe('a server', () => {
       other.terminate();
     });
 
-    it('keeps its own way with its errors', async () => {
+    it('deals with its errors as it did before', async () => {
       const taken = await listening(createServer());
       const http = createServer();
       const mux = served({ server: http });

@@ -75,7 +75,7 @@ describe('verify', () => {
     expect(server.refusals).toEqual([{ status: 500, reason: 'the request could not be judged' }]);
   });
 
-  it('sees the request, and only one that is good but for it', async () => {
+  it('sees the request, and only one that nothing else refuses', async () => {
     const seen: unknown[] = [];
     server = await testServer({
       verify: ({ url, headers }) => {

@@ -59,7 +59,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect([seen.length, given.count]).toEqual([0, 0]);
   });
 
-  it('is not decoded any further after what cannot be', () => {
+  it('is decoded no further than what cannot be decoded', () => {
     const { source, given } = counted('{');
     const seen: unknown[] = [];
     from(source)

@@ -183,7 +183,7 @@ describe('send()', () => {
     expect(waiting).toEqual({ settled: true, error: null });
   });
 
-  it('whose Observable pushes on is told of the ways to hold it back that it has', async () => {
+  it('names the ways to hold an Observable back that pushes too much', async () => {
     const { local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
     link.stall('acceptor');
     await expect(local.sendAll(range(0, 12).pipe(map(() => text(200 * KIB))))).rejects.toMatchObject({
@@ -219,7 +219,7 @@ describe('send()', () => {
     expect(await Promise.all([large, small])).toEqual([2 * 1024 * KIB, 5]);
   });
 
-  it('is taken of a stream that has waited, whatever others have queued', async () => {
+  it('takes a value for a stream with nothing queued, whatever others have queued', async () => {
     const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
     await local.send('first');
     link.stall('acceptor');

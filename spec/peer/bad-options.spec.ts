@@ -51,7 +51,7 @@ describe.each(CALLS)('%s', (_call, call) => {
 });
 
 describe('the option retry', () => {
-  it('takes a signal beside it that is null for none, and refuses one that is no signal', async () => {
+  it('takes a signal of null beside it for none, and refuses what is no signal', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const asked = (signal: unknown): Promise<unknown> => settled(dialer.request('p', { retry: 'safe', signal: signal as undefined }));

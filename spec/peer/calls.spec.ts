@@ -172,7 +172,7 @@ describe('onOpen', () => {
     ]);
   });
 
-  it('that resets the stream is a reset after the open', async () => {
+  it('that resets the stream sends the reset after the open', async () => {
     const { dialer, sent } = pair(stays);
     const outcome = settled(
       dialer.request('p', {

@@ -39,7 +39,7 @@ describe('the connectivity of a peer that dials', () => {
     return { peer, connectivity, resumes$ };
   }
 
-  it('pause it while there is no network, without spending attempts, until they wake it', async () => {
+  it('pauses it while there is no network, without spending attempts, and wakes it when there is', async () => {
     const network = echoing();
     const { peer, connectivity, resumes$ } = surrounded(network);
     await time.advance();
@@ -60,7 +60,7 @@ describe('the connectivity of a peer that dials', () => {
     expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
   });
 
-  it('pause it when the network goes while it waits', async () => {
+  it('pauses it when the network goes while it waits', async () => {
     const network = echoing();
     const { peer, connectivity } = surrounded(network);
     await time.advance();
@@ -74,7 +74,7 @@ describe('the connectivity of a peer that dials', () => {
   it.each<[Resume, string, readonly [dials: number, status: string]]>([
     ['network', 'wakes it out of its delay', [2, 'connecting 2']],
     ['page', 'leaves it its delay', [1, 'waiting 2']],
-  ])('have an open connection probed; the %s %s', async (wake, _what, after) => {
+  ])('has an open connection probed; the %s %s', async (wake, _what, after) => {
     const network = echoing();
     const { peer, resumes$ } = surrounded(network);
     await time.advance();
@@ -92,7 +92,7 @@ describe('the connectivity of a peer that dials', () => {
 });
 
 describe('the connectivity of a peer over a given socket', () => {
-  it('have it probed, until it ends', async () => {
+  it('has it probed, until it ends', async () => {
     const resumes$ = new Subject<Resume>();
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));

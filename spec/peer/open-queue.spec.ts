@@ -37,7 +37,7 @@ describe('a stream that waits for a connection', () => {
     expect(await takesMore(peer)).toBe(true);
   });
 
-  it('lets a sender go on when another stream leaves the room it had no more of', async () => {
+  it('lets a sender go on when another stream leaves it the room it lacked', async () => {
     const network = holding();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 200 * KIB } });

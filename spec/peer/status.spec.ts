@@ -67,7 +67,7 @@ it.each<[string, (peer: Peer) => unknown]>([
   expect(read(dialer)).toBe(read(dialer));
 });
 
-it('status$ tells whoever comes when all is over the last status, and completes', () => {
+it('status$ tells the last status to whoever comes when all is over, and completes', () => {
   const status = new StatusTracker();
   status.set(CLOSED);
   status.complete();

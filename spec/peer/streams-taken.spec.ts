@@ -197,7 +197,7 @@ describe('streams$', () => {
       },
       'REMOTE',
     ],
-  ])('gives the place of a stream back whose respond %s', async (_what, project, outcome) => {
+  ])('gives back the place of a stream whose respond %s', async (_what, project, outcome) => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 1 } } });
     acceptor.streams$.pipe(respond(project)).subscribe();
     const outcomes: unknown[] = [];

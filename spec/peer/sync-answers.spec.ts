@@ -51,7 +51,7 @@ describe('an answer that comes before the call has returned', () => {
     expect(await lastValueFrom(peer.request$('ask', { onOpen }))).toBe('at once');
   });
 
-  it('is given to who subscribes, and then the end', async () => {
+  it('is given to whoever subscribes, and then the end', async () => {
     const { peer, onOpen } = answered('"payload":1', '"payload":2', '"end":true');
     expect(await lastValueFrom(peer.open$('ask', { onOpen }).pipe(toArray()))).toEqual([1, 2]);
   });

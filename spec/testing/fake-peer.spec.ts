@@ -96,7 +96,7 @@ describe('fakePeer', () => {
     [{ 'request list': '-r|', 'open list': '-a-b' }, "'request list' and 'open list'"],
     [{ list: '-r|', 'open sum': '-s|', 'open list': '-a-b' }, "'list' and 'open list'"],
   ])(
-    'takes no two rows for calls of one name: %j',
+    'refuses two rows for calls of one name: %j',
     marbles<[Readonly<Record<string, string>>, string]>((helpers, rows, named) => {
       expect(() => fakePeer(helpers, rows)).toThrow(new TypeError(`rows: expected one for calls named 'list', got ${named}`));
     }),

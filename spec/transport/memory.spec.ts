@@ -139,7 +139,7 @@ describe('a link in memory', () => {
       ]);
     });
 
-    it('is lost at once for who terminates, and a journey later for the other', async () => {
+    it('is lost at once for the side that terminates, and a journey later for the other', async () => {
       const { dialer, acceptor } = joined({ latencyMs: 10 });
       const [here, there] = [read(dialer, time), read(acceptor, time)];
       dialer.terminate('no sign of life');
@@ -158,7 +158,7 @@ describe('a link in memory', () => {
       expect([here, there]).toEqual([[[0, lost]], [[0, lost]]]);
     });
 
-    it('completes for who reads only then', async () => {
+    it('completes for whoever begins to read only then', async () => {
       const { link, dialer } = joined();
       link.cut();
       expect(read(dialer, time)).toEqual([[0, { code: 1006, reason: '', wasClean: false }]]);

@@ -65,7 +65,7 @@ function declarationErrorsOf(text: string): string[] {
 }
 
 it.each(DOORS)(
-  'what the door %s exports can be exported again by a program that writes declarations',
+  'what the entry point %s exports can be exported again by a program that writes declarations',
   (door) => {
     expect(declarationErrorsOf(usesOf(door))).toEqual([]);
   },
