@@ -18,7 +18,7 @@ export interface Options {
     readonly connections: readonly { readonly adapter: AdapterName; readonly counts: readonly number[] }[];
   };
   readonly rounds: number;
-  /** What the durations and counts of a full run are multiplied with. */
+  /** What the durations and counts of a full run are multiplied by. */
   readonly scale: number;
   readonly seed: number;
   readonly browser: boolean;

@@ -5,7 +5,7 @@ import type { Limits, Overflow } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 
-/** One value of the rows: the socket takes one of them and a half, the queue of a stream not even one. */
+/** One value of the rows: the socket takes one and a half of them, the queue of a stream not even one. */
 const big = (letter: string): string => letter.repeat(700_000);
 const small = (value: unknown): string => String(value).slice(0, 1);
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** The root of the project. */
 export const ROOT = inherited('BENCH_ROOT');
 
-/** Where the build of rxmux is that is measured. */
+/** Where the build of rxmux that is measured is. */
 export const BUILT = inherited('BENCH_BUILT');
 
 /** Installs what only the benchmarks need, if nobody has. */

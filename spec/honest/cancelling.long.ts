@@ -70,7 +70,7 @@ describe('a page that drops more subscriptions at once than there are tokens for
 describe('people who type ten letters a second into a search box, behind a proxy with one connection', () => {
   const LETTER_MS = 100;
 
-  // Each row goes on for longer than any bucket of the limits lasts that so many opens, or resets, a second take from.
+  // Each row goes on for longer than any bucket of the limits lasts when so many opens, or resets, take from it each second.
   it.each<readonly [typists: number, what: string, seconds: number, searchMs: number, punishments: Record<string, unknown>]>([
     [200, 'finds before the next letter is there', 8, 20, {}],
     [200, 'takes longer than a letter, so that each one cancels it at work', 8, 150, { 'acceptor reset REFUSED': expect.any(Number) }],

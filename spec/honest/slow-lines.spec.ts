@@ -16,7 +16,7 @@ const BYTES_PER_SECOND = 128 * KIB;
 /** 0.5 Mbit/s. */
 const UPLINK: DialOptions = { up: { bytesPerSecond: 62_500, latencyMs: 40 }, down: { latencyMs: 40 } };
 
-/** Items of some size whose place is told by what they hold. */
+/** Items of some size, each of which holds its place in the row. */
 const item = (nth: number, bytes: number): string => `${nth} `.padEnd(bytes, 'x');
 const placeOf = (value: string): number => Number(value.slice(0, value.indexOf(' ')));
 

@@ -25,7 +25,7 @@ const JUNK: readonly (readonly [what: string, junk: (n: number) => Envelope])[] 
 
 const junk = (count: number, frame: (n: number) => Envelope): Step[] => inTurns(times(count, frame));
 
-/** The defaults are shown with the first of a kind, and with the others that they are counted in the same bucket. */
+/** The first of a kind shows the defaults, the others that they are counted in the same bucket. */
 const junkCases = JUNK.flatMap(([what, frame], nth): HostileCase[] => {
   const burst = nth === 0 ? DEFAULT_LIMITS.junk.burst : 400;
   const options = { limits: { junk: { burst, perSecond: 330 } } };

@@ -58,7 +58,7 @@ const BETWEEN: readonly (readonly [what: string, fields: Envelope])[] = [
 describeHostile('between two fragments, what resets the stream is', [
   ...counted(
     BETWEEN.flatMap(([what, fields]) =>
-      // An open without a fragment that does not rise is the connection's end.
+      // An open without a fragment, whose id does not rise, ends the connection.
       atEachPlace(what, ({ frame, stream }) => [frame(slice('"a', true)), 'fragment' in fields ? frame(fields) : data(stream, fields)]),
     ),
   ),

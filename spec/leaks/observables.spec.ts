@@ -27,7 +27,7 @@ collectLogs();
 interface Hot {
   readonly what: string;
   readonly of: (peer: Peer) => Observable<unknown>;
-  /** Whether a call of the remote's makes it emit; else only the end of the connection does. */
+  /** Whether a call of the remote's makes it emit; otherwise only the end of the connection does. */
   readonly emits?: true;
   /** Whether it is a hook in whatever peers come, which end one by one and leave it where it is. */
   readonly ofPeers?: true;

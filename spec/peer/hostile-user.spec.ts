@@ -63,7 +63,7 @@ describe.each([
   ['throws', bomb],
   ['returns a promise that rejects', dud],
 ])('user code that %s', (_how, code) => {
-  /** What fails elsewhere, nobody of this library is told. */
+  /** What fails elsewhere is not told to this library. */
   const places = PLACES.filter(({ own }) => own !== true);
 
   it.each(places)('in $place harms nobody else: both peers go on, and end in good order', async ({ hang }) => {

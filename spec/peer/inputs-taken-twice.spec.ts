@@ -14,7 +14,7 @@ import { virtualPeerTime } from '../support/peer-time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** What was told, and the whole uploads that came at the other side. */
+/** What was told, and the whole uploads that arrived at the other side. */
 interface Story {
   readonly told: unknown[];
   readonly uploads: unknown[][];

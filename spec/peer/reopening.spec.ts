@@ -9,7 +9,7 @@ import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
-/** What a subscription was told: the code of an error, and else what it is. */
+/** What a subscription was told: the code of an error, and otherwise what it is. */
 function toldOf(source$: Observable<unknown>): readonly unknown[] {
   const told: unknown[] = [];
   source$.subscribe({

@@ -168,7 +168,7 @@ describe('sendAll', () => {
     const stream = dialer.open();
     const outcome = progressOf(stream.sendAll(lines));
     await time.advance(100);
-    // As much as makes the socket's 1 MiB, and nothing that would wait behind it.
+    // As much as fills the socket's 1 MiB, and nothing that would wait behind it.
     expect(asked * KIB.length).toBeGreaterThan(0.9 * 1024 * 1024);
     expect(asked * KIB.length).toBeLessThanOrEqual(1024 * 1024);
     expect(outcome.settled).toBe(false);

@@ -167,7 +167,7 @@ describe('bulk while streams contend', () => {
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       roundTrip(MIN_WINDOW_BYTES, 50);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
-      // Fuller buffers make a longer way, which is no reason for more.
+      // Fuller buffers make the way longer, which is no reason for more.
       roundTrip(MIN_WINDOW_BYTES, 100);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
       roundTrip(2 * MIN_WINDOW_BYTES, 50);

@@ -46,7 +46,7 @@ const frame: fc.Arbitrary<Frame> = fc
   )
   .map(({ content, ...rest }) => ({ ...rest, ...content }));
 
-/** Frames that follow the rules so far as that they are not cut off at once. */
+/** Frames that follow the rules far enough not to be cut off at once. */
 const tame = frame.map((each) => (each.type === 'open' && each.fragment !== '"' ? { ...each, stream: null } : each));
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(

@@ -15,7 +15,7 @@ function full(): Rig {
   return rig;
 }
 
-/** Lets everything go that waits; gives it, each frame by its type, stream and payload. */
+/** Lets everything that waits go; gives it, each frame by its type, stream and payload. */
 function flush(rig: Rig): readonly unknown[] {
   rig.transport.drainTo(0);
   while (rig.transport.turnsDue > 0) rig.transport.nextTurn();

@@ -60,7 +60,7 @@ const COMBINATIONS = CODECS.flatMap(([name, codec]) => ROLES.map((role) => ({ na
 const PATIENCE_MS = 60_000;
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Whether each case is tried under every codec and in every role, and not only in one combination of them after the other. */
+/** Whether each case is tried under every codec and in every role, and not only in one combination after another. */
 const TRIES_ALL = process.env['HOSTILE'] === 'all';
 
 /** One test for each case, and under `HOSTILE=all` for each codec and role too. */
@@ -172,7 +172,7 @@ async function checkDeath(remote: HostilePeer, { close }: Death, time: PeerTime)
   await time.advance();
 }
 
-/** Each stream has been told of one end; the innocent ones of an error where the connection died, and else of an end. */
+/** Each stream has been told of one end; the innocent ones of an error where the connection died, and otherwise of an end. */
 function checkEnds(remote: HostilePeer, lived: boolean): void {
   for (const { ends, stream, isRead } of [...remote.calls, ...remote.opened])
     expect([ends.length, stream.cause]).toEqual([isRead ? 1 : 0, expect.anything()]);

@@ -24,7 +24,7 @@ function usesOf(door: keyof typeof MODULES): string {
   return `import * as door from '${MODULES[door]}';\n${uses.join('\n')}\n`;
 }
 
-/** Why the declarations of a program cannot be written that exports what a door gives it. */
+/** Why the declarations of a program that exports what an entry point gives it cannot be written. */
 function declarationErrorsOf(text: string): string[] {
   const options: ts.CompilerOptions = {
     strict: true,

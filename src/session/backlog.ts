@@ -133,7 +133,7 @@ export class Backlog {
     return this.#pullers.size > 0;
   }
 
-  /** Lets the stream go on that has waited longest to be asked, of those with nothing queued; `false` where there is none. */
+  /** Lets the stream that has waited longest to be asked go on, of those with nothing queued; `false` where there is none. */
   pullNext(): boolean {
     const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting));
     return stream !== undefined && this.pull(stream);

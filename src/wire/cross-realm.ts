@@ -8,7 +8,7 @@ export function isError(value: unknown): value is Error {
   return value instanceof Error || ERRORS.has(tagOf(value));
 }
 
-/** Whether a value is an ArrayBuffer, of this realm or another; memory that is shared is none. */
+/** Whether a value is an ArrayBuffer, of this realm or another; shared memory is not one. */
 export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer || tagOf(value) === 'ArrayBuffer';
 }
@@ -18,7 +18,7 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
 }
 
-/** Whether a value is a promise, of this realm or another; what can only be waited for as one is none. */
+/** Whether a value is a promise, of this realm or another; what can only be awaited like one is not. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || tagOf(value) === 'Promise';
 }

@@ -8,7 +8,7 @@ import type { Step } from '../step.js';
 const WORK_MS = 500;
 const DRAIN_MS = 10 * WORK_MS;
 
-/** Who goes away finishes what was begun, and takes nothing new. */
+/** Whoever goes away finishes what was begun, and takes nothing new. */
 export const drain: Step = {
   title: 'the server goes away and finishes what it has begun',
 
