@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CodecMismatch, ConnectError, logger } from '../../src/index.js';
@@ -84,12 +85,15 @@ describe('handleUpgrade', () => {
     expect(peer.status).toMatchObject({ state: 'closed', error: expect.any(ConnectError) });
   });
 
-  it('fails the peer of a dialer that leaves before it is answered', async () => {
+  it.each<readonly [how: string, leave: (socket: Socket) => void]>([
+    ['leaves', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+  ])('fails the peer of a dialer that %s before it is answered', async (_how, leave) => {
     const next = nextPeer({ verify: () => new Promise<Verdict>(() => undefined) });
     const socket = await rawSocket(http.now);
     socket.write(requestOf());
     const peer = await next;
-    socket.destroy();
+    leave(socket);
     await expect(peer.opened).rejects.toMatchObject({
       code: 'CONNECT',
       status: null,

@@ -91,6 +91,13 @@ describe('a handshake', () => {
     });
   });
 
+  it('is refused with a line that is measured in bytes, and not in letters', async () => {
+    const { http } = await started();
+    const { status, headers, body } = await handshake(http, { protocols: ['é'] });
+    expect([status, headers['content-length']]).toEqual([400, String(Buffer.byteLength(body, 'latin1'))]);
+    expect(body).toMatch(/'\n$/);
+  });
+
   describe('that is malformed', () => {
     it.each<readonly [what: string, offer: Offer]>([
       ['no key', { headers: { 'Sec-WebSocket-Key': null } }],
@@ -166,6 +173,28 @@ describe('a handshake', () => {
   });
 
   describe('to a server that is going away', () => {
+    it.each<readonly [what: string, offer: Offer]>([
+      ['offers another subprotocol', { protocols: ['x'] }],
+      ['comes from a foreign page', { headers: { Origin: 'https://evil.example' } }],
+    ])('is refused with 503 also where it %s, and nobody is asked', async (_what, offer) => {
+      const origins = jest.fn(() => false);
+      const { http, mux, refusals } = await started({ origins });
+      const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false });
+      origins.mockReturnValueOnce(true);
+      await dialer.opened;
+      await until('the peer', () => mux.peers.size === 1);
+      for (const peer of mux.peers) peer.onStream((_payload, stream) => stream.closed);
+      const stream = dialer.open('long');
+      await dialer.ping();
+      const closed = mux.close({ drainMs: 3_600_000 });
+      origins.mockClear();
+      expect((await handshake(http, offer)).status).toBe(503);
+      expect(refusals).toEqual([{ status: 503, reason: 'this side is going away' }]);
+      expect(origins).not.toHaveBeenCalled();
+      stream.reset();
+      await closed;
+    });
+
     it('is refused with 503 while what is under way may finish', async () => {
       const { http, mux, refusals } = await started();
       const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false });

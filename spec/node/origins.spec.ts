@@ -1,6 +1,9 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/index.js';
 import type { Origins, UpgradeOptions } from '../../src/node.js';
+import { originAllowed } from '../../src/node/origin.js';
 import { handshake, portOf } from '../support/socket-handshake.js';
 import { watchResources } from '../support/socket-leaks.js';
 import { testServer } from '../support/socket-servers.js';
@@ -144,5 +147,24 @@ describe('the origin of a page', () => {
     });
     expect(await statusOf('https://a.example')).toBe(503);
     expect(server.peers).toEqual([]);
+  });
+});
+
+describe('a page of loopback, at a server of another name', () => {
+  it.each<readonly [address: string | undefined, allowed: boolean]>([
+    ['127.0.0.1', true],
+    ['127.8.9.1', true],
+    ['::1', true],
+    ['::ffff:127.0.0.1', true],
+    ['192.168.0.7', false],
+    ['::ffff:192.168.0.7', false],
+    ['10.127.0.1', false],
+    ['fe80::1', false],
+    ['::12', false],
+    [undefined, false],
+  ])('is let in from this machine only: from %s, %s', (remoteAddress, allowed) => {
+    const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
+    Object.assign(request.headers, { host: 'example.org', origin: 'http://localhost:5173' });
+    expect(originAllowed(request, undefined)).toBe(allowed);
   });
 });

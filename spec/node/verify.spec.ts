@@ -92,6 +92,22 @@ describe('verify', () => {
     expect(seen).toEqual([['/good?x=1', 'Bearer token']]);
   });
 
+  it.each<readonly [what: string, verdict: () => Verdict | Promise<Verdict>]>([
+    ['at once', () => true],
+    ['later', () => Promise.resolve(true)],
+  ])('that closes the server and then lets the dialer in %s is answered with 503', async (_what, verdict) => {
+    server = await testServer({
+      verify: () => {
+        void server.mux.close();
+        return verdict();
+      },
+    });
+    const answer = await handshake(server.http);
+    expect(answer.status).toBe(503);
+    expect(server.peers).toEqual([]);
+    answer.socket.destroy();
+  });
+
   describe('that has not decided', () => {
     let decide: (verdict: Verdict) => void;
     let asked: Promise<void>;
