@@ -35,6 +35,7 @@ it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {
 it.each<[socket: unknown, got: string]>([
   [undefined, 'undefined'],
   [{}, 'an object'],
+  [{ addEventListener: () => undefined }, 'an object'],
   ['ws://a', "'ws://a'"],
 ])('accept refuses %p for a socket', (socket, got) => {
   expect(() => accept(socket as SocketLike)).toThrow(new TypeError(`socket: expected a WebSocket, got ${got}`));

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
@@ -56,6 +56,20 @@ describe('closing a server that speaks TLS', () => {
     await ended;
     expect(await dialer.closed).toMatchObject({ code: 1000 });
     socket.destroy();
+  });
+
+  it('keeps nothing of connections that have ended', async () => {
+    const server = await listens();
+    const dialer = connect(`wss://127.0.0.1:${portOf(server)}`, { keepalive: false, tls: { ca: tls.cert } });
+    await dialer.opened;
+    await dialer.close();
+    // By then both ends of its socket are gone.
+    await leaks();
+    const destroyed = jest.spyOn(Socket.prototype, 'destroy');
+    const closed = server.close();
+    expect(destroyed).not.toHaveBeenCalled();
+    destroyed.mockRestore();
+    await closed;
   });
 
   it('answers 503 to a dialer that verify has not judged', async () => {

@@ -252,4 +252,21 @@ describe('a server that cannot listen', () => {
     await new Promise((resolve) => taken.close(resolve));
     expect(await leaks()).toEqual({});
   });
+
+  it('rejects nothing that nobody handles where nobody waits for `listening`', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const taken = createServer();
+    taken.listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const server = serve({ port: portOf(taken), host: '127.0.0.1' });
+    await until('the failure', () => error.mock.calls.length > 0);
+    await server.close();
+    await turn();
+    process.off('unhandledRejection', unhandled);
+    error.mockRestore();
+    await new Promise((resolve) => taken.close(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
+  });
 });

@@ -44,6 +44,13 @@ describe('a handshake', () => {
       socket.destroy();
     });
 
+    it('is accepted without the compression that it offers', async () => {
+      const { http } = await started();
+      const { status, headers, socket } = await handshake(http, { headers: { 'Sec-WebSocket-Extensions': 'permessage-deflate' } });
+      expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
+      socket.destroy();
+    });
+
     it('is accepted by the name of the codec', async () => {
       const { http } = await started({ codec: new MsgpackCodec() });
       const accepted = await handshake(http, { protocols: ['mux.v1.msgpack'] });

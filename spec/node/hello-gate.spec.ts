@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
-import { accept, handleUpgrade, serve } from '../../src/node.js';
+import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
 import { portOf } from '../support/socket-handshake.js';
 import { httpServer } from '../support/socket-http.js';
@@ -102,6 +102,28 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
     expect([...messages, reason].join()).not.toContain('table users');
     const rejected = { type: 'reset', stream: 1, code: 16, payload: { message: 'not you' }, reason: 'not you' };
     expect(messages.map((message) => JSON.parse(message) as unknown)).toContainEqual(rejected);
+    await end();
+  });
+});
+
+describe.each(DOORS)('a peer of %s', (_name, open) => {
+  it('is closed with 1008 when the dialer says nothing within helloTimeoutMs', async () => {
+    const end = open({ keepalive: false, onHello: (_token, stream) => stream.reply('welcome'), helloTimeoutMs: 20 });
+    const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}`, ['mux.v1.json']);
+    const code = await new Promise<number>((resolve) => dialer.once('close', resolve));
+    expect(code).toBe(1008);
+    await end();
+  });
+
+  it('answers with its handler, and not with onStream, where it is given both', async () => {
+    const end = open({
+      keepalive: false,
+      onStream: (_payload, stream) => stream.reply('by onStream'),
+      handler: (_payload, stream) => stream.reply('by the handler'),
+    });
+    const dialer = connect(`ws://127.0.0.1:${portOf(http.now)}`, { keepalive: false });
+    expect(await dialer.request('hi')).toBe('by the handler');
+    await dialer.close();
     await end();
   });
 });

@@ -9,7 +9,7 @@ import type { MuxServer, NodeConnectOptions, ServeOptions } from '../../src/node
 import { logger } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { selfSigned } from '../support/socket-certificate.js';
-import { handshake, portOf } from '../support/socket-handshake.js';
+import { answerOn, handshake, portOf, rawSocket } from '../support/socket-handshake.js';
 import { turn, watchResources } from '../support/socket-leaks.js';
 
 const named =
@@ -70,6 +70,15 @@ describe('a server', () => {
       expect(address).toMatchObject({ address: '127.0.0.1', family: 'IPv4' });
       expect(await ask(server)).toBe('own got hi');
       expect(await page(server as unknown as Server)).toEqual({ status: 426, text: 'expected a WebSocket upgrade\n' });
+    });
+
+    it('keeps no connection of a page', async () => {
+      const server = served({ port: 0, host: '127.0.0.1' });
+      await server.listening;
+      const socket = await rawSocket(server);
+      socket.write('GET / HTTP/1.1\r\nHost: example.org\r\n\r\n');
+      expect(await answerOn(socket)).toMatchObject({ status: 426, headers: { connection: 'close' } });
+      socket.destroy();
     });
 
     it('speaks TLS', async () => {
@@ -242,6 +251,8 @@ describe('serve', () => {
     ['neither a port nor a server', {}, 'port: expected an integer from 0 to 65535, or a server, got undefined'],
     ['a port that is none', { port: 'abc' }, "port: expected an integer from 0 to 65535, or a server, got 'abc'"],
     ['a port out of range', { port: 65_536 }, 'port: expected an integer from 0 to 65535, or a server, got 65536'],
+    ['a negative port', { port: -1 }, 'port: expected an integer from 0 to 65535, or a server, got -1'],
+    ['half a port', { port: 80.5 }, 'port: expected an integer from 0 to 65535, or a server, got 80.5'],
     ['a path that is no text', { port: 0, path: 5 }, "path: expected one that begins with '/', got 5"],
     ['a server that is none', { server: {} }, 'server: expected one of node:http or node:https, got an object'],
     ['no options', undefined, 'options: expected an object, got undefined'],

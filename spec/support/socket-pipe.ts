@@ -45,6 +45,13 @@ export class FakeStream extends Duplex {
 
 /** The accepting end of a WebSocket over a stream of the test's. */
 export function acceptedOver(stream: FakeStream, maxPayload = 1024 * 1024): WsTransport {
+  const transport = upgradedBy(new WsUpgrader('mux.v1.json', maxPayload), stream);
+  if (typeof transport === 'string') throw new Error(transport);
+  return transport;
+}
+
+/** What an upgrader makes of a good request over a stream of the test's. */
+export function upgradedBy(upgrader: WsUpgrader, stream: FakeStream): WsTransport | string {
   const request = new IncomingMessage(new Socket());
   request.method = 'GET';
   request.headers = {
@@ -54,7 +61,5 @@ export function acceptedOver(stream: FakeStream, maxPayload = 1024 * 1024): WsTr
     'sec-websocket-version': '13',
     'sec-websocket-protocol': 'mux.v1.json',
   };
-  const transport = new WsUpgrader('mux.v1.json', maxPayload).upgrade(request, stream, Buffer.alloc(0));
-  if (typeof transport === 'string') throw new Error(transport);
-  return transport;
+  return upgrader.upgrade(request, stream, Buffer.alloc(0));
 }

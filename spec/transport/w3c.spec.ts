@@ -4,6 +4,7 @@ import { FakeSocket } from '../support/socket-fake.js';
 import { turn } from '../support/socket-leaks.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
+import { ReadyState } from '../../src/transport/socket-like.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 
@@ -48,6 +49,7 @@ describe('a W3C-shaped socket as a transport', () => {
       socket.emit('open', {}, 'OPEN');
       expect(seen.completed).toBe(1);
       expect(transport.closed).toBeNull();
+      expect(socket.listening).toEqual({ message: 1, error: 1, close: 1 });
     });
 
     it('has opened at once over a socket that is open', () => {
@@ -174,6 +176,15 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(calls).toEqual(['pause', 'resume', 'a']);
     });
 
+    it('resumes a socket that it has paused, also where the other end has begun to close, so that the end is seen', () => {
+      const resume = jest.fn();
+      const socket = Object.assign(new FakeSocket(), { pause: () => undefined, resume });
+      const transport = new W3cTransport(socket);
+      socket.emit('message', { data: 'a' }, 'CLOSING');
+      read(transport);
+      expect(resume).toHaveBeenCalledTimes(1);
+    });
+
     it('reads what its owner has paused once somebody reads, where nothing has come yet either', () => {
       const calls: string[] = [];
       const socket = Object.assign(new FakeSocket(), { resume: () => calls.push('resume') });
@@ -181,7 +192,19 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(calls).toEqual(['resume']);
     });
 
-    it('reads on after its own close, until the end', () => {
+    it('stops reading again when its reader has left, and gives the next one what came since', () => {
+      const calls: string[] = [];
+      const socket = Object.assign(new FakeSocket(), { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
+      const transport = new W3cTransport(socket);
+      socket.emit('message', { data: 'a' });
+      transport.messages$.subscribe().unsubscribe();
+      calls.length = 0;
+      socket.emit('message', { data: 'b' });
+      expect(calls).toEqual(['pause']);
+      expect(read(transport).messages).toEqual(['b']);
+    });
+
+    it('reads on behind its own close, until the end', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
@@ -196,13 +219,14 @@ describe('a W3C-shaped socket as a transport', () => {
   describe('sending', () => {
     it.each([
       ['CONNECTING', []],
-      ['OPEN', ['x']],
+      ['OPEN', ['é']],
       ['CLOSING', []],
       ['CLOSED', []],
-    ] as const)('in state %s sends %j', (state, sent) => {
+    ] as const)('in state %s sends %j, and tells how many bytes that is', (state, sent) => {
       const socket = new FakeSocket(state);
-      new W3cTransport(socket).send('x');
+      const bytes = new W3cTransport(socket).send('é');
       expect(socket.sent).toEqual(sent);
+      expect(bytes).toBe(2 * sent.length);
     });
 
     it('ends a socket whose send throws', () => {
@@ -282,7 +306,7 @@ describe('a W3C-shaped socket as a transport', () => {
       transport.terminate('no sign of life');
       expect(transport.closed).toEqual({ ...LOST, reason: 'no sign of life' });
       expect(seen.map(({ completed }) => completed)).toEqual([1, 1]);
-      expect(plain.closes).toHaveLength(1);
+      expect(plain.closes).toEqual([[undefined, undefined]]);
       expect(plain.listening).toEqual({ error: 1 });
 
       const terminate = jest.fn();
@@ -354,9 +378,11 @@ describe('a W3C-shaped socket as a transport', () => {
       const task = jest.fn();
       transport.whenBelow(10, task);
       transport.terminate();
+      const looks = jest.fn(() => ReadyState.OPEN);
+      Object.defineProperty(socket, 'readyState', { get: looks });
       socket.bufferedAmount = 0;
       await time.advance(100);
-      expect(task).not.toHaveBeenCalled();
+      expect([task.mock.calls, looks.mock.calls]).toEqual([[], []]);
     });
   });
 
@@ -372,5 +398,14 @@ describe('a W3C-shaped socket as a transport', () => {
     await Promise.resolve().then(() => order.push('microtask'));
     await done;
     expect(order).toEqual(['microtask', 'turn']);
+  });
+
+  it('takes turns in the time of a socket that brings its own', () => {
+    const turns: unknown[] = [];
+    const socket = Object.assign(new FakeSocket(), { turn: (task: () => void) => turns.push(task) });
+    const task = jest.fn();
+    new W3cTransport(socket).turn(task);
+    expect(turns).toEqual([task]);
+    expect(task).not.toHaveBeenCalled();
   });
 });

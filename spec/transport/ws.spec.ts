@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { SocketClose, Transport } from '../../src/transport/transport.js';
-import { dialWs, transportOf, WsTransport } from '../../src/transport/ws.js';
+import { dialWs, transportOf, WsTransport, WsUpgrader } from '../../src/transport/ws.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
 import { FakeSocket } from '../support/socket-fake.js';
-import { acceptedOver, FakeStream } from '../support/socket-pipe.js';
+import { acceptedOver, FakeStream, upgradedBy } from '../support/socket-pipe.js';
 
 const KIB = 1024;
 const MASKED_CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
@@ -158,6 +158,16 @@ describe('a socket of ws as a transport', () => {
     });
   });
 
+  it('is not given twice by an upgrader: for a stream that has ended there is none', () => {
+    const upgrader = new WsUpgrader('mux.v1.json', KIB);
+    const [open, ended] = [new FakeStream(), new FakeStream()];
+    ended.destroy();
+    const first = upgradedBy(upgrader, open);
+    expect(first).toBeInstanceOf(WsTransport);
+    expect(upgradedBy(upgrader, ended)).toBe('the socket has ended');
+    open.destroy();
+  });
+
   describe('over TCP', () => {
     let leaks: ReturnType<typeof watchResources>;
     let server: WebSocketServer;
@@ -246,10 +256,22 @@ describe('a socket of ws as a transport', () => {
       await new Promise((resolve) => silent.close(resolve));
     });
 
+    it('lets go of all but the error listener at its end', async () => {
+      const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
+      const ws = await accepted;
+      const own = Object.fromEntries(ws.eventNames().map((event) => [event, ws.listenerCount(event)]));
+      transportOf(ws).terminate();
+      expect(Object.fromEntries(ws.eventNames().map((event) => [event, ws.listenerCount(event)]))).toEqual({ ...own, error: 1 });
+      dialed.terminate();
+    });
+
     it('is chosen for a socket that has the calls of ws, and for no other', async () => {
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
       expect(transportOf(await accepted)).toBeInstanceOf(WsTransport);
-      expect(transportOf(new FakeSocket())).not.toBeInstanceOf(WsTransport);
+      for (const calls of [[], ['pause', 'once'], ['pause', 'terminate'], ['once', 'terminate']]) {
+        const socket = Object.assign(new FakeSocket(), Object.fromEntries(calls.map((call) => [call, () => undefined])));
+        expect(transportOf(socket)).not.toBeInstanceOf(WsTransport);
+      }
       dialed.terminate();
     });
 

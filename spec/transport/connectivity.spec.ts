@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { ALWAYS_ONLINE, browserConnectivity } from '../../src/transport/connectivity.js';
+import { otherPlatform } from '../support/globals.js';
+
+const pretend = otherPlatform();
+
+/** What a platform gives to listen to it by. */
+const listens = (target: EventTarget) => ({
+  addEventListener: target.addEventListener.bind(target),
+  removeEventListener: target.removeEventListener.bind(target),
+});
+
+describe('what a browser tells of its network and its page', () => {
+  it('is that the network is back, and that the page is visible, as long as somebody listens', () => {
+    const [windowEvents, pageEvents] = [new EventTarget(), new EventTarget()];
+    const page = Object.assign(pageEvents, { visibilityState: 'visible' });
+    pretend({ ...listens(windowEvents), navigator: {}, document: page });
+    const seen: string[] = [];
+    const listening = browserConnectivity().resumes$.subscribe((resume) => seen.push(resume));
+    windowEvents.dispatchEvent(new Event('online'));
+    pageEvents.dispatchEvent(new Event('visibilitychange'));
+    page.visibilityState = 'hidden';
+    pageEvents.dispatchEvent(new Event('visibilitychange'));
+    windowEvents.dispatchEvent(new Event('offline'));
+    expect(seen).toEqual(['network', 'page']);
+    listening.unsubscribe();
+    windowEvents.dispatchEvent(new Event('online'));
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is of a worker, which has no page, that the network is back', () => {
+    const events = new EventTarget();
+    pretend({ ...listens(events), navigator: {}, document: undefined });
+    const seen: string[] = [];
+    browserConnectivity().resumes$.subscribe((resume) => seen.push(resume));
+    events.dispatchEvent(new Event('online'));
+    expect(seen).toEqual(['network']);
+  });
+
+  it.each<readonly [onLine: boolean | undefined, offline: boolean]>([
+    [true, false],
+    [false, true],
+    [undefined, false],
+  ])('is asked for at each look: with onLine %s, offline is %s', (onLine, offline) => {
+    const navigator: { onLine?: boolean | undefined } = { onLine: offline };
+    pretend({ ...listens(new EventTarget()), navigator });
+    const connectivity = browserConnectivity();
+    expect(connectivity.offline).toBe(!offline);
+    navigator.onLine = onLine;
+    expect(connectivity.offline).toBe(offline);
+  });
+
+  it.each<readonly [what: string, globals: Readonly<Record<string, unknown>>]>([
+    ['a platform without events', { addEventListener: undefined, navigator: { onLine: false } }],
+    ['a platform without a navigator', { ...listens(new EventTarget()), navigator: undefined }],
+  ])('is nothing on %s', (_what, globals) => {
+    pretend(globals);
+    expect(browserConnectivity()).toBe(ALWAYS_ONLINE);
+  });
+});
