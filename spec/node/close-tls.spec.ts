@@ -64,7 +64,7 @@ describe('closing a server that speaks TLS', () => {
     await dialer.opened;
     await dialer.close();
     // By then both ends of its socket are gone.
-    await leaks();
+    await leaks(0);
     const destroyed = jest.spyOn(Socket.prototype, 'destroy');
     const closed = server.close();
     expect(destroyed).not.toHaveBeenCalled();

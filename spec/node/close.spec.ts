@@ -159,7 +159,7 @@ describe('closing a server', () => {
     it('tells its peers to go away spread over the first half, and lets what is under way finish', async () => {
       const server = await listens();
       const { accepted, answers, finishes, goaways, dialers } = await busy(server, 4);
-      await leaks();
+      await leaks(0);
       time = virtualTime();
       const closed = server.close({ drainMs: 8_000 });
       const told = [goaways.length];
@@ -179,7 +179,7 @@ describe('closing a server', () => {
     it('spreads over 5 s at most, and cuts everybody off at the same time', async () => {
       const server = await listens();
       const { answers, goaways } = await busy(server, 2);
-      await leaks();
+      await leaks(0);
       time = virtualTime();
       const closed = server.close({ drainMs: 60_000 });
       await time.advance(2_499);
@@ -199,7 +199,7 @@ describe('closing a server', () => {
     it('is shortened by a second close', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 3);
-      await leaks();
+      await leaks(0);
       time = virtualTime();
       const closed = server.close({ drainMs: HOUR });
       expect(goaways).toHaveLength(1);
@@ -213,7 +213,7 @@ describe('closing a server', () => {
     it('is not prolonged by a second close', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 2);
-      await leaks();
+      await leaks(0);
       time = virtualTime();
       const closed = server.close({ drainMs: 100 });
       void server.close({ drainMs: HOUR });

@@ -202,7 +202,7 @@ describe('connect', () => {
           socket.resume();
         }),
       );
-      await leaks();
+      await leaks(0);
       const time = virtualTime();
       try {
         const peer = dialTo(`ws://127.0.0.1:${portOf(tcp)}`, { connectTimeoutMs: 3_000 });

@@ -41,7 +41,7 @@ const told = (): string => logged.map(([message]) => String(message)).join('\n')
 
 /** Something of each was logged, and nothing of it, through and through, is the application's. */
 async function expectSilence(lines: readonly string[]): Promise<void> {
-  await until(`the lines ${lines.join(', ')}`, () => lines.every((line) => told().includes(line)), 2_000).catch(() => undefined);
+  await until(`the lines ${lines.join(', ')}`, () => lines.every((line) => told().includes(line))).catch(() => undefined);
   for (const line of lines) expect(told()).toContain(line);
   const everything = inspect(logged, { depth: Infinity, showHidden: true, maxArrayLength: Infinity, maxStringLength: Infinity });
   expect(everything).not.toContain(SECRET);

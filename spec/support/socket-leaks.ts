@@ -2,15 +2,18 @@ import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 
 /** How many turns of the event loop what has been closed may take to be gone. */
 const TURNS = 2_000;
+/** And how long something may take on a machine that is busy with something else: turns in which nothing comes are short. */
+const PATIENCE_MS = 3_000;
 
 /** A turn of the event loop: what is due is read, written and closed meanwhile. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves once `condition` holds, looking at each turn of the event loop; rejects when it never does. */
+/** Resolves once `condition` holds, looking at each turn of the event loop; rejects when it does not for so many turns, and some seconds. */
 export async function until(what: string, condition: () => boolean, turns = 100_000): Promise<void> {
-  for (let nth = 0; nth < turns; nth++) {
+  const end = performance.now() + PATIENCE_MS;
+  for (let nth = 0; nth < turns || performance.now() < end; nth++) {
     if (condition()) return;
     await turn();
   }
@@ -19,9 +22,10 @@ export async function until(what: string, condition: () => boolean, turns = 100_
 
 /**
  * Watches what is opened from here on; the function that it gives tells what of it is still there, once everything that is
- * closing has closed: sockets and servers by their kind, and rxjs's timers, which are all that the library has.
+ * closing has closed: sockets and servers by their kind, and rxjs's timers, which are all that the library has. With 0 for its
+ * patience it expects something to be there still, and waits for turns only.
  */
-export function watchResources(): () => Promise<Readonly<Record<string, number>>> {
+export function watchResources(): (patienceMs?: number) => Promise<Readonly<Record<string, number>>> {
   const before = handles();
   const timers = new Set<unknown>();
   intervalProvider.delegate = {
@@ -35,9 +39,10 @@ export function watchResources(): () => Promise<Readonly<Record<string, number>>
       globalThis.clearInterval(timer);
     },
   };
-  return async () => {
+  return async (patienceMs = PATIENCE_MS) => {
+    const end = performance.now() + patienceMs;
     let surplus: Readonly<Record<string, number>> = {};
-    for (let nth = 0; nth < TURNS; nth++) {
+    for (let nth = 0; nth < TURNS || performance.now() < end; nth++) {
       const now = { ...handles(), timers: timers.size };
       surplus = Object.fromEntries(
         Object.entries(now)
