@@ -89,12 +89,32 @@ describe('a link in memory', () => {
     ['duplicates', 'duplicate', ['x', 'x', 'y']],
     ['replaces', { replace: 'z' }, ['z', 'y']],
   ])('%s a message as its fate says', async (_what, fate, arrived) => {
-    const { dialer, acceptor } = joined({ fate: ({ nth }) => (nth === 1 ? fate : undefined) });
+    const { dialer, acceptor } = joined({ latencyMs: 10, fate: ({ nth }) => (nth === 1 ? fate : undefined) });
     const seen = read(acceptor, time);
     dialer.send('x');
     dialer.send('y');
+    await time.advance(10);
+    expect(seen).toEqual(arrived.map((message) => [10, message]));
+  });
+
+  it('carries nothing behind a message whose fate is a cut, also within its turn', async () => {
+    const { link, dialer, acceptor } = joined({ fate: ({ message }) => (message === 'x' ? 'cut' : undefined) });
+    const carried: unknown[] = [];
+    link.carried$.subscribe(({ message }) => carried.push(message));
+    const seen = read(acceptor, time);
+    for (const message of ['w', 'x', 'y']) dialer.send(message);
+    acceptor.send('z');
     await time.advance();
-    expect(seen).toEqual(arrived.map((message) => [0, message]));
+    expect(carried).toEqual(['w', 'x']);
+    expect(seen.at(-1)).toEqual([0, { code: 1006, reason: '', wasClean: false }]);
+    expect(seen).not.toContainEqual([0, 'y']);
+  });
+
+  it('tells how many bytes it takes', () => {
+    const { dialer } = joined();
+    expect([dialer.send('é'), dialer.send(new ArrayBuffer(3))]).toEqual([2, 3]);
+    dialer.close(1000, '');
+    expect(dialer.send('x')).toBe(0);
   });
 
   it('shows what it carries, with its direction and number, and completes after the end', async () => {
@@ -139,7 +159,16 @@ describe('a link in memory', () => {
       ]);
     });
 
-    it('is lost at once for the side that terminates, and a journey later for the other', async () => {
+    it('shakes hands at the pace of its messages, also where none was sent', async () => {
+      const { dialer, acceptor } = joined({ latencyMs: 10 });
+      const [here, there] = [read(dialer, time), read(acceptor, time)];
+      dialer.close(4000, 'bye');
+      await time.advance(100);
+      const close = { code: 4000, reason: 'bye', wasClean: true };
+      expect([here, there]).toEqual([[[20, close]], [[10, close]]]);
+    });
+
+    it('is lost at once for who terminates, and a journey later for the other', async () => {
       const { dialer, acceptor } = joined({ latencyMs: 10 });
       const [here, there] = [read(dialer, time), read(acceptor, time)];
       dialer.terminate('no sign of life');
@@ -189,6 +218,16 @@ describe('a link in memory', () => {
       expect(dialer.bufferedAmount).toBe(0);
     });
 
+    it('holds nothing any more once the line is cut', async () => {
+      const { link, dialer, acceptor } = joined();
+      read(acceptor, time);
+      stop(acceptor);
+      dialer.send('x'.repeat(100));
+      await time.advance();
+      link.cut();
+      expect(dialer.bufferedAmount).toBe(0);
+    });
+
     it('does not see the close before it reads on', async () => {
       const { dialer, acceptor } = joined();
       const seen = read(acceptor, time);
@@ -202,6 +241,24 @@ describe('a link in memory', () => {
     });
   });
 
+  it.each<readonly [first: 'unstall' | 'resume', second: 'unstall' | 'resume']>([
+    ['unstall', 'resume'],
+    ['resume', 'unstall'],
+  ])('whose reader is paused and stalled goes on when both are over: %s, then %s', async (first, second) => {
+    const { dialer, acceptor } = joined();
+    const seen = read(acceptor, time);
+    acceptor.pause();
+    acceptor.stall();
+    dialer.send('x');
+    await time.advance();
+    acceptor[first]();
+    await time.advance();
+    expect(seen).toEqual([]);
+    acceptor[second]();
+    await time.advance();
+    expect(seen).toEqual([[0, 'x']]);
+  });
+
   it('holds what one turn sends until the next, so that a sender which never waits is held up', async () => {
     const { dialer, acceptor } = joined();
     read(acceptor, time);
@@ -213,5 +270,24 @@ describe('a link in memory', () => {
     await time.advance();
     expect(dialer.bufferedAmount).toBe(0);
     expect(room).toHaveBeenCalledTimes(1);
+  });
+
+  it('has room at once where it holds nothing, yet in a later turn', async () => {
+    const { dialer } = joined();
+    const room = jest.fn();
+    dialer.whenBelow(0, room);
+    expect(room).not.toHaveBeenCalled();
+    await time.advance();
+    expect(room).toHaveBeenCalledTimes(1);
+  });
+
+  it('has no room at an end that is closing', async () => {
+    const { dialer, acceptor } = joined();
+    read(acceptor, time);
+    const room = jest.fn();
+    dialer.close(1000, '');
+    dialer.whenBelow(1_000, room);
+    await time.advance(100);
+    expect([room.mock.calls.length, dialer.writable]).toEqual([0, false]);
   });
 });
