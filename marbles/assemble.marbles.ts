@@ -264,8 +264,8 @@ describe('assemble', () => {
       const early = '       ^-------';
       const earlySubs = '   ^------!';
       const earlyOut = '    -----1-|';
-      const late = '        ----^---';
-      const lateSubs = '    ----^--!';
+      const late = '        --^-----';
+      const lateSubs = '    --^----!';
       const lateOut = '     -----U-|';
       const whole$ = frames$.pipe(assemble(CODEC));
       expectObservable(whole$, early).toBe(earlyOut, OUT);

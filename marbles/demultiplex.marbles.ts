@@ -168,6 +168,15 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------O-|',
     },
     {
+      does: 'drops what comes late for a stream that has ended, also behind the open of a later one',
+      frames: '    -o-e-O-d-r-D-|',
+      subs: '      ^------------!',
+      groups: '    -1---3-------|',
+      connection: '--------------',
+      stream1: '   -o-(e|)       ',
+      stream3: '   -----O-----D-|',
+    },
+    {
       does: 'takes answers in any order, and those to streams that were opened before it looked',
       frames: '    -D-d-E-d-e-|',
       subs: '      ^----------!',
@@ -330,6 +339,21 @@ describe('demultiplex into groups', () => {
       ).toBe(frames.replace(/[a-z]/g, '-'));
       expectSubscriptions(frames$.subscriptions).toBe(subs);
       expectObservable(joined$).toBe(expected, FRAMES);
+    }),
+  );
+
+  it(
+    'takes answers to streams of its own side, whose ids lie between those that the remote has opened',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const frames$ = cold('-o-O-a-b-|', { ...FRAMES, a: { type: 'data', stream: 2 }, b: { type: 'data', stream: 2, end: true } });
+      const subs = '        ^--------!';
+      const keys = '        -1-3-2---|';
+      const keys$ = frames$.pipe(
+        demultiplex(),
+        mergeMap((group) => concat(of(group.key), recorded(group))),
+      );
+      expectObservable(keys$).toBe(keys, { 1: 1, 2: 2, 3: 3 });
+      expectSubscriptions(frames$.subscriptions).toBe(subs);
     }),
   );
 

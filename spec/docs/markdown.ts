@@ -36,10 +36,15 @@ export function fences(page: string, language: string): Fence[] {
     .filter((fence) => fence.language === language);
 }
 
-/** The cells of the first table below a heading, without its head. Code marks are taken off. */
+/**
+ * The cells of the first table below a heading, without its head. Code marks are taken off.
+ *
+ * @throws Error where there is none, and so nothing would be compared
+ */
 export function tableBelow(page: string, heading: string): string[][] {
   const [, below] = textOf(page).split(new RegExp(`^#+ ${heading}$`, 'm'));
   const table = /(?:^\|.*\n)+/m.exec(below ?? '')?.[0] ?? '';
+  if (table === '') throw new Error(`expected a table below '${heading}' in ${page}`);
   const rows = table.trim().split('\n').slice(2);
   return rows.map((row) =>
     row

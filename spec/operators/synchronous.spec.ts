@@ -14,6 +14,7 @@ import {
   ofType,
 } from '../../src/index.js';
 import type { Frame } from '../../src/index.js';
+import { mapPresent } from '../../src/operators/map-present.js';
 import { completeFrame } from '../../src/wire/frame.js';
 
 const codec = new JsonCodec();
@@ -59,7 +60,21 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect([seen.length, given.count]).toEqual([0, 0]);
   });
 
-  it('is decoded no further than what cannot be decoded', () => {
+  it('may go on regardless: nothing of it is worked on once nobody wants more', () => {
+    const worked: number[] = [];
+    const regardless = new Observable<number>((to) => {
+      for (const value of [1, 2, 3]) to.next(value);
+      to.complete();
+    });
+    const work = mapPresent((value: number) => {
+      worked.push(value);
+      return value;
+    });
+    regardless.pipe(work, take(1)).subscribe();
+    expect(worked).toEqual([1]);
+  });
+
+  it('is not decoded any further behind what cannot be', () => {
     const { source, given } = counted('{');
     const seen: unknown[] = [];
     from(source)

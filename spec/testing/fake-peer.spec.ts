@@ -88,7 +88,7 @@ describe('fakePeer', () => {
       const reason = "expected one of open prices, request sum, got a call named 'product'";
       helpers.expectObservable(peer.request$({ op: 'product' })).toBe('#', undefined, expect.objectContaining({ code: 'REFUSED', reason }));
       helpers.flush();
-      expect(calls.map(({ row }) => row)).toEqual(['product']);
+      expect(calls.map(({ row, cancelled }) => [row, cancelled])).toEqual([['product', false]]);
     }),
   );
 
@@ -106,7 +106,7 @@ describe('fakePeer', () => {
     'takes values for the letters, and an error for #',
     marbles((helpers) => {
       const values = { a: { price: 1 }, b: { price: 2 } };
-      const { peer } = fakePeer(helpers, { 'open prices': '-a-b-#' }, { values, error: new RangeError('market closed') });
+      const { peer, calls } = fakePeer(helpers, { 'open prices': '-a-b-#' }, { values, error: new RangeError('market closed') });
       helpers
         .expectObservable(peer.open$('prices'))
         .toBe(
@@ -114,6 +114,8 @@ describe('fakePeer', () => {
           values,
           expect.objectContaining({ code: 'REMOTE', reason: 'market closed', payload: { name: 'RangeError', message: 'market closed' } }),
         );
+      helpers.flush();
+      expect(calls).toMatchObject([{ row: 'open prices', cancelled: false }]);
     }),
   );
 

@@ -144,6 +144,21 @@ describe('peerFromMarbles', () => {
   );
 
   it(
+    'shows nothing that the peer has sent before to who comes a ms later',
+    marbles((helpers) => {
+      const inbound = ' --o-----|';
+      const subs = '    ^-------!';
+      const sent = '    --e-----|';
+      const later = '   ---^     ';
+      const sentLater = '--------|';
+      const { outbound$, ...row } = peerFromMarbles(helpers, inbound, frameMarbles(1), { onStream: (_, stream) => stream.reply('hi') });
+      helpers.expectObservable(outbound$.pipe(letters)).toBe(sent);
+      helpers.expectObservable(outbound$.pipe(letters), later).toBe(sentLater);
+      helpers.expectSubscriptions(row.inbound.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
     'is open as a socket is',
     marbles((helpers) => {
       const { socket, peer, inbound } = peerFromMarbles(helpers, '---|');

@@ -74,6 +74,16 @@ describe('virtualTime', () => {
     expect(done).toEqual([10, 20, 30]);
   });
 
+  it('runs an interval behind what else is due with its second run, and was set before its first', async () => {
+    const done: string[] = [];
+    interval(10)
+      .pipe(take(2))
+      .subscribe(() => done.push('interval'));
+    timer(20).subscribe(() => done.push('timer'));
+    await time.advance(20);
+    expect(done).toEqual(['interval', 'timer', 'interval']);
+  });
+
   it.each([2 ** 31, Infinity])('runs at once what is to wait %p ms, which no platform can count', async (ms) => {
     const done: string[] = [];
     asyncScheduler.schedule(() => done.push('too long'), ms);
@@ -135,7 +145,12 @@ describe('virtualTime', () => {
         }),
       )
       .subscribe();
-    await expect(time.advance(100)).rejects.toThrow('unhandled');
+    await expect(time.advance(10)).rejects.toThrow('unhandled');
+  });
+
+  it('never goes back, also where two advance it at once', async () => {
+    await Promise.all([time.advance(100), time.advance(10)]);
+    expect(time.now).toBe(100);
   });
 
   it.each([-1, Number.NaN, '10'])('rejects an advance by %p', async (ms) => {
@@ -202,6 +217,18 @@ describe('virtualTime.restore', () => {
     expect(await Promise.all([asap, async])).toEqual(['asap', 'async']);
   });
 
+  it('leaves alone the time that has been made virtual since', async () => {
+    const before = virtualTime();
+    before.restore();
+    const time = virtualTime();
+    before.restore();
+    const done: number[] = [];
+    timer(1_000_000).subscribe(() => done.push(time.now));
+    await time.advance(1_000_000);
+    time.restore();
+    expect(done).toEqual([1_000_000]);
+  });
+
   it('forgets what was still to come, so that later work is not held up by it', async () => {
     const time = virtualTime();
     const done: string[] = [];
@@ -225,5 +252,17 @@ describe('virtualTime.restore', () => {
     time.restore();
     await new Promise<void>((resolve) => asyncScheduler.schedule(() => resolve(), 1));
     expect(done).toEqual(['kept']);
+  });
+
+  it('is not what clearing a real timer does', async () => {
+    const real = [asyncScheduler.schedule(() => undefined, 1), asapScheduler.schedule(() => undefined)];
+    const time = virtualTime();
+    for (const each of real) each.unsubscribe();
+    const done: string[] = [];
+    timer(1_000_000).subscribe(() => done.push('timer'));
+    asapScheduler.schedule(() => done.push('asap'));
+    await time.advance(1_000_000);
+    time.restore();
+    expect(done).toEqual(['asap', 'timer']);
   });
 });
