@@ -210,6 +210,22 @@ describe('closing a server', () => {
       expect(time.now).toBe(0);
     });
 
+    it('for ever tells its peers to go away all the same, and ends with a second close', async () => {
+      const server = await listens();
+      const { goaways } = await busy(server, 2);
+      await leaks(0);
+      time = virtualTime();
+      const closed = server.close({ drainMs: Infinity });
+      await time.advance(2_500);
+      expect(goaways).toHaveLength(2);
+      await time.advance(HOUR);
+      await settle();
+      expect(server.peers.size).toBe(2);
+      void server.close();
+      await settle();
+      await closed;
+    });
+
     it('is not prolonged by a second close', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 2);

@@ -106,20 +106,21 @@ describe('a handshake', () => {
   });
 
   describe('that is malformed', () => {
-    it.each<readonly [what: string, offer: Offer]>([
-      ['no key', { headers: { 'Sec-WebSocket-Key': null } }],
-      ['a key that is too short', { headers: { 'Sec-WebSocket-Key': 'YWJj' } }],
-      ['no version', { headers: { 'Sec-WebSocket-Version': null } }],
-      ['a version of the future', { headers: { 'Sec-WebSocket-Version': '14' } }],
-      ['another method', { method: 'POST' }],
-      ['another upgrade', { headers: { Upgrade: 'h2c' } }],
-      ['a subprotocol twice', { protocols: ['mux.v1.json, mux.v1.json'] }],
-      ['a subprotocol that is no token', { protocols: ['mux.v1.json, a b'] }],
-    ])('is refused with 400: %s', async (_what, offer) => {
+    it.each<readonly [what: string, offer: Offer, named: string]>([
+      ['no key', { headers: { 'Sec-WebSocket-Key': null } }, 'Sec-WebSocket-Key'],
+      ['a key that is too short', { headers: { 'Sec-WebSocket-Key': 'YWJj' } }, 'Sec-WebSocket-Key'],
+      ['no version', { headers: { 'Sec-WebSocket-Version': null } }, 'Sec-WebSocket-Version'],
+      ['a version of the future', { headers: { 'Sec-WebSocket-Version': '14' } }, 'Sec-WebSocket-Version'],
+      ['another method', { method: 'POST' }, 'method'],
+      ['another upgrade', { headers: { Upgrade: 'h2c' } }, 'Upgrade'],
+      ['a subprotocol twice', { protocols: ['mux.v1.json, mux.v1.json'] }, 'Sec-WebSocket-Protocol'],
+      ['a subprotocol that is no token', { protocols: ['mux.v1.json, a b'] }, 'Sec-WebSocket-Protocol'],
+    ])('is refused with 400 and one line that says what is wrong: %s', async (_what, offer, named) => {
       const { http, peers, refusals } = await started();
       const { status, body } = await handshake(http, offer);
       expect(status).toBe(400);
       expect(body).toMatch(/^.+\n$/);
+      expect(body).toContain(named);
       expect(peers).toEqual([]);
       expect(refusals).toEqual([{ status: 400, reason: body.trim() }]);
       await emptied(http);

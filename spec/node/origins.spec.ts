@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/index.js';
 import type { Origins, UpgradeOptions } from '../../src/node.js';
@@ -80,6 +81,7 @@ describe('the origin of a page', () => {
     ['a string for pages in a sandbox', ['null'], 'null', 101],
     ['an expression', [/^https:\/\/[a-z]+\.example$/], 'https://b.example', 101],
     ['an expression that does not match', [/^https:\/\/[a-z]+\.example$/], 'https://b.example.org', 403],
+    ['an expression of another realm', [runInNewContext('/^https:.*example$/') as RegExp], 'https://b.example', 101],
     ['one of several', ['https://a.example', /^https:\/\/b\./], 'https://b.example', 101],
     ['a list, and no browser', ['https://a.example'], null, 101],
     ['a list without the own server', ['https://a.example'], 'https://example.org', 403],

@@ -212,12 +212,16 @@ describe('at the level debug, the log of a server never tells', () => {
     server = await testServer({
       verify: ({ headers }) => {
         if (headers.authorization === undefined) return 401;
+        if (headers.authorization === SECRET) return { user: SECRET };
         throw new Error('no database');
       },
     });
     const secret = { path: `/?token=${SECRET}`, headers: { Cookie: SECRET } };
     expect((await handshake(server.http, secret)).status).toBe(401);
-    expect((await handshake(server.http, { ...secret, headers: { Authorization: SECRET } })).status).toBe(500);
+    expect((await handshake(server.http, { ...secret, headers: { Authorization: `${SECRET} of nobody` } })).status).toBe(500);
+    const letIn = await handshake(server.http, { ...secret, headers: { Authorization: SECRET } });
+    expect(letIn.status).toBe(101);
+    letIn.socket.destroy();
     expect((await handshake(server.http, { ...secret, headers: { ...secret.headers, Origin: 'https://evil.example' } })).status).toBe(403);
     await turn();
     await expectSilence(['could not be judged', 'refused a page']);
