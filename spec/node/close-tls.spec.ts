@@ -7,7 +7,7 @@ import { connect, serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
 import { selfSigned } from '../support/socket-certificate.js';
 import { answerOn, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { until, watchResources } from '../support/socket-leaks.js';
+import { turn, until, watchResources } from '../support/socket-leaks.js';
 
 /** The header of a TLS record of 512 bytes, a ClientHello, and the first of them. */
 const CUT_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1]);
@@ -60,11 +60,14 @@ describe('closing a server that speaks TLS', () => {
 
   it('keeps nothing of connections that have ended', async () => {
     const server = await listens();
+    const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => /^T(CP|LS)/.test(kind)).length;
+    const before = sockets();
     const dialer = connect(`wss://127.0.0.1:${portOf(server)}`, { keepalive: false, tls: { ca: tls.cert } });
     await dialer.opened;
+    expect(sockets()).toBeGreaterThan(before);
     await dialer.close();
-    // By then both ends of its socket are gone.
-    await leaks(0);
+    await until('both ends of its socket to be gone', () => sockets() === before);
+    await turn();
     const destroyed = jest.spyOn(Socket.prototype, 'destroy');
     const closed = server.close();
     expect(destroyed).not.toHaveBeenCalled();
