@@ -132,6 +132,7 @@ describe('fakePeer', () => {
 
   it.each<[payload: unknown, name: string]>([
     ['prices', 'prices'],
+    ['prices of today', 'prices of today'],
     [{ op: 'prices' }, 'prices'],
     [{ kind: 'prices' }, '{"kind":"prices"}'],
     [7, '7'],
