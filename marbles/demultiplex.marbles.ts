@@ -168,7 +168,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------O-|',
     },
     {
-      does: 'drops what comes late for a stream that has ended, also behind the open of a later one',
+      does: 'drops what comes late for a stream that has ended, also after the open of a later one',
       frames: '    -o-e-O-d-r-D-|',
       subs: '      ^------------!',
       groups: '    -1---3-------|',

@@ -74,7 +74,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect(worked).toEqual([1]);
   });
 
-  it('is not decoded any further behind what cannot be', () => {
+  it('is not decoded any further after what cannot be', () => {
     const { source, given } = counted('{');
     const seen: unknown[] = [];
     from(source)

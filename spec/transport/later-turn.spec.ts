@@ -12,7 +12,7 @@ describe('a later turn', () => {
     ['of Node', {}, laterTurn],
     ['by a message', {}, throughChannel],
     ['by a timer, where there are no channels', { MessageChannel: undefined }, throughChannel],
-  ])('comes behind all microtasks: %s', async (_how, globals, later) => {
+  ])('comes after all microtasks: %s', async (_how, globals, later) => {
     pretend(globals);
     const order: string[] = [];
     const done = new Promise<void>((resolve) => {

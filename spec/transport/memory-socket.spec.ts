@@ -48,7 +48,7 @@ describe('a socket in memory', () => {
     expect(events).toEqual([{ type: 'error' }, LOST]);
   });
 
-  it('sends while it is open, and neither before nor behind that', async () => {
+  it('sends while it is open, and neither before nor after that', async () => {
     const { socket, carried, other } = dialed();
     other.messages$.subscribe();
     socket.send('too early');

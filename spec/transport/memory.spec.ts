@@ -97,7 +97,7 @@ describe('a link in memory', () => {
     expect(seen).toEqual(arrived.map((message) => [10, message]));
   });
 
-  it('carries nothing behind a message whose fate is a cut, also within its turn', async () => {
+  it('carries nothing after a message whose fate is a cut, also within its turn', async () => {
     const { link, dialer, acceptor } = joined({ fate: ({ message }) => (message === 'x' ? 'cut' : undefined) });
     const carried: unknown[] = [];
     link.carried$.subscribe(({ message }) => carried.push(message));

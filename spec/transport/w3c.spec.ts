@@ -204,7 +204,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(read(transport).messages).toEqual(['b']);
     });
 
-    it('reads on behind its own close, until the end', () => {
+    it('reads on after its own close, until the end', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
