@@ -202,7 +202,7 @@ describe('send()', () => {
     const failed = outcomes.filter(({ error }) => error !== null);
     expect(failed.length).toBeGreaterThan(0);
     expect(failed[0]?.error).toMatchObject({ code: 'QUEUE_OVERFLOW', streamId: 1, retriable: false, message: TOO_MUCH });
-    expect(local.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
+    expect(local.cause).toMatchObject({ how: 'reset', by: 'user', code: 8, reason: 'the sender overflowed its queue' });
     link.resume('acceptor');
     await time.advance(100);
     const fine = progressOf(other.send('fine'));

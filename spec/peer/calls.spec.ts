@@ -72,7 +72,8 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
   it('sends nothing and burns no id when the signal has aborted before', async () => {
     const { dialer, acceptor, sent } = pair(stays);
     const received = framesOf(acceptor, 'rx');
-    expect(await call(dialer, { signal: AbortSignal.abort('why') })).toMatchObject({ code: 'CANCELLED', cause: 'why', streamId: null });
+    const options = { signal: AbortSignal.abort('why'), timeoutMs: 60_000 };
+    expect(await call(dialer, options)).toMatchObject({ code: 'CANCELLED', cause: 'why', streamId: null });
     await time.advance();
     expect([sent, received]).toEqual([[], []]);
     expect(time.isOver()).toBe(true);

@@ -209,6 +209,20 @@ describe('close()', () => {
     expect(logs.warnings).toEqual([]);
   });
 
+  it.each(<const>[
+    ['this side', 'dialer', 'CANCELLED', 'stream 3: the peer is closing'],
+    ['the remote', 'acceptor', 'PROTOCOL', 'stream 3: expected nothing to be sent after the end'],
+  ])('rejects what is sent after the end of a stream, and says why: %s drains', async (_who, side, code, message) => {
+    const { dialer, acceptor } = pair();
+    dialer.open('live');
+    const stream = dialer.open('p', { end: true });
+    await time.advance();
+    void { dialer, acceptor }[side].close({ drainMs: 1_000 });
+    await time.advance();
+    expect([dialer.status.state, acceptor.status.state]).toEqual(['draining', 'draining']);
+    await expect(stream.send('late')).rejects.toMatchObject({ code, message, ...(code === 'CANCELLED' ? { streamId: 3 } : {}) });
+  });
+
   it('by both sides at once is clean on both', async () => {
     const { dialer, acceptor } = pair();
     await time.advance();

@@ -298,6 +298,16 @@ describe('a lazy peer', () => {
     expect([network.dials.length, peer.status.state]).toEqual([1, 'open']);
   });
 
+  it('does not dial for a call whose signal has aborted', async () => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    expect(await settled(peer.request('p', { signal: AbortSignal.abort() }))).toEqual({
+      error: expect.objectContaining({ code: 'CANCELLED' }),
+    });
+    await time.advance();
+    expect([network.dials, peer.status.state]).toEqual([[], 'connecting']);
+  });
+
   it('never dials when it is closed first', async () => {
     const network = echoing();
     const peer = dialing(network, { lazy: true });

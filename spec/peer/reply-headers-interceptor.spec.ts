@@ -223,7 +223,9 @@ describe('a reply-headers interceptor', () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       void stream.send(1);
-      expect(() => stream.send(2, { headers: { a: 1 } })).toThrow(TypeError);
+      expect(() => stream.send(2, { headers: { a: 1 } })).toThrow(
+        new TypeError('expected headers with the first frame only, got some after it'),
+      );
       return stream.reply(3, { headers: {} });
     });
     const values: unknown[] = [];
@@ -238,7 +240,7 @@ describe('a reply-headers interceptor', () => {
     const stream = dialer.open();
     const values: unknown[] = [];
     stream.subscribe((value) => values.push(value));
-    expect(() => stream.send(1, { headers: { a: 1 } })).toThrow(TypeError);
+    expect(() => stream.send(1, { headers: { a: 1 } })).toThrow(new TypeError('expected headers with the open only, got some after it'));
     await time.advance();
     expect([values, logs.errors]).toEqual([[3], []]);
   });

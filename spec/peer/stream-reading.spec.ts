@@ -48,6 +48,31 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual(Array<string>(2).fill('rxmux: a subscriber of a stream failed'));
   });
 
+  it('takes an observer that wants nothing but its end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    const seen: string[] = [];
+    stream.subscribe({ complete: () => seen.push('complete') });
+    await time.advance();
+    expect([seen, logs.errors]).toEqual([['complete'], []]);
+  });
+
+  it('goes on for one who reads beside a call that is left', async () => {
+    const { dialer, acceptor } = createPair();
+    const remotes: Stream[] = [];
+    acceptor.onStream((_, remote) => {
+      remotes.push(remote);
+      return new Promise(() => undefined);
+    });
+    const seen: unknown[] = [];
+    const call = dialer.open$('p', { onOpen: (stream) => stream.subscribe((value) => seen.push(value)) }).subscribe();
+    await time.advance();
+    call.unsubscribe();
+    await time.advance();
+    void remotes[0]?.send(1);
+    await time.advance();
+    expect([seen, remotes[0]?.phase]).toEqual([[1], 'halfClosedRemote']);
+  });
+
   it('keeps its payloads for the first subscriber, also after its end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
-import { opened, stays } from '../support/peer-streams.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { opened, read, stays } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+
+const logs = collectLogs();
 
 describe('reset()', () => {
   it.each<[string, unknown[]]>([
@@ -52,6 +55,43 @@ describe('reset()', () => {
     stream.reset(300, 'late');
     await time.advance();
     expect([sent, stream.cause]).toEqual([[], { how: 'ended' }]);
+    await expect(stream.send(1)).rejects.toThrow('stream 1: expected nothing to be sent after the end');
+    expect(logs.warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['a code of the application, with a payload', 300, 'why', { left: 2 }, 'RESET', 300],
+    ['a code of the protocol', 6, '', null, 'RESET', 6],
+    ['APPLICATION_ERROR', 16, 'no', null, 'RESET', 16],
+    ['CANCEL', 8, 'enough', null, 'CANCELLED', undefined],
+  ])('tells those who read what this side has reset it with: %s', async (_what, code, reason, payload, name, resetCode) => {
+    const { stream } = opened(stays);
+    const seen = read(stream);
+    stream.reset(code, reason, payload);
+    await time.advance();
+    const [error] = seen;
+    expect(seen).toHaveLength(1);
+    expect(error).toMatchObject({ code: name, streamId: 1 });
+    if (resetCode !== undefined) expect(error).toMatchObject({ resetCode, reason, payload });
+  });
+
+  it('tells the one who refuses a stream which code it has refused it with', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => {
+      stream.subscribe({ error: (error: unknown) => seen.push(error) });
+      stream.reset(7, 'not here');
+    });
+    dialer.open();
+    await time.advance();
+    expect(seen).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 7, reason: 'not here', streamId: 1 })]);
+  });
+
+  it('with REFUSED says why it may not, on a stream that has begun', () => {
+    const { stream } = opened(stays);
+    expect(() => {
+      stream.reset(7);
+    }).toThrow(new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun'));
   });
 
   it('cuts a long reason to 1 024 bytes at a code point', () => {
