@@ -71,6 +71,9 @@ describe('a long JSON text between quotes', () => {
 
   it.each([
     ['two strings', `"${x}","${x}"`],
+    ['no quote before it', `${x}"`],
+    ['no quote after it', `"${x}`],
+    ['no quotes', x],
     ['a control character as it is', `"${x}\n"`],
     ['a quote as it is', `"${x}"${x}"`],
     ['a backslash before the last quote', `"${x}\\"`],

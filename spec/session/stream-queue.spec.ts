@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { encodedPartOf, StreamQueue } from '../../src/session/stream-queue.js';
 import type { Cut } from '../../src/session/stream-queue.js';
+import type { Codec } from '../../src/wire/codec.js';
 import { slicerFor } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
+import { encodedLength } from '../../src/wire/length.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 
 const CODEC = new JsonCodec();
@@ -59,6 +62,22 @@ describe('StreamQueue', () => {
     expect(counts.at(-1)).toBe(0);
     expect(counts).toEqual([...counts].sort((a, b) => b - a));
     expect(Math.min(...counts)).toBe(0);
+  });
+
+  it.each<[string, unknown, Codec]>([
+    ['plain text', 'a'.repeat(1_000), CODEC],
+    ['text of two bytes a unit', 'é'.repeat(500), CODEC],
+    ['text with escapes', '"'.repeat(300), CODEC],
+    ['bytes', new Uint8Array(1_000), new MsgpackCodec()],
+  ])('charges a slice by its bytes: %s', (_what, payload, codec) => {
+    const queue = queueOf([new OutgoingFrame({ type: 'data', stream: 1, payload }, codec.encodePayload(payload), codec)]);
+    let slices = 0;
+    for (let before = queue.bytes; !queue.empty; before = queue.bytes) {
+      const { fragment, more } = queue.take((frame) => slicerFor(frame, 256, codec));
+      if (more === true) expect(before - queue.bytes).toBe(encodedLength(fragment ?? ''));
+      slices++;
+    }
+    expect(slices).toBeGreaterThan(3);
   });
 
   it('charges no more than is left for slices smaller than the least charge', () => {

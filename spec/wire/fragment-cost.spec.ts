@@ -83,6 +83,14 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     }
   });
 
+  it('counts no byte that a longer piece has left where the next one ends', () => {
+    const longer = `x${'€'.repeat(341)}"${'x'.repeat(681)}`;
+    const text = longer + 'y'.repeat(3_000);
+    expect([longer.length, encodedLength('x' + '€'.repeat(341))]).toEqual([1_024, 1_024]);
+    const budget = quoted(longer) + 1_024 + 10;
+    expect(fragmentCut(text, 0, budget).end).toBe(2_048 + 10);
+  });
+
   it.each([
     ['the last of one byte', '\u007f', 12],
     ['the first of two bytes', '\u0080', 6],
@@ -107,7 +115,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['a header of 5', 65_539, 65_536],
     ['all there is', 1e9, 70_000],
   ])('cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
-    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget).end - 10).toBe(length);
+    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget)).toEqual({ end: 10 + length, plain: false });
   });
 
   it.each([254, 255, 256, 257, 65_535, 65_536])('agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
