@@ -31,7 +31,7 @@ export const drained: Scenario = {
     return [
       claimed(
         `${restarts} restarts fail no request`,
-        failed.length === 0 && wrong === 0,
+        answered.length >= drainedClients && failed.length === 0 && wrong === 0,
         `${answered.length} answered, ${failed.length} failed ${codes}`,
       ),
       claimed(
