@@ -93,14 +93,14 @@ describe.each(HOT)('$what', ({ of: watched, emits, ofPeers }) => {
       const pair = createPair();
       pair.acceptor.onStream(() => undefined);
       await time.advance();
-      const before = connection === true ? empty : held();
+      const made = held();
       const given$ = watched(pair.acceptor);
       const subscription = (piped === undefined ? given$ : given$.pipe(piped)).subscribe({ error: () => undefined });
-      expect(subscription.closed ? 0 : surplus(before, held())).not.toEqual({});
+      expect(subscription.closed ? 0 : surplus(made, held())).not.toEqual({});
       end(pair, () => subscription.unsubscribe());
       await time.advance(connection === true ? 0 : LONGEST_WATCH_MS);
       if (connection === true && ofPeers === true) subscription.unsubscribe();
-      expect(surplus(before, held())).toEqual({});
+      expect(surplus(connection === true ? empty : made, held())).toEqual({});
     },
   );
 });
