@@ -5,8 +5,8 @@ import { awkwardText } from '../support/frame-arbitraries.js';
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
-/** Lengths on both sides of where a text is long, and of what is looked at in one piece. */
-const LENGTHS = [0, 1, 1_023, 1_024, 1_025, 1_026, 1_027, 1_028, 8_191, 8_192, 8_193, 20_001];
+/** Lengths on both sides of where a text is long, and of what is looked at in one piece; the last fits no buffer. */
+const LENGTHS = [0, 1, 1_023, 1_024, 1_025, 1_026, 1_027, 1_028, 8_191, 8_192, 8_193, 30_001];
 
 /** Text of `length` units with `part` at one place of it. */
 const textWith = (part: string, at: number, length: number): string => 'x'.repeat(at) + part + 'x'.repeat(length - at - part.length);
