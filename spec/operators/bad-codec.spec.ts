@@ -2,11 +2,12 @@ import { expect, it } from '@jest/globals';
 import { assemble, decode, encode, fragment } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
 
-it.each<readonly [name: string, operator: (codec: Codec) => unknown]>([
+it.each<[what: string, make: (codec: Codec) => unknown]>([
   ['decode', decode],
   ['encode', encode],
-  ['fragment', fragment],
   ['assemble', assemble],
-])('%s refuses the name of a codec in its place, at once', (_name, operator) => {
-  expect(() => operator('json' as unknown as Codec)).toThrow(new TypeError("codec: expected a codec, such as new JsonCodec(), got 'json'"));
+  ['fragment', fragment],
+])('%s refuses what is no codec', (_what, make) => {
+  expect(() => make('json' as unknown as Codec)).toThrow(new TypeError("codec: expected a codec, such as new JsonCodec(), got 'json'"));
+  expect(() => make(null as unknown as Codec)).toThrow(new TypeError('codec: expected a codec, such as new JsonCodec(), got null'));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
-import { assemble, connect, decode, encode, fragment, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
-import type { Codec, NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike } from '../../src/index.js';
+import { connect, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
+import type { NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
@@ -139,16 +139,6 @@ it.each<[overflow: unknown, got: string]>([
 ])('the overflow %p is refused', (overflow, got) => {
   const message = `overflow: expected 'buffer', 'latest', 'error' or { dropOldest }, got ${got}`;
   expect(() => createPair().dialer.open$('p', { overflow: overflow as Overflow })).toThrow(new TypeError(message));
-});
-
-it.each<[what: string, make: (codec: Codec) => unknown]>([
-  ['decode', decode],
-  ['encode', encode],
-  ['assemble', assemble],
-  ['fragment', fragment],
-])('%s refuses what is no codec', (_what, make) => {
-  expect(() => make('json' as unknown as Codec)).toThrow(new TypeError("codec: expected a codec, such as new JsonCodec(), got 'json'"));
-  expect(() => make(null as unknown as Codec)).toThrow(new TypeError('codec: expected a codec, such as new JsonCodec(), got null'));
 });
 
 describe('connect', () => {

@@ -1,24 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { virtualTime } from '../../src/testing.js';
-import type { VirtualTime } from '../../src/testing.js';
+import { describe, expect, it } from '@jest/globals';
 import { MemoryLink } from '../../src/transport/memory.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import type { SocketEvent } from '../../src/transport/socket-like.js';
+import { virtualPeerTime } from '../support/peer-time.js';
 
 const PROTOCOL = 'mux.v1.json';
 const LOST = { type: 'close', code: 1006, reason: '', wasClean: false };
 
+const time = virtualPeerTime();
+
 describe('a socket in memory', () => {
-  let time: VirtualTime;
-
-  beforeEach(() => {
-    time = virtualTime();
-  });
-
-  afterEach(() => {
-    time.restore();
-  });
-
   /** A socket, its other end, what was carried between them, and its events. */
   const dialed = (refusal: number | null = null) => {
     const link = new MemoryLink({ protocol: PROTOCOL });

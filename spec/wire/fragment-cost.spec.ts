@@ -38,15 +38,21 @@ const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 describe('split_frame rule 3: what a slice costs in its envelope', () => {
   const quoted = (text: string): number => encodedLength(JSON.stringify(text)) - 2;
 
+  /** A slice that fits, ends between characters, and would not fit with one character more. */
+  const expectFullest = (text: string, from: number, budget: number): void => {
+    const { end, plain } = fragmentCut(text, from, budget);
+    expect(edgeBefore(text, end)).toBe(end);
+    expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(Math.max(budget, 0));
+    if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
+    if (plain) expect(quoted(text.slice(from, end))).toBe(end - from);
+  };
+
   it('cuts JSON text exactly as JSON.stringify writes it', () => {
     fc.assert(
       fc.property(awkwardText(80), fc.nat(40), fc.integer({ min: -3, max: 90 }), (value, start, budget) => {
         const text = JSON.stringify(value);
         const from = edgeBefore(text, Math.min(start, text.length));
-        const { end } = fragmentCut(text, from, budget);
-        expect(edgeBefore(text, end)).toBe(end);
-        expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(Math.max(budget, 0));
-        if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
+        expectFullest(text, from, budget);
       }),
       { numRuns: 1000 },
     );
@@ -57,11 +63,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
       fc.property(awkwardText(20), fc.integer({ min: 0, max: 2_100 }), fc.nat(40), fc.nat(5_000), (value, spread, start, budget) => {
         const text = JSON.stringify(`${value}${'x'.repeat(spread)}`.repeat(4));
         const from = edgeBefore(text, Math.min(start, text.length));
-        const { end, plain } = fragmentCut(text, from, budget);
-        expect(edgeBefore(text, end)).toBe(end);
-        expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(budget);
-        if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
-        if (plain) expect(quoted(text.slice(from, end))).toBe(end - from);
+        expectFullest(text, from, budget);
       }),
       { ...SEED, numRuns: 500 },
     );
