@@ -114,6 +114,23 @@ describe('sendAll stops its input', () => {
     expect(cancels).toHaveLength(1);
   });
 
+  it('that is a ReadableStream although its pull has not come back', async () => {
+    const { dialer } = createPair();
+    let cancels = 0;
+    const input = new ReadableStream({
+      pull: () => new Promise(() => undefined),
+      cancel: () => {
+        cancels++;
+      },
+    });
+    const stream = dialer.open();
+    void stream.sendAll(input);
+    await time.advance();
+    stream.reset();
+    await time.advance();
+    expect(cancels).toBe(1);
+  });
+
   it('that is an Observable by unsubscribing from it', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
@@ -123,6 +140,35 @@ describe('sendAll stops its input', () => {
     void dialer.open().sendAll(input);
     await time.advance();
     expect(input.observed).toBe(false);
+  });
+});
+
+describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
+  const unending = (): ReadableStream => new ReadableStream({ pull: () => new Promise(() => undefined) });
+
+  it.each<[string, () => ReadableStream, (stream: Stream) => unknown]>([
+    ['after its last value', () => new ReadableStream({ start: (controller) => controller.close() }), () => undefined],
+    ['after its error', () => new ReadableStream({ start: (controller) => controller.error(new Error('disk')) }), () => undefined],
+    ['after a reset, while it is pulled', unending, (stream) => stream.reset()],
+    ['after the peer has closed, while it is pulled', unending, (stream) => stream.peer.close()],
+    ['after a value that the codec cannot carry', () => new ReadableStream({ pull: (controller) => controller.enqueue(1n) }), () => undefined],
+  ])('%s', async (_what, make, interrupt) => {
+    const input = make();
+    const stream = createPair().dialer.open();
+    const outcome = progressOf(stream.sendAll(input));
+    await time.advance();
+    interrupt(stream);
+    await time.advance(5_000);
+    expect([outcome.settled, input.locked]).toEqual([true, false]);
+  });
+
+  it('where it was never read, because the stream had ended before', async () => {
+    const input = unending();
+    const stream = createPair().dialer.open();
+    stream.reset();
+    progressOf(stream.sendAll(input));
+    await time.advance();
+    expect(input.locked).toBe(false);
   });
 });
 

@@ -91,12 +91,11 @@ function consume(input: object, iterator: unknown): void {
  * @throws TypeError for what gives its values once, and was taken before
  */
 export function pullSource(input: object): PullSource | null {
-  // Read by its reader although it is async-iterable: the iterator's `return()` waits for the pending `next()`, `cancel()` does not.
   if (isReadableStream(input)) {
     refuseConsumed(input, 'a ReadableStream');
     const reader = input.getReader();
     consumed.add(input);
-    return asyncSource({ next: () => reader.read() as Promise<IteratorResult<unknown>>, return: () => reader.cancel() as Promise<never> });
+    return readerSource(reader);
   }
   if (Symbol.asyncIterator in input) {
     const iterator = (input as AsyncIterable<unknown>)[Symbol.asyncIterator]();
@@ -143,6 +142,32 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
       );
     },
     stop,
+  };
+}
+
+/**
+ * Read by its reader although it is async-iterable: the iterator's `return()` waits for the pending `next()`, `cancel()` does not.
+ * When it is over, the stream is unlocked, as `pipeTo` leaves it: a lock would make its owner's own `cancel()` reject.
+ */
+function readerSource(reader: ReadableStreamDefaultReader<unknown>): PullSource {
+  return {
+    pull: (taker) => {
+      reader.read().then(
+        (result) => {
+          if (result.done) reader.releaseLock();
+          taker.resolve(result as IteratorResult<unknown>);
+        },
+        (error: unknown) => {
+          reader.releaseLock();
+          taker.reject(error);
+        },
+      );
+    },
+    stop: () => {
+      const cancelled = reader.cancel();
+      reader.releaseLock();
+      return cancelled;
+    },
   };
 }
 

@@ -196,9 +196,9 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /**
    * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end. Iterables and
    * streams are pulled as the queue drains; other Observables push. Where the stream ends before its input, a ReadableStream is
-   * cancelled and a stream of Node destroyed; the HTTP request that a server answers, though, only ends at its next chunk. So does
-   * an async generator at its next value, because none can be stopped while it waits: one that waits for long should listen to
-   * {@link signal}, or be an Observable.
+   * cancelled and unlocked, and a stream of Node destroyed; the HTTP request that a server answers, though, only ends at its next
+   * chunk. So does an async generator at its next value, because none can be stopped while it waits: one that waits for long
+   * should listen to {@link signal}, or be an Observable.
    *
    * @param options `end: false` leaves this side of the stream open after the last value; `overflow` says what becomes of
    *   a value that is pushed while the queue is full
