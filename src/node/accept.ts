@@ -48,6 +48,7 @@ export interface UpgradeOptions extends AcceptOptions {
    * origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
    * `/^https:\/\/\w+\.example\.org$/`. Default: those of the `Host` that they ask for, and of loopback from loopback. That lets in a
    * page whose own name was pointed at this server (DNS rebinding), so one on loopback or an intranet needs `origins` or `verify`.
+   * A function that throws, or gives no boolean (a promise is none), answers 500; what takes time belongs in `verify`.
    */
   readonly origins?: Origins | undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { types } from 'node:util';
+import { booleanOf } from '../peer/guard.js';
 import { optionError } from '../wire/check.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
@@ -11,10 +12,12 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 /**
  * Whether the page that a request comes from may connect. Without `origins`: the page's own server, or both ends on
  * loopback. A request without `Origin` does not come from a browser and passes.
+ *
+ * @throws TypeError for a function that gives no boolean: a promise of `false` would let everybody in; what it throws
  */
 export function originAllowed(request: IncomingMessage, origins: Origins | undefined): boolean {
   const { origin, host } = request.headers;
-  if (typeof origins === 'function') return origins(origin, request);
+  if (typeof origins === 'function') return booleanOf('origins', origins(origin, request));
   if (origin === undefined) return true;
   // `search`, because `test` remembers where the last match of a /g expression ended.
   if (origins !== undefined)

@@ -6,7 +6,7 @@ import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { MuxError } from '../wire/errors.js';
-import { disown, isThenable } from './guard.js';
+import { booleanOf } from './guard.js';
 
 /** What went wrong with one socket or dial, for `shouldRetry` to judge. */
 export interface DialFailure {
@@ -135,10 +135,7 @@ export class Backoff {
 
   #judged(failure: DialFailure): boolean {
     try {
-      const verdict: unknown = this.#shouldRetry(failure);
-      if (typeof verdict === 'boolean') return verdict;
-      disown(verdict);
-      throw new TypeError(`shouldRetry: expected a boolean, got ${isThenable(verdict) ? 'a promise' : typeof verdict}`);
+      return booleanOf('shouldRetry', this.#shouldRetry(failure));
     } catch (error) {
       log('error', 'rxmux: shouldRetry failed', error);
       return failure.willRetry;

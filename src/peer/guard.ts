@@ -52,3 +52,10 @@ export function refuseThenable(what: string, result: unknown): void {
   disown(result);
   throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }
+
+/** @throws TypeError for what a callback of the user's gave instead of a boolean; a promise of one is none */
+export function booleanOf(what: string, verdict: unknown): boolean {
+  if (typeof verdict === 'boolean') return verdict;
+  disown(verdict);
+  throw new TypeError(`${what}: expected a boolean, got ${isThenable(verdict) ? 'a promise' : typeof verdict}`);
+}
