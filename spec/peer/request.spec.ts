@@ -7,10 +7,12 @@ import type { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 const stays: StreamHandler = () => new Promise(() => undefined);
 
@@ -101,6 +103,14 @@ describe.each(ASKING)('%s', (_call, ask) => {
     await time.advance();
     await answer;
     expect(streams).toEqual([expect.objectContaining({ id: 1, replyHeaders: { h: 1 }, trailers: { t: 2 }, phase: 'closed' })]);
+  });
+
+  it('goes on where a promise that onOpen gave rejects, which is logged: nobody waits for it', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    const onOpen: unknown = () => Promise.reject(new Error('too late'));
+    const answer = ask(dialer, 'p', { onOpen: onOpen as () => void });
+    await time.advance();
+    expect([await answer, logs.errors]).toEqual([1, ['rxmux: onOpen failed']]);
   });
 
   it('is not cancelled by a reader of that stream that leaves', async () => {

@@ -6,6 +6,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { feed } from './feed.js';
+import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
@@ -30,7 +31,7 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly timeoutMs?: number | undefined;
   /**
    * Gets the stream of a call that does not return it: for reply headers and trailers. The open is on its way by then: what this
-   * throws cancels the stream, and the call fails with it.
+   * throws cancels the stream, and the call fails with it. Nobody waits for a promise: its rejection is logged.
    */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
   /**
@@ -71,7 +72,8 @@ export class Calls {
     const { timeoutMs = defaultMs } = options;
     const signal = signalOf(options);
     checkNumber('timeoutMs', timeoutMs);
-    if (options.onOpen !== undefined) checkFunction('onOpen', options.onOpen);
+    const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
+    if (onOpen !== undefined) checkFunction('onOpen', onOpen);
     const frame = openFrame(core, value, this.#headers(value, options), intent !== 'continue', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     if (signal !== undefined) stream.cancelWith(signal);
@@ -79,8 +81,10 @@ export class Calls {
     stream.line.send(frame);
     // After the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
+    if (onOpen === undefined) return stream;
     try {
-      options.onOpen?.(stream.facade);
+      const given = onOpen(stream.facade);
+      guard('onOpen', () => given);
     } catch (error) {
       // The caller gets the error, so nobody holds the stream.
       stream.discard();
