@@ -17,7 +17,11 @@ declare module '@angular/core' {
   export abstract class NgZone {
     abstract runOutsideAngular<T>(work: () => T): T;
   }
+  export const PLATFORM_ID: InjectionToken<object>;
   export function inject<T>(token: InjectionToken<T> | (abstract new () => T)): T;
+}
+declare module '@angular/common' {
+  export function isPlatformBrowser(platformId: object): boolean;
 }
 declare module '@angular/core/rxjs-interop' {
   import type { Observable } from 'rxjs';
