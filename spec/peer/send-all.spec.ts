@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { concat, firstValueFrom, NEVER, of, Subject, throwError, timer, toArray } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { ResetError } from '../../src/index.js';
@@ -11,7 +11,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-collectLogs();
+const logs = collectLogs();
 
 async function* asynchronously<T>(values: readonly T[]): AsyncGenerator<T> {
   for (const value of values) {
@@ -93,6 +93,60 @@ describe.each(CODECS)('sendAll with %s', (_name, codec) => {
       { type: 'data', stream: 1, payload: 'one' },
       { type: 'data', stream: 1, end: true },
     ]);
+  });
+});
+
+describe('sendAll that nobody returned from its handler', () => {
+  const OWN_END = { name: 'ProtocolError', message: 'stream 1: expected nothing to be sent after the end' };
+
+  it.each<[string, () => ObservableInput<unknown>]>([
+    ['an Observable', () => timer(10)],
+    ['a promise', () => firstValueFrom(timer(10))],
+    ['an iterable that does not fit the queue', () => Array.from({ length: 100 }, () => KIB.repeat(64))],
+    [
+      'an async iterable',
+      () =>
+        (async function* () {
+          yield await firstValueFrom(timer(10));
+        })(),
+    ],
+    ['a ReadableStream', () => new ReadableStream({ pull: () => new Promise(() => undefined) })],
+  ])('rejects where the end of the handler cuts %s short, and warns of that', async (_what, input) => {
+    const { dialer, acceptor } = createPair({ latencyMs: 1 });
+    const outcomes: ReturnType<typeof progressOf>[] = [];
+    acceptor.onStream((_, stream) => {
+      outcomes.push(progressOf(stream.sendAll(input())));
+    });
+    const ends = jest.fn();
+    dialer.open$('p').subscribe({ complete: ends });
+    await time.advance(1_000);
+    expect(ends).toHaveBeenCalledTimes(1);
+    expect(outcomes).toEqual([{ settled: true, error: expect.objectContaining(OWN_END) }]);
+    expect(logs.warnings).toEqual([expect.stringContaining('return a promise from it')]);
+  });
+
+  it('resolves where all was accepted before', async () => {
+    const { dialer, acceptor } = createPair();
+    const outcomes: ReturnType<typeof progressOf>[] = [];
+    acceptor.onStream((_, stream) => {
+      outcomes.push(progressOf(stream.sendAll([1, 2])));
+    });
+    const values: unknown[] = [];
+    dialer.open$('p').subscribe((value) => values.push(value));
+    await time.advance();
+    expect([outcomes, values, logs.warnings]).toEqual([[{ settled: true, error: null }], [1, 2], []]);
+  });
+
+  it('resolves with end: false, where somebody else has to end the stream', async () => {
+    const { dialer, acceptor } = createPair();
+    const outcomes: ReturnType<typeof progressOf>[] = [];
+    acceptor.onStream((_, stream) => {
+      outcomes.push(progressOf(stream.sendAll(NEVER, { end: false })));
+      return stream.reply('done');
+    });
+    void dialer.request('p');
+    await time.advance();
+    expect([outcomes, logs.warnings]).toEqual([[{ settled: true, error: null }], []]);
   });
 });
 

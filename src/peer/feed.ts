@@ -27,14 +27,37 @@ export interface FeedOptions {
  * Completes when all has been accepted, and where the remote needs no more (NO_ERROR). Errors with the input's error, after
  * the stream was reset with it, with what ended the stream, or with a ProtocolError where it has ended on both sides before. Unsubscribing before cancels the stream.
  */
-export function feed(stream: StreamCore, input: Input<unknown>, { end = true, overflow = 'buffer' }: FeedOptions = {}): Observable<never> {
+export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOptions = {}): Observable<never> {
+  return feedUntil(stopped, stream, input, options);
+}
+
+/** {@link feed} as a promise whose rejection need not be handled. */
+export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
+  const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
+  return disown(
+    new Promise<void>((resolve, reject) => {
+      fed$.subscribe({ error: reject, complete: resolve });
+    }),
+  );
+}
+
+/** Tells whoever feeds a stream that it has ended before its input. */
+type TellStopped = (stream: StreamCore, subscriber: Subscriber<never>) => void;
+
+function feedUntil(
+  tellStopped: TellStopped,
+  stream: StreamCore,
+  input: Input<unknown>,
+  { end = true, overflow = 'buffer' }: FeedOptions,
+): Observable<never> {
   const fed$ = new Observable<never>((subscriber) => {
+    const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
     const removed = stream.extras.whenGone(() => {
-      stopped(stream, subscriber);
+      outlet.streamGone();
     });
     subscriber.add(removed);
     stream.markTaken();
-    if (stream.cause === null) subscriber.add(pump(input, new StreamOutlet(stream, subscriber, end), overflow));
+    if (stream.cause === null) subscriber.add(pump(input, outlet, overflow));
     else {
       decline(input);
       // Whoever ended it did not wait for this.
@@ -51,24 +74,17 @@ export function feed(stream: StreamCore, input: Input<unknown>, { end = true, ov
   );
 }
 
-/** {@link feed} as a promise whose rejection need not be handled. */
-export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
-  const fed$ = feed(stream, input, options);
-  return disown(
-    new Promise<void>((resolve, reject) => {
-      fed$.subscribe({ error: reject, complete: resolve });
-    }),
-  );
-}
-
 /** The outlet that {@link pump} fills: a stream's outbox. A failure ends the stream, once. */
 class StreamOutlet implements Outlet {
   readonly queues = true;
+  /** Whether the input has given all; the end that follows it may close the stream at once. */
+  #exhausted = false;
 
   constructor(
     private readonly stream: StreamCore,
     private readonly subscriber: Subscriber<never>,
     private readonly end: boolean,
+    private readonly tellStopped: TellStopped,
   ) {}
 
   get closed(): boolean {
@@ -101,11 +117,12 @@ class StreamOutlet implements Outlet {
       const refusal = this.stream.outbox.accept(value);
       if (refusal === null) return;
       if (this.stream.cause === null) this.subscriber.error(refusal);
-      else stopped(this.stream, this.subscriber);
+      else this.tellStopped(this.stream, this.subscriber);
     });
   }
 
   complete(): void {
+    this.#exhausted = true;
     this.#guarded(() => {
       if (this.end && !this.stream.line.sealed) this.stream.outbox.acceptLast();
       this.subscriber.complete();
@@ -121,6 +138,10 @@ class StreamOutlet implements Outlet {
     this.subscriber.error(error);
   }
 
+  streamGone(): void {
+    (this.#exhausted ? stopped : this.tellStopped)(this.stream, this.subscriber);
+  }
+
   overflow(): void {
     const text = 'expected room for the next value, got a full queue (overflow)';
     this.stream.cancel(text, new QueueOverflowError(text, { streamId: this.stream.line.id }));
@@ -134,6 +155,12 @@ class StreamOutlet implements Outlet {
       this.fail(error);
     }
   }
+}
+
+/** Of `sendAll`, which promises that all was accepted: an end of this side that came before is an error, and a mistake of the handler's. */
+function cutShort(stream: StreamCore, subscriber: Subscriber<never>): void {
+  if (stream.cause?.how === 'ended') subscriber.error(stream.outbox.refusal());
+  else stopped(stream, subscriber);
 }
 
 function stopped(stream: StreamCore, subscriber: Subscriber<never>): void {
