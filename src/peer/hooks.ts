@@ -16,7 +16,8 @@ export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): 
 
 /**
  * Turns what a handler threw into the payload of the reset; `null` or `undefined` sends no payload. Its `message`, if it has one, is
- * the reset's reason; otherwise the error's own message is, so return `{ message }` to hide that.
+ * the reset's reason; otherwise the error's own message is, so return `{ message }` to hide that. One that throws, or gives a promise,
+ * hides nothing either, and is logged.
  */
 export type ErrorSerializer = (error: unknown) => unknown;
 

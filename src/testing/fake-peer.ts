@@ -34,7 +34,7 @@ export interface FakePeer<Row extends string = string> {
 
 /** What a fake peer can be given. */
 export interface FakePeerOptions extends PeerOptions {
-  /** Values for the letters of the rows. Default: the letters themselves. */
+  /** Values for the letters of all rows. As with rxjs's `cold`, it names each letter where it is given. Default: the letters themselves. */
   readonly values?: Readonly<Record<string, unknown>> | undefined;
   /** The error of `#`, as a handler's: of an Error the name and the message arrive; for a payload of your own give a ResetError. */
   readonly error?: unknown;
