@@ -149,12 +149,15 @@ describe('the origin of a page', () => {
     ['1', () => 1, 'number'],
     ['undefined', () => undefined, 'undefined'],
     ['null', () => null, 'object'],
-  ])('is refused with 500 by a function without types that gives %s instead of a boolean, which is logged', async (_what, verdict, told) => {
-    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-    server = await testServer({ origins: verdict as () => boolean });
-    expect(await statusOf('https://a.example')).toBe(500);
-    expect(error.mock.calls.map(([, cause]) => cause)).toEqual([new TypeError(`origins: expected a boolean, got ${told}`)]);
-  });
+  ])(
+    'is refused with 500 by a function without types that gives %s instead of a boolean, which is logged',
+    async (_what, verdict, told) => {
+      const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+      server = await testServer({ origins: verdict as () => boolean });
+      expect(await statusOf('https://a.example')).toBe(500);
+      expect(error.mock.calls.map(([, cause]) => cause)).toEqual([new TypeError(`origins: expected a boolean, got ${told}`)]);
+    },
+  );
 
   it('is refused with 503 where the function that lets it in closes the server', async () => {
     server = await testServer({

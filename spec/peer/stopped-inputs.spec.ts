@@ -151,7 +151,11 @@ describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
     ['after its error', () => new ReadableStream({ start: (controller) => controller.error(new Error('disk')) }), () => undefined],
     ['after a reset, while it is pulled', unending, (stream) => stream.reset()],
     ['after the peer has closed, while it is pulled', unending, (stream) => stream.peer.close()],
-    ['after a value that the codec cannot carry', () => new ReadableStream({ pull: (controller) => controller.enqueue(1n) }), () => undefined],
+    [
+      'after a value that the codec cannot carry',
+      () => new ReadableStream({ pull: (controller) => controller.enqueue(1n) }),
+      () => undefined,
+    ],
   ])('%s', async (_what, make, interrupt) => {
     const input = make();
     const stream = createPair().dialer.open();
