@@ -1,5 +1,6 @@
 import { lastValueFrom, timer } from 'rxjs';
-import { ResetCode } from '../../src/index.js';
+import { expect } from '@jest/globals';
+import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
@@ -8,27 +9,32 @@ import { GOOD } from '../support/hostile-peer.js';
 
 const { CANCEL, DEADLINE_EXCEEDED, REFUSED } = ResetCode;
 
-/** Of the thousand places one is the innocent stream's. */
-const FREE_PLACES = 999;
+const { maxStreams, reassemblyTimeoutMs, resets } = DEFAULT_LIMITS;
+
+/** Of all places one is the innocent stream's. */
+const FREE_PLACES = maxStreams - 1;
+const A_TOKEN_MS = 1_000 / resets.perSecond;
 
 const reset = (n: number): Step => ({ type: 'reset', stream: idOf(n), code: CANCEL });
 const refused = (from: number, to: number): [number, ResetCode][] => times(to - from, (n) => [idOf(from + n), REFUSED]);
 
-/** Opens and resets at once, so many times. */
-const opensAndResets = (count: number): Step[] => opens(count).flatMap((open, n) => [open, reset(n)]);
+const openAndReset = (n: number): Step[] => [{ type: 'open', stream: idOf(n), payload: 'p' }, reset(n)];
+/** The first so many streams, each reset at once. */
+const opensAndResets = (count: number): Step[] => times(count, openAndReset).flat();
 
-/** Works for a second, whatever becomes of its stream. */
-const stubborn: StreamHandler = () => lastValueFrom(timer(1_000));
+const WORK_MS = 1_000;
+/** Works for its time, whatever becomes of its stream. */
+const stubborn: StreamHandler = () => lastValueFrom(timer(WORK_MS));
 
 const OPENS: readonly HostileCase[] = [
   {
-    name: 'a thousand streams at a time are all taken',
+    name: `${maxStreams} streams at a time are all taken`,
     send: [...inTurns(opens(FREE_PLACES)), ...times(FREE_PLACES, reset)],
     expect: 'lives',
     handlerCalls: FREE_PLACES,
   },
   {
-    name: 'one more than a thousand is refused, and its handler not called; there is room again when one of them ends',
+    name: `one more than ${maxStreams} is refused, and its handler not called; there is room again when one of them ends`,
     send: [...inTurns(opens(FREE_PLACES + 1)), reset(0)],
     expect: 'lives',
     handlerCalls: FREE_PLACES,
@@ -43,12 +49,12 @@ const OPENS: readonly HostileCase[] = [
     resets: refused(FREE_PLACES, FREE_PLACES + 20_000),
   },
   {
-    name: 'opens that are never whole take places too, for 30 s of silence',
+    name: `opens that are never whole take places too, for ${reassemblyTimeoutMs} ms of silence`,
     send: (codec) => [
       ...inTurns(opens(FREE_PLACES + 1, { fragment: codec.binary ? Uint8Array.of(0xa9) : '"un', more: true })),
-      29_999,
-      (remote) => {
-        if (remote.session.streams.occupied < FREE_PLACES) throw new Error('expected the places to be taken for 30 s');
+      reassemblyTimeoutMs - 1,
+      ({ session }) => {
+        expect(session.streams.occupied).toBe(maxStreams);
       },
       1,
     ],
@@ -69,59 +75,61 @@ const OPENS: readonly HostileCase[] = [
     resets: refused(1, 2),
   },
   {
-    name: '2 000 requests one after the other are all answered',
-    send: inTurns(opens(2_000, { payload: GOOD, end: true })),
+    name: `${2 * maxStreams} requests one after the other are all answered`,
+    send: inTurns(opens(2 * maxStreams, { payload: GOOD, end: true })),
     expect: 'lives',
-    sends: times(2_000, (n) => ({ type: 'data', stream: idOf(n), end: true, payload: GOOD })),
+    sends: times(2 * maxStreams, (n) => ({ type: 'data', stream: idOf(n), end: true, payload: GOOD })),
   },
 ];
 
 const RAPID_RESETS: readonly HostileCase[] = [
   {
-    name: 'no more than a thousand handlers run at once, whatever they make of the reset',
+    name: `no more than ${maxStreams} handlers run at once, whatever they make of the reset`,
     options: { onStream: stubborn },
-    send: [...inTurns(opensAndResets(2_000)), 1_000],
+    send: [...inTurns(opensAndResets(2 * maxStreams)), WORK_MS],
     expect: 'lives',
     handlerCalls: FREE_PLACES,
-    resets: refused(FREE_PLACES, 2_000),
+    resets: refused(FREE_PLACES, 2 * maxStreams),
   },
   {
     name: 'places come back when the handlers have settled, not before',
     options: { onStream: stubborn, limits: { maxStreams: 3 } },
-    send: [...opensAndResets(3), 999, { type: 'open', stream: idOf(3) }, reset(3), 1, { type: 'open', stream: idOf(4) }, reset(4), 1_000],
+    send: [...opensAndResets(3), WORK_MS - 1, ...openAndReset(3), 1, ...openAndReset(4), WORK_MS],
     expect: 'lives',
     handlerCalls: 3,
     resets: refused(2, 4),
   },
   {
-    name: 'a thousand resets of running handlers are put up with',
-    options: { onStream: stubborn, limits: { maxStreams: 5_000 } },
-    send: [...inTurns(opensAndResets(1_000)), 1_000],
+    name: `${resets.burst} resets of running handlers are put up with`,
+    options: { onStream: stubborn, limits: { maxStreams: 5 * resets.burst } },
+    send: [...inTurns(opensAndResets(resets.burst)), WORK_MS],
     expect: 'lives',
-    handlerCalls: 1_000,
+    handlerCalls: resets.burst,
   },
   {
-    name: 'after them a new stream every 10 ms is taken, and the others refused: a page that drops everything is slowed, not cut off',
-    options: { onStream: stubborn, limits: { maxStreams: 5_000 } },
+    name: `after them a new stream every ${A_TOKEN_MS} ms is taken, and the others refused: a page that drops everything is slowed, not cut off`,
+    options: { onStream: stubborn, limits: { maxStreams: 5 * resets.burst } },
     send: [
-      ...inTurns(opensAndResets(1_001)),
-      10,
-      ...[1_001, 1_002].flatMap((n) => [{ type: 'open', stream: idOf(n) }, reset(n)]),
-      10,
-      ...[1_003, 1_004].flatMap((n) => [{ type: 'open', stream: idOf(n) }, reset(n)]),
-      2_000,
+      ...inTurns(opensAndResets(resets.burst + 1)),
+      A_TOKEN_MS / 2,
+      ...openAndReset(resets.burst + 1),
+      A_TOKEN_MS / 2,
+      ...[2, 3].flatMap((more) => openAndReset(resets.burst + more)),
+      A_TOKEN_MS,
+      ...[4, 5].flatMap((more) => openAndReset(resets.burst + more)),
+      2 * WORK_MS,
     ],
     expect: 'lives',
-    handlerCalls: 1_002,
-    resets: [...refused(1_000, 1_001), ...refused(1_002, 1_003), ...refused(1_004, 1_005)],
+    handlerCalls: resets.burst + 2,
+    resets: [0, 1, 3, 5].flatMap((more) => refused(resets.burst + more, resets.burst + more + 1)),
   },
   {
-    name: '2 000 resets after handlers that have settled cost nothing',
+    name: `${2 * resets.burst} resets after handlers that have settled cost nothing`,
     options: { onStream: () => undefined },
-    send: inTurns(opensAndResets(2_000)),
+    send: inTurns(opensAndResets(2 * resets.burst)),
     expect: 'lives',
-    handlerCalls: 2_000,
-    sends: times(2_000, (n) => ({ type: 'data', stream: idOf(n), end: true })),
+    handlerCalls: 2 * resets.burst,
+    sends: times(2 * resets.burst, (n) => ({ type: 'data', stream: idOf(n), end: true })),
   },
   {
     name: 'a stream that is reset twice ends once',

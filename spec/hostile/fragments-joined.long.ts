@@ -57,6 +57,16 @@ describeHostile('fragments that are joined:', [
     got: [[7]],
   },
   {
+    name: 'with whole frames of other streams between them',
+    send: (codec) => {
+      const [first, last] = slices(codec, 'whole', 2);
+      const between = [open(5, { payload: 'other' }), data(5, { payload: 'more' }), reset(5)];
+      return [open(3, { ...NONE, fragment: first, more: true }), ...between, open(3, { ...NONE, fragment: last }), holdsNothing];
+    },
+    expect: 'lives',
+    got: [['other', 'more', 'RESET'], ['whole']],
+  },
+  {
     name: 'with halves of a surrogate pair',
     codec: 'json',
     send: [open(3, slice('"\ud83d', true)), open(3, slice('\ude00"', false))],

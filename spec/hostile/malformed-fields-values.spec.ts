@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { ResetCode } from '../../src/index.js';
+import { MAX_FRAME_BYTES, ResetCode } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
@@ -7,7 +7,7 @@ import type { HostileCase, Step } from '../support/hostile-case.js';
 import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile-messages.js';
 import { checkMap, poison, unpolluted } from '../support/hostile-prototypes.js';
 import { SECRET } from '../support/hostile-peer.js';
-import { MINE, opens } from '../support/hostile-steps.js';
+import { isOpen, MINE, opens } from '../support/hostile-steps.js';
 import { CODECS } from '../support/peer-frames.js';
 
 /** How a stream of the peer's that the remote has reset fails. */
@@ -25,10 +25,6 @@ const kept = (what: string, fields: Record<string, unknown>, expected: object = 
   sends: [MINE],
   gotBack: [['RESET']],
 });
-
-const isOpen: Step = ({ socket }) => {
-  expect(socket.closes).toEqual([]);
-};
 
 const isLost: Step = (remote) => {
   remote.endSocket(1006);
@@ -74,7 +70,7 @@ describeHostile('a nonce', [
   pings('of NUL and line breaks', '\u0000\n\u2028'),
   pings('called __proto__', '__proto__'),
   { name: 'of null is none', send: [{ type: 'ping', nonce: null }], expect: 'lives', sends: [{ type: 'pong' }] },
-  { name: 'whose pong would not fit is not answered', send: [{ type: 'ping', nonce: 'x'.repeat(65_536) }], expect: 'lives' },
+  { name: 'whose pong would not fit is not answered', send: [{ type: 'ping', nonce: 'x'.repeat(MAX_FRAME_BYTES) }], expect: 'lives' },
   {
     name: 'whose pong would not fit with its escapes is not answered',
     codec: 'json',
@@ -82,7 +78,7 @@ describeHostile('a nonce', [
     expect: 'lives',
   },
   ...CODECS.flatMap(([name, codec]): readonly HostileCase[] => {
-    const most = 65_536 - (encodedLength(codec.encode({ type: 'pong', nonce: LONG })) - LONG.length);
+    const most = MAX_FRAME_BYTES - (encodedLength(codec.encode({ type: 'pong', nonce: LONG })) - LONG.length);
     return [
       pings('whose pong fits to the byte', 'x'.repeat(most), codec.binary ? 'msgpack' : 'json'),
       {

@@ -61,6 +61,11 @@ export const holds =
     expect(session.receiveBudget.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
   };
 
+/** The peer has not closed the socket. */
+export const isOpen = ({ socket }: HostilePeer): void => {
+  expect(socket.closes).toEqual([]);
+};
+
 /** Nothing is held of what has come. */
 export const holdsNothing: Step = ({ session }) => {
   expect(session.receiveBudget.held.used).toBe(0);
