@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { merge, NEVER, take } from 'rxjs';
+import { firstValueFrom, merge, NEVER, take, timer } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { HostilePeer } from '../support/hostile-peer.js';
@@ -13,6 +13,8 @@ const logs = collectLogs();
 const COUNT = 10_000;
 /** As many as are under way at once. */
 const AT_ONCE = 100;
+/** What a handler takes, and less than what all that is under way is given. */
+const WORK_MS = 10;
 
 const ignore = { error: () => undefined };
 
@@ -89,7 +91,7 @@ const ABANDONED: readonly Abandoned[] = [
   },
   { what: 'a subscription that takes one value', begin: ({ peer }) => peer.open$('p').pipe(take(1)).subscribe(ignore), answer: sendsTwo },
   { what: 'a request that nobody waits for', begin: ({ peer }) => void peer.request('p'), answer: ends },
-  { what: 'a request that is unsubscribed', begin: ({ peer }) => peer.request$('p').subscribe(ignore).unsubscribe(), answer: ends },
+  { what: 'a request that is unsubscribed', begin: ({ peer }) => peer.request$('p').subscribe(ignore).unsubscribe() },
   {
     what: 'a request whose stream was looked at from all sides',
     begin: ({ peer }) =>
@@ -131,6 +133,12 @@ const ABANDONED: readonly Abandoned[] = [
     returns: COUNT,
   },
   {
+    what: 'an async iterable that never answers, sent on a stream that the remote resets,',
+    begin: ({ peer }) => void peer.open('p').sendAll(silent),
+    answer: resets,
+    returns: COUNT,
+  },
+  {
     what: 'a subscription to the peer',
     begin: ({ peer }) => merge(peer.frames$, peer.closes$, peer.status$, peer.streams$).subscribe().unsubscribe(),
   },
@@ -152,6 +160,14 @@ const ABANDONED: readonly Abandoned[] = [
     begin: uploads,
   },
   { what: 'a handler that reads nothing', onStream: () => undefined, begin: uploads },
+  {
+    what: 'a handler that reads nothing, and works on after the remote has reset its stream,',
+    onStream: () => firstValueFrom(timer(WORK_MS)),
+    begin: (remote, id) => {
+      uploads(remote, id);
+      resets(remote, id - 1);
+    },
+  },
   {
     what: 'a handler that stops reading',
     onStream: (_, stream) => {
@@ -185,7 +201,7 @@ describe(`${COUNT} times`, () => {
         for (const id of ids) void begin(remote, id);
         await time.advance();
         for (const id of ids) answer?.(remote, id);
-        await time.advance(20);
+        await time.advance(2 * WORK_MS);
       }
       expect(remote.kept).toEqual(before);
       expect([getEventListeners(shared.signal, 'abort'), returned]).toEqual([[], returns]);

@@ -1,15 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CloseOptions } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { CLOSING_MS } from '../../src/session/watchdog.js';
+import { MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { GOOD, HostilePeer } from '../support/hostile-peer.js';
 import type { Role } from '../support/hostile-peer.js';
 import { stopTaking } from '../support/hostile-socket.js';
 import { collectLogs } from '../support/peer-logs.js';
 import type { PeerLogs } from '../support/peer-logs.js';
+import { virtualPeerTime } from '../support/peer-time.js';
 import type { PeerTime } from '../support/peer-time.js';
 import { inTime } from '../support/session-time.js';
 import type { SessionTime } from '../support/session-time.js';
-import { virtualPeerTime } from '../support/peer-time.js';
 import { CountedCode, PLACES } from '../support/user-code.js';
 import type { UserPlace } from '../support/user-code.js';
 
@@ -96,13 +99,14 @@ describe.each(ROLES)('a peer, the %s, that is closed', (role) => {
   });
 });
 
+const { idleMs, timeoutMs } = DEFAULT_KEEPALIVE;
 const HOURS = 3_600_000;
 const MIB = 1024 * 1024;
 
 /** The innocent stream's handler settles by a promise, and none does before the test is over. */
-const unsettled = { places: 1 };
+const unsettled = { places: 1, attachedBytes: MIN_CHARGE_BYTES };
 
-type Watched = (remote: HostilePeer) => void;
+type Watched = (remote: HostilePeer, time: SessionTime) => void;
 type Judged = (remote: HostilePeer, time: SessionTime) => void;
 
 /** What is watched when the machine falls asleep, and what has to happen for it to be judged after all. */
@@ -112,18 +116,20 @@ const WATCHES: [string, Watched, Judged][] = [
     () => undefined,
     (remote, time) => {
       expect(remote.news()).toMatchObject([{ type: 'ping' }]);
-      time.advance(9_999);
+      time.advance(timeoutMs - 1);
       expect(remote.socket.terminations).toBe(0);
       time.advance(1);
     },
   ],
   [
     'a probe without an answer',
-    (remote) => {
-      remote.news();
+    (remote, time) => {
+      time.advance(idleMs + timeoutMs / 2);
+      expect(remote.news()).toMatchObject([{ type: 'ping' }]);
     },
     (remote, time) => {
-      time.advance(9_999);
+      expect(remote.news()).toMatchObject([{ type: 'ping' }]);
+      time.advance(timeoutMs - 1);
       expect(remote.socket.terminations).toBe(0);
       time.advance(1);
     },
@@ -148,7 +154,7 @@ const WATCHES: [string, Watched, Judged][] = [
     'a close that is not answered',
     ({ peer }) => void peer.close(),
     (remote, time) => {
-      time.advance(1_999);
+      time.advance(CLOSING_MS - 1);
       expect(remote.socket.terminations).toBe(0);
       time.advance(1);
     },
@@ -163,7 +169,7 @@ describe.each(ROLES)('a peer, the %s, that has slept for 8 hours', (role) => {
     inTime<[string, Watched, Judged]>((time, _watch, begin, judged) => {
       const remote = new HostilePeer(codec, role, { keepalive: {} });
       remote.news();
-      begin(remote);
+      begin(remote, time);
       time.sleep(8 * HOURS);
       expect([remote.socket.terminations, remote.peer.status.state === 'closed']).toEqual([0, false]);
       judged(remote, time);

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
 import type { HostilePeer } from '../support/hostile-peer.js';
+import { firstCall } from '../support/hostile-steps.js';
 
 const MIB = 1024 * 1024;
 
@@ -13,26 +14,39 @@ const sendsMore: Step = ({ innocents: [theirs] }) => {
   void theirs?.stream.send('x'.repeat(MIB)).catch(() => undefined);
 };
 
-const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void, code: number])[] = [
-  ['closes without an error', ({ socket }) => socket.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'), 1006],
-  ['closes in good order, unasked', ({ socket }) => socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED'), 1000],
-  ['closes without saying how', ({ socket }) => socket.emit('close', {}, 'CLOSED'), 1006],
+/** How it ends, and what its close handlers are told. */
+const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void, told: object])[] = [
+  [
+    'closes without an error',
+    ({ socket }) => socket.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'),
+    { code: 1006, reason: '', wasClean: false },
+  ],
+  [
+    'closes in good order, unasked',
+    ({ socket }) => socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED'),
+    { code: 1000, reason: 'bye', wasClean: true },
+  ],
+  ['closes without saying how', ({ socket }) => socket.emit('close', {}, 'CLOSED'), { code: 1006, reason: '', wasClean: false }],
   [
     'closes twice',
     ({ socket }) => {
       socket.emit('close', { code: 1001 }, 'CLOSED');
       socket.emit('close', { code: 1011 }, 'CLOSED');
     },
-    1001,
+    { code: 1001, reason: '', wasClean: true },
   ],
-  ['fails without a close', ({ socket }) => socket.emit('error', { message: 'reset' }, 'CLOSED'), 1006],
+  [
+    'fails without a close',
+    ({ socket }) => socket.emit('error', { message: 'reset' }, 'CLOSED'),
+    { code: 1006, reason: 'reset', wasClean: false },
+  ],
   [
     'fails, then closes',
     ({ socket }) => {
       socket.emit('error', { message: 'reset' }, 'CLOSED');
       socket.emit('close', { code: 1006 }, 'CLOSED');
     },
-    1006,
+    { code: 1006, reason: 'reset', wasClean: false },
   ],
   [
     'closes, then fails',
@@ -40,7 +54,7 @@ const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void,
       socket.emit('close', { code: 1006 }, 'CLOSED');
       socket.emit('error', { message: 'reset' }, 'CLOSED');
     },
-    1006,
+    { code: 1006, reason: '', wasClean: false },
   ],
   [
     'fails many times, then closes',
@@ -48,7 +62,7 @@ const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void,
       for (let n = 0; n < 100; n++) socket.emit('error', { message: 'odd' });
       socket.emit('close', { code: 1006 }, 'CLOSED');
     },
-    1006,
+    { code: 1006, reason: 'odd', wasClean: false },
   ],
 ];
 
@@ -74,6 +88,17 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
     ],
     1,
   ],
+  [
+    'with a reset that waits to be sent',
+    () => [
+      { type: 'open', stream: 3 },
+      holdsMuch,
+      (remote) => {
+        firstCall(remote).stream.reset(300);
+      },
+    ],
+    1,
+  ],
   ['with a transfer that waits to be sent', () => [holdsMuch, sendsMore], 0],
   [
     'with calls under way',
@@ -87,20 +112,20 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
   ['while it drains', () => [({ peer }) => void peer.close({ drainMs: 10_000 })], 0],
 ];
 
-const ends = ENDS.flatMap(([how, end, code]) =>
+const ends = ENDS.flatMap(([how, end, told]) =>
   MIDDLES.map(([when, before, handlerCalls]): HostileCase => ({
     name: `${how} ${when}`,
     send: ({ binary }) => {
-      const closes: number[] = [];
+      const closes: object[] = [];
       return [
         ({ peer }) => {
-          peer.onClose((reason) => closes.push(reason.code));
+          peer.onClose((reason) => closes.push(reason));
         },
         ...before(binary),
         end,
         0,
         (remote) => {
-          expect([closes, remote.peer.status.state]).toEqual([[code], 'closed']);
+          expect([closes, remote.peer.status.state]).toEqual([[{ ...told, willRetry: false }], 'closed']);
           const sent = remote.socket.sent.length;
           remote.send({ type: 'open', stream: 9, payload: 'late' }, { type: 'data', stream: 1, payload: 'late' });
           remote.peer.notify('late');

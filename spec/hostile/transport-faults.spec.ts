@@ -1,9 +1,13 @@
 import { expect } from '@jest/globals';
+import { DEFAULT_LIMITS } from '../../src/index.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { CLOSING_MS } from '../../src/session/watchdog.js';
 import { describeHostile } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
 import { stopTaking } from '../support/hostile-socket.js';
 import { progressOf } from '../support/peer-outcome.js';
 
+const { stallBytes, stallMs } = DEFAULT_LIMITS;
 const MIB = 1024 * 1024;
 
 /** The peer has given the socket up, without a handshake, and its streams know why. */
@@ -41,23 +45,58 @@ const forget: Step = (remote) => {
   remote.news();
 };
 
-const KEEPALIVE = { keepalive: { idleMs: 20_000, timeoutMs: 10_000 } };
+/** So many pings have been sent since the last look. */
+const asks =
+  (times: number): Step =>
+  (remote) => {
+    expect(remote.news().map(({ type }) => type)).toEqual(Array.from({ length: times }, () => 'ping'));
+  };
+
+const { idleMs, timeoutMs } = DEFAULT_KEEPALIVE;
+const KEEPALIVE = { keepalive: {} };
 
 const NEVER_READS: readonly HostileCase[] = [
   {
-    name: 'is terminated after 60 s as a slow consumer',
-    send: [stopTaking, sends(2 * MIB), 59_999, standing, 1, terminated('slow consumer'), forget],
+    name: `is terminated after ${stallMs} ms as a slow consumer`,
+    send: [stopTaking, sends(2 * stallBytes), stallMs - 1, standing, 1, terminated('slow consumer'), forget],
     expect: 'lost',
   },
   {
     name: 'is left alone as long as it takes a byte now and then',
-    send: [stopTaking, sends(2 * MIB), 50_000, takes(1), 50_000, takes(1), 50_000, standing, takes(MIB), 100, takes(2 * MIB), 100, forget],
+    send: [
+      stopTaking,
+      sends(2 * stallBytes),
+      ...[1, 1].flatMap((bytes) => [stallMs - 1, takes(bytes)]),
+      stallMs - 1,
+      standing,
+      takes(stallBytes),
+      100,
+      takes(2 * stallBytes),
+      100,
+      forget,
+    ],
     expect: 'lives',
   },
   {
-    name: 'is left alone while less than 1 MiB waits for it',
-    send: [stopTaking, sends(MIB / 2), 600_000, standing, forget],
+    name: `is left alone while less than ${stallBytes} bytes wait for it`,
+    send: [stopTaking, sends(stallBytes / 2), 10 * stallMs, standing, forget],
     expect: 'lives',
+  },
+  {
+    name: 'is left alone where it has taken all but less than that, and is terminated when more waits again',
+    send: [
+      stopTaking,
+      sends(1.5 * stallBytes),
+      100,
+      takes(stallBytes),
+      10 * stallMs,
+      standing,
+      sends(stallBytes),
+      2 * stallMs,
+      terminated('slow consumer'),
+      forget,
+    ],
+    expect: 'lost',
   },
   {
     name: 'costs its own sender no more than 64 MiB: the stream that goes on fails',
@@ -82,15 +121,15 @@ const NEVER_READS: readonly HostileCase[] = [
 
 const HALF_OPEN: readonly HostileCase[] = [
   {
-    name: 'is probed after 20 s and given up 10 s later',
+    name: `is probed after ${idleMs} ms and given up ${timeoutMs} ms later`,
     options: KEEPALIVE,
-    send: [19_999, standing, 1, 9_999, standing, 1, terminated('no sign of life'), forget],
+    send: [idleMs - 1, standing, asks(0), 1, asks(1), timeoutMs - 1, standing, 1, terminated('no sign of life'), forget],
     expect: 'lost',
   },
   {
     name: 'is not given up where any frame comes in time, a pong or not',
     options: KEEPALIVE,
-    send: [20_000, 9_999, { type: 'whatever' }, 19_999, standing, forget],
+    send: [idleMs, timeoutMs - 1, { type: 'whatever' }, idleMs - 1, standing, forget],
     expect: 'lives',
   },
   {
@@ -103,7 +142,7 @@ const HALF_OPEN: readonly HostileCase[] = [
           progress = progressOf(peer.ping());
         },
         // Bytes that the socket has taken are a sign of life.
-        30_001,
+        idleMs + timeoutMs + 1,
         terminated('no sign of life'),
         0,
         () => {
@@ -150,10 +189,10 @@ const REFUSING: readonly HostileCase[] = [
     expect: 'lost',
   },
   {
-    name: 'never answers the close: it is given up after 2 s without movement',
+    name: `never answers the close: it is given up after ${CLOSING_MS} ms without movement`,
     send: [
       { type: 'open', stream: 2 },
-      1_999,
+      CLOSING_MS - 1,
       ({ socket }) => {
         expect(socket.terminations).toBe(0);
       },
@@ -165,7 +204,7 @@ const REFUSING: readonly HostileCase[] = [
   },
   {
     name: 'takes nothing while it is to be closed: likewise, and what waits is forgotten',
-    send: [keeps(2 * MIB), sends(MIB), ({ peer }) => void peer.close(), 2_000, terminated('closing made no progress'), forget],
+    send: [keeps(2 * MIB), sends(MIB), ({ peer }) => void peer.close(), CLOSING_MS, terminated('closing made no progress'), forget],
     expect: 'lost',
   },
 ];

@@ -153,6 +153,7 @@ export class HostilePeer {
       streams: streams.size,
       places: streams.occupied,
       heldBytes: receiveBudget.held.used,
+      attachedBytes: receiveBudget.attached.used,
       queuedBytes: scheduler.backlog.bytes,
       queues: scheduler.backlog.queues.size,
       ...this.socket.listening,
