@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { format } from 'node:util';
 import { expect } from '@jest/globals';
 import * as rxjs from 'rxjs';
@@ -26,6 +27,8 @@ const MODULES: Readonly<Record<string, object>> = {
   '@jest/globals': { expect },
 };
 
+const MOMENT_MS = 20;
+
 /** `Function` for a text with `await` in it. */
 const AsyncFunction = (async () => {
   await Promise.resolve();
@@ -44,7 +47,7 @@ export class Example {
     this.prints = [...fence.text.matchAll(/\/\/ →(.*)$/gm)].flatMap(([, text = '']) => text.split('→').map((part) => part.trim()));
   }
 
-  /** Runs the program until it has printed as many lines as it says, and gives what it has printed. */
+  /** Runs the program until it has printed as many lines as it says, and for a moment more, and gives what it has printed. */
   async run(): Promise<string[]> {
     const reader = newReader();
     const printed: string[] = [];
@@ -59,6 +62,8 @@ export class Example {
       new AsyncFunction('require', 'exports', 'console', outputText)(load, {}, { log }).catch(reject);
     });
     await enough;
+    // The reader's ticks come each ms: a program that prints more than it says has done so by then.
+    await pause(MOMENT_MS);
     await reader.peer.close();
     return printed;
   }
