@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
-import { ResetCode } from '../../src/index.js';
+import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
 import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
 import type { HostileCase, Step } from '../support/hostile-case.js';
 import { slices } from '../support/hostile-messages.js';
 import { SECRET } from '../support/hostile-peer.js';
 import type { HostilePeer } from '../support/hostile-peer.js';
-import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, NOTHING_SPARE, open, opens, reset } from '../support/hostile-steps.js';
+import { data, firstCall, firstOpened, framed, holdsNothing, MINE, NOTHING_SPARE, open, opens, reset } from '../support/hostile-steps.js';
 import type { Envelope } from '../support/peer-frames.js';
 
 const PIECES = 5;
@@ -92,7 +92,7 @@ const BREAKS: readonly Break[] = [
   },
   {
     by: 'silence',
-    steps: () => [29_999, holdsSome, 1],
+    steps: () => [DEFAULT_LIMITS.reassemblyTimeoutMs - 1, holdsSome, 1],
     expect: 'lives',
     told: 'RESET',
     resets: ResetCode.DEADLINE_EXCEEDED,
@@ -106,7 +106,7 @@ function brokenOff(place: Place, { by, steps, resets, told, goesOn, ...outcome }
     name: `${place.where} of ${PIECES} fragments after its ${after}${['st', 'nd', 'rd'][after - 1] ?? 'th'}, by ${by}`,
     options: NOTHING_SPARE,
     send: (codec) => {
-      const frames = slices(codec, PAYLOAD, PIECES).map((fragment, nth) => place.frame({ ...NONE, fragment, more: nth < PIECES - 1 }));
+      const frames = framed(slices(codec, PAYLOAD, PIECES), place.frame);
       const rest = goesOn === true ? frames.slice(after) : [];
       return [...place.before, ...frames.slice(0, after), holdsSome, ...steps(place), ...(told === null ? [] : [holdsNothing]), ...rest];
     },

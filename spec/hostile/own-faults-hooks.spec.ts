@@ -65,32 +65,41 @@ function thrownBy(call: () => unknown): { readonly error: unknown } | null {
 
 const logged = (how: string, before: readonly Step[], code: (make: Make) => Code): HostileCase[] =>
   LOGGED.flatMap(([hook, hang]) =>
-    SOME.map(([what, make], n) => ({
-      name: `${hook} ${how} ${what}`,
-      role: n % 2 === 0 ? 'acceptor' : 'dialer',
-      options: { onStream: (_, stream) => stream.reply('answer') },
-      fails: true,
-      send: () => {
-        const others = { frames: 0, headers: 0, closes: 0 };
-        return [
-          ...before,
-          ({ peer }) => {
-            hang(peer, code(make));
-            peer.onFrame(() => others.frames++);
-            peer.interceptIncomingHeaders(() => {
-              others.headers++;
-            });
-          },
-          ...exchange,
-          () => {
-            expect(others).toEqual({ frames: 4, headers: 1, closes: 0 });
-          },
-        ];
-      },
-      expect: 'lives',
-      sends: [answer],
-      got: [['p', 'one', 'two', 'end']],
-    })),
+    SOME.map(([what, make], n) => {
+      const others = { frames: 0, headers: 0, closes: 0 };
+      return {
+        name: `${hook} ${how} ${what}`,
+        role: n % 2 === 0 ? 'acceptor' : 'dialer',
+        options: { onStream: (_, stream) => stream.reply('answer') },
+        fails: true,
+        send: () => {
+          Object.assign(others, { frames: 0, headers: 0, closes: 0 });
+          return [
+            ...before,
+            ({ peer }) => {
+              hang(peer, code(make));
+              peer.onFrame(() => others.frames++);
+              peer.interceptIncomingHeaders(() => {
+                others.headers++;
+              });
+              peer.onClose(() => {
+                others.closes++;
+              });
+            },
+            ...exchange,
+            () => {
+              expect(others).toEqual({ frames: 4, headers: 1, closes: 0 });
+            },
+          ];
+        },
+        expect: 'lives',
+        sends: [answer],
+        got: [['p', 'one', 'two', 'end']],
+        inTheEnd: () => {
+          expect(others.closes).toBe(1);
+        },
+      };
+    }),
   );
 
 describeHostile('the peer goes on, and other hooks are called, when', [

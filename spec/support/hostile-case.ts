@@ -46,6 +46,8 @@ export interface HostileCase {
   readonly got?: readonly (readonly unknown[])[];
   /** The same for each stream that the peer has opened. */
   readonly gotBack?: readonly (readonly unknown[])[];
+  /** Looked at when the socket has ended, and with it everything. */
+  readonly inTheEnd?: () => void;
 }
 
 /** How a connection ends by a rule that was broken. */
@@ -111,6 +113,7 @@ async function attack(remote: HostilePeer, each: HostileCase, time: PeerTime): P
   else if (each.expect !== 'lost') await checkLife(remote, each.expect === 'leaves', time);
   checkEnds(remote, dies === null && each.expect !== 'lost');
   expect([remote.peer.status.state, remote.kept, time.isOver()]).toEqual(['closed', {}, true]);
+  each.inTheEnd?.();
 }
 
 async function play(remote: HostilePeer, steps: readonly Step[], time: PeerTime): Promise<void> {

@@ -1,0 +1,104 @@
+import { EventEmitter } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, Subject } from 'rxjs';
+import { connect, serve } from '../../src/node.js';
+import { loadRecipes } from './recipes.js';
+import type { Recipes } from './recipes.js';
+
+const page = loadRecipes() as Recipes;
+
+describe('the session cookie', () => {
+  const verify = page.bySession((session) => Promise.resolve(session === 's2' ? undefined : 'ann'));
+
+  it.each([
+    ['s1 alone', 'session=s1', { user: 'ann' }],
+    ['s1 among others', 'lang=en; session=s1; theme=dark', { user: 'ann' }],
+    ['a session that nobody knows', 'session=s2', 401],
+    ['a cookie whose name ends like it', 'nosession=s1', 401],
+    ['an empty one', 'session=', 401],
+    ['no cookie', undefined, 401],
+  ])('lets in who has one: %s', async (_, cookie, verdict) => {
+    expect(await verify({ headers: { cookie } } as never)).toEqual(verdict);
+  });
+
+  it('becomes the context of the peer', async () => {
+    const server = serve({ port: 0, verify, handler: (_, stream) => stream.reply(stream.peer.context) });
+    const { port } = (await server.listening) as AddressInfo;
+    const peer = connect(`ws://localhost:${port}`, { headers: { cookie: 'session=s1' } });
+    expect(await peer.request(null)).toEqual({ user: 'ann' });
+    await expect(connect(`ws://localhost:${port}`).opened).rejects.toMatchObject({ status: 401 });
+    await Promise.all([peer.close(), server.close()]);
+  });
+});
+
+describe('the deploy', () => {
+  it.each(['SIGTERM', 'SIGINT'])('closes the server at the first %s, in 20 s, and hears no second', async (signal) => {
+    const process = new EventEmitter();
+    const closes: unknown[] = [];
+    const server = { close: (options: unknown) => Promise.resolve(closes.push(options)) };
+    const closed = page.closeOnSignal(server as never, process);
+    expect(closes).toEqual([]);
+    process.emit(signal);
+    await closed;
+    expect(closes).toEqual([{ drainMs: 20_000, reason: 'deploy' }]);
+    expect(process.eventNames()).toEqual([]);
+  });
+
+  it('answers the calls of the old server, and takes the others to the new one', async () => {
+    const deploy = (name: string) => {
+      const server = serve({ port: 0, handler: (payload, stream) => answer(name, payload as Call, stream.reply.bind(stream)) });
+      server.peers$.subscribe((peer) => {
+        page.serveLog(peer, past, entries$);
+      });
+      return server;
+    };
+    interface Call {
+      readonly op: string;
+      readonly seat?: string;
+    }
+    const finish$ = new Subject<void>();
+    const started$ = new Subject<void>();
+    const entries$ = new Subject<{ seq: number }>();
+    const past: { seq: number }[] = [];
+    const append = (seq: number): void => {
+      past.push({ seq });
+      entries$.next({ seq });
+    };
+    const answer = async (name: string, { seat = '' }: Call, reply: (value: string) => Promise<void>): Promise<void> => {
+      if (seat === 'slow') {
+        started$.next();
+        await firstValueFrom(finish$);
+      }
+      await reply(`${seat} on the ${name}`);
+    };
+
+    const old = deploy('old');
+    const next = deploy('new');
+    let address = (await old.listening) as AddressInfo;
+    const peer = connect(() => `ws://localhost:${address.port}`, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
+    const process = new EventEmitter();
+    const exited = page.closeOnSignal(old, process);
+    const followed: number[] = [];
+    const following = page.follow(peer).subscribe(({ seq }) => followed.push(seq));
+    append(1);
+
+    const hasStarted = firstValueFrom(started$);
+    const slow = page.book(peer, 'slow');
+    await hasStarted;
+    address = (await next.listening) as AddressInfo;
+    const moved = firstValueFrom(next.peers$);
+    process.emit('SIGTERM');
+    await moved;
+    append(2);
+    expect(await page.book(peer, '12A')).toBe('12A on the new');
+    finish$.next();
+    expect(await slow).toBe('slow on the old');
+    await exited;
+    append(3);
+    await peer.ping();
+    expect(followed).toEqual([1, 2, 3]);
+    following.unsubscribe();
+    await Promise.all([peer.close(), next.close()]);
+  });
+});

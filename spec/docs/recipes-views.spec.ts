@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { BehaviorSubject, catchError, EMPTY, map, mergeMap } from 'rxjs';
+import { ResetCode, respond } from '../../src/index.js';
+import { marbles } from '../../marbles/support/virtual.js';
+import { createPair } from '../support/tracked.js';
+import { loadRecipes } from './recipes.js';
+import type { Recipes } from './recipes.js';
+
+const page = loadRecipes() as Recipes;
+
+describe('the ticker', () => {
+  it(
+    'gives a reader on a slow line fewer prices, each the newest when it leaves',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair({ latencyMs: 3 });
+      const price$ = cold('-abcdefghijklmnop');
+      const subs = '       ---^';
+      const expected = '   -------a-----g-----m-----p';
+      page.serveTicker(acceptor, price$);
+      expectObservable(page.ticker(dialer)).toBe(expected);
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'keeps one price for a reader that is away',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const price$ = cold('  -a-b-c-d-e');
+      const away$ = cold('   --s------r');
+      const expected = '     -a-------(be)';
+      const subs = '         ^';
+      page.serveTicker(acceptor, price$);
+      away$.subscribe((what) => {
+        if (what === 's') link.stall('dialer');
+        else link.resume('dialer');
+      });
+      expectObservable(page.ticker(dialer)).toBe(expected);
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'is one stream for many subscribers, and ends a second after the last',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const price$ = cold('-a-b-c');
+      const subs = '       ^ 1004ms !';
+      const ticker$ = page.ticker(dialer);
+      page.serveTicker(acceptor, price$);
+      expectObservable(ticker$, '   ^--!').toBe('-a-');
+      expectObservable(ticker$, '   --^--!').toBe('--ab-');
+      expectSubscriptions(price$.subscriptions).toBe(subs);
+    }),
+  );
+});
+
+describe('the optimistic interface', () => {
+  const before = { id: 7, title: 'write' };
+  const after = { id: 7, title: 'rewrite' };
+
+  it(
+    'shows the change at once, and calls again where the server has not begun',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold('--a|', { a: { id: 7, title: 'Rewrite' } });
+      const task$ = new BehaviorSubject(before);
+      let refusals = 1;
+      acceptor.streams$
+        .pipe(
+          respond((_, stream) => {
+            if (refusals-- <= 0) return answer$;
+            stream.reset(ResetCode.REFUSED, 'restarting');
+            return undefined;
+          }),
+        )
+        .subscribe();
+      const saved$ = page.rename(dialer, task$, 'rewrite').pipe(map(({ title }) => title));
+      const looks$ = cold('a 2s b');
+      const shown = '      a 2s b';
+      // The attempt after the refusal begins at a random time within 500 ms.
+      saved$.subscribe();
+      expectObservable(looks$.pipe(map(() => task$.value.title))).toBe(shown, { a: 'rewrite', b: 'Rewrite' });
+      expectSubscriptions(looks$.subscriptions).toBe('^');
+    }),
+  );
+
+  it(
+    'takes the change back when it fails',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const answer$ = cold(' ---#');
+      const subs = '         ^--!';
+      const failed = '       ---#';
+      const shown = '        a--b';
+      const task$ = new BehaviorSubject(before);
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      expectObservable(page.rename(dialer, task$, 'rewrite')).toBe(failed, undefined, expect.objectContaining({ code: 'REMOTE' }));
+      expectObservable(task$).toBe(shown, { a: after, b: before });
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    'changes what is there when it is subscribed to, and goes back to that when it fails',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor } = createPair();
+      const call$ = cold('   -c');
+      const answer$ = cold('  --#');
+      const subs = '         -^-!';
+      const shown = '        ea-e';
+      const edited = { id: 7, title: 'edit' };
+      const task$ = new BehaviorSubject(before);
+      const renamed$ = page.rename(dialer, task$, 'rewrite').pipe(catchError(() => EMPTY));
+      task$.next(edited);
+      acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+      call$.pipe(mergeMap(() => renamed$)).subscribe();
+      expectObservable(task$).toBe(shown, { a: after, e: edited });
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it.each<[string, string, string, string]>([
+    ['a change that fails late does not touch a later one that is saved', '----#', '-s', 'abs'],
+    ['a change that is saved late does not touch a later one that is saved', '----f', '-s', 'abs'],
+    ['a change that fails after a later one has failed leaves what was before both', '----#', '-#', 'aba-o'],
+    ['a change that fails before a later one fails leaves what was before both', '--#', '----#', 'ab---o'],
+    ['a change that is saved stays when a later one fails', '--f', '----#', 'ab---f'],
+  ])(
+    '%s',
+    marbles<[string, string, string, string]>(({ cold, expectObservable, expectSubscriptions }, _, first, second, expected) => {
+      const { dialer, acceptor } = createPair();
+      const call$ = cold('ab');
+      const subs = '      ^';
+      const saved = { f: { id: 7, title: 'First' }, s: { id: 7, title: 'Second' } };
+      const answers = { first: cold(first, saved), second: cold(second, saved) };
+      const task$ = new BehaviorSubject(before);
+      acceptor.streams$.pipe(respond(({ title }: { title: 'first' | 'second' }) => answers[title])).subscribe();
+      const rename = (title: string) => page.rename(dialer, task$, title).pipe(catchError(() => EMPTY));
+      call$.pipe(mergeMap((call) => rename(call === 'a' ? 'first' : 'second'))).subscribe();
+      const titles = { o: 'write', a: 'first', b: 'second', f: 'First', s: 'Second' };
+      expectObservable(task$.pipe(map(({ title }) => title))).toBe(expected, titles);
+      expectSubscriptions(call$.subscriptions).toBe(subs);
+    }),
+  );
+});
