@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, interval, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
 import { machineTime } from '../support/honest-machine.js';
 import { HonestWorld } from '../support/honest-world.js';
 import { framesOf } from '../support/peer-frames.js';
@@ -11,6 +12,7 @@ jest.setTimeout(60_000);
 const time = machineTime();
 const logs = collectLogs();
 
+const { idleMs, timeoutMs } = DEFAULT_KEEPALIVE;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
@@ -42,19 +44,22 @@ describe('a connection of 24 hours', () => {
     ['both sides ask', {}, {}],
     ['only the dialer asks', {}, { keepalive: false }],
     ['only the acceptor asks', { keepalive: false }, {}],
-  ])('lives on keepalive alone where %s, with a ping each 20 s at most, and is there when it is needed', async (_who, dialer, acceptor) => {
-    const world = new HonestWorld(time);
-    const peer = world.dial(world.serve({ onStream: (payload, stream) => stream.reply(payload), ...acceptor }), { ...AFAR, ...dialer });
-    const frames = [framesOf(peer), framesOf(peer, 'rx')];
-    await time.advance(DAY);
-    const [sent, received] = frames.map((seen) => seen.filter(({ type }) => type === 'ping').length);
-    expect(new Set(frames.flat().map(({ type }) => type))).toEqual(new Set(['ping', 'pong']));
-    for (const pings of [sent, received]) expect(pings).toBeLessThanOrEqual(DAY / 20_000);
-    // A day of sockets that only this keeps open.
-    expect(Math.max(Number(sent), Number(received))).toBeGreaterThan(DAY / 30_000);
-    const answer = peer.request('morning');
-    await time.advance(1_000);
-    expect(await answer).toBe('morning');
-    await world.expectHonest();
-  });
+  ])(
+    `lives on keepalive alone where %s, with a ping each ${idleMs / 1_000} s at most, and is there when it is needed`,
+    async (_who, dialer, acceptor) => {
+      const world = new HonestWorld(time);
+      const peer = world.dial(world.serve({ onStream: (payload, stream) => stream.reply(payload), ...acceptor }), { ...AFAR, ...dialer });
+      const frames = [framesOf(peer), framesOf(peer, 'rx')];
+      await time.advance(DAY);
+      const [sent, received] = frames.map((seen) => seen.filter(({ type }) => type === 'ping').length);
+      expect(new Set(frames.flat().map(({ type }) => type))).toEqual(new Set(['ping', 'pong']));
+      for (const pings of [sent, received]) expect(pings).toBeLessThanOrEqual(DAY / idleMs);
+      // A day of sockets that only this keeps open.
+      expect(Math.max(Number(sent), Number(received))).toBeGreaterThan(DAY / (idleMs + timeoutMs));
+      const answer = peer.request('morning');
+      await time.advance(1_000);
+      expect(await answer).toBe('morning');
+      await world.expectHonest();
+    },
+  );
 });

@@ -241,7 +241,7 @@ export class Side implements Home {
 
   #announce(last: number): void {
     this.#announced = last;
-    this.findings.note(this.#dispatched <= last, 'goaway', () => `stream ${this.#dispatched} had run, the goaway says ${last}`);
+    this.findings.note(this.#dispatched === last, 'goaway', () => `stream ${this.#dispatched} had run, the goaway says ${last}`);
   }
 }
 
