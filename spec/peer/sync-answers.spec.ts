@@ -2,6 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, toArray } from 'rxjs';
 import { Peer } from '../../src/index.js';
 import type { SocketEvent, SocketLike, Stream } from '../../src/index.js';
+import { collectLogs } from '../support/peer-logs.js';
+
+const logs = collectLogs();
 
 /** A socket that a test plays. */
 class PlayedSocket implements SocketLike {
@@ -66,6 +69,17 @@ describe('an answer that comes before the call has returned', () => {
     expect(told).toEqual([1, 2, 'complete']);
     expect(subscription.closed).toBe(true);
     expect(socket.sent).toHaveLength(1);
+  });
+
+  it('is followed by whatever comes later, up to the end', async () => {
+    const { peer, socket, onOpen } = answered('"payload":1');
+    const told: unknown[] = [];
+    peer.open$('ask', { onOpen }).subscribe({
+      next: (value) => told.push(value),
+      complete: () => told.push('complete'),
+    });
+    socket.receive('{"type":"data","stream":1,"payload":2,"end":true}');
+    expect([told, logs.errors]).toEqual([[1, 2, 'complete'], []]);
   });
 
   it('is read no further than the subscriber wants, and the stream is cancelled', async () => {

@@ -3,10 +3,12 @@ import type { PeerOptions } from '../../src/peer/options.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { read } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 describe('a stream of the remote, as an Observable', () => {
   async function received(limits: PeerOptions['limits'] = {}) {
@@ -35,6 +37,23 @@ describe('a stream of the remote, as an Observable', () => {
     void local.reply(3);
     await time.advance();
     expect(second).toEqual([3, 'complete']);
+  });
+
+  it('tells a second reader once of what came while nobody read, though nothing had waited', async () => {
+    const { local, stream } = await received();
+    stream.subscribe().unsubscribe();
+    void local.send(1);
+    await time.advance();
+    const seen = [read(stream), read(stream)];
+    void local.reply(2);
+    await time.advance();
+    expect([seen, logs.warnings]).toEqual([
+      [
+        [2, 'complete'],
+        [2, 'complete'],
+      ],
+      [expect.stringContaining('has missed the payloads between')],
+    ]);
   });
 
   it('costs nothing any more once its last reader has left', async () => {

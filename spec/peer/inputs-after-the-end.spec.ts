@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { Subject } from 'rxjs';
+import { ResetCode } from '../../src/index.js';
+import type { Pair } from '../../src/testing.js';
+import type { Stream } from '../../src/peer/stream.js';
+import { createPair } from '../../src/testing.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { progressOf } from '../support/peer-outcome.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** A stream seen from both sides. */
+async function joined(): Promise<Pair & { readonly local: Stream; readonly remote: Stream }> {
+  const pair = createPair();
+  const remotes: Stream[] = [];
+  pair.acceptor.onStream((_, stream) => {
+    remotes.push(stream);
+    return new Promise(() => undefined);
+  });
+  const local = pair.dialer.open('p');
+  await time.advance();
+  const [remote] = remotes;
+  if (remote === undefined) throw new Error('expected a stream');
+  return { ...pair, local, remote };
+}
+
+describe('an input of a stream whose remote needs no more', () => {
+  it('counts as sent when it comes later', async () => {
+    const { local, remote } = await joined();
+    remote.reset(ResetCode.NO_ERROR);
+    await time.advance();
+    const outcome = progressOf(local.sendAll(['unsent']));
+    await time.advance();
+    expect(outcome).toEqual({ settled: true, error: null });
+  });
+
+  it('counts as sent where it gives a value while a reader is told of that', async () => {
+    const { local, remote } = await joined();
+    const input = new Subject<string>();
+    const outcome = progressOf(local.sendAll(input));
+    local.subscribe({
+      error: () => {
+        input.next('late');
+      },
+    });
+    remote.reset(ResetCode.NO_ERROR);
+    await time.advance();
+    expect([outcome, input.observed]).toEqual([{ settled: true, error: null }, false]);
+  });
+});
+
+describe('an input whose stream has ended on both sides meanwhile', () => {
+  it.each<[string, (next: { resolve(result: unknown): void; reject(error: unknown): void }) => void]>([
+    [
+      'gives a value',
+      (next) => {
+        next.resolve({ done: false, value: 'late' });
+      },
+    ],
+    [
+      'fails',
+      (next) => {
+        next.reject(new RangeError('late'));
+      },
+    ],
+  ])('has been sent as far as it goes, and nothing is said when it then %s', async (_what, act) => {
+    const { local, remote } = await joined();
+    const asked: Parameters<typeof act>[0][] = [];
+    const next = () => new Promise((resolve, reject) => asked.push({ resolve, reject }));
+    const outcome = progressOf(local.sendAll({ [Symbol.asyncIterator]: () => ({ next }) } as unknown as AsyncIterable<unknown>));
+    void local.end();
+    void remote.end();
+    await time.advance();
+    expect([local.cause, outcome, asked.length]).toEqual([{ how: 'ended' }, { settled: true, error: null }, 1]);
+    for (const each of asked) act(each);
+    await time.advance();
+    expect([logs.warnings, logs.errors, asked.length]).toEqual([[], [], 1]);
+  });
+});
