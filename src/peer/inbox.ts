@@ -34,7 +34,7 @@ export interface InboxStream<T> {
  * readers that come later share what is left. The Subject is made when somebody subscribes.
  */
 export class Inbox<T> {
-  /** Made when something has to wait; `null` again when nothing does. */
+  /** Made when something has to wait; `null` again when nothing does, as while the Subject is observed or the stream has its reader. */
   #unread: UnreadQueue<T> | null = null;
   #subject: Subject<T> | null = null;
   /** Those that are being handed what waits are not with the Subject yet. */
@@ -60,7 +60,7 @@ export class Inbox<T> {
       this.#dropped = true;
       return;
     }
-    const shared = this.#subject?.observed === true && this.#unread === null;
+    const shared = this.#subject?.observed === true;
     const { reader } = this.stream;
     reader?.next(value);
     if (shared) this.#subject?.next(value);
@@ -69,7 +69,6 @@ export class Inbox<T> {
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
   finish(end: End): void {
-    if (this.#unread !== null) return;
     const { reader } = this.stream;
     if (reader !== null) deliverEnd(reader, end);
     // A Subject without observers is dropped untold: later subscribers get `stream.end` from `subscribe()`.
@@ -84,7 +83,7 @@ export class Inbox<T> {
     this.#dropped = false;
     this.#subscribers++;
     this.#drainTo(subscriber);
-    if (this.#unread === null && this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
+    if (this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
     if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
     return () => {
       this.#subscribers--;
