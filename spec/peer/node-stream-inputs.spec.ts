@@ -139,6 +139,26 @@ describe('a stream of Node that is stopped', () => {
     expect(told).toEqual(['destroy', 'return']);
   });
 
+  it('does no harm where its destroy throws, which is told', async () => {
+    const input = Object.assign(idle(), {
+      destroy: () => {
+        throw new Error('cannot destroy');
+      },
+    });
+    await stopped(input);
+    expect(logs.errors).toEqual(['rxmux: destroying an input failed']);
+  });
+
+  it.each<[string, object]>([
+    ['the response that a client has got, which has no method', { httpVersion: '1.1', method: null }],
+    ['something else that has a method', { method: 'POST' }],
+    ['something else that has a version', { httpVersion: '1.1' }],
+  ])('is destroyed though it looks like a request, where it is %s', async (_what, traits) => {
+    const input = Object.assign(idle(), traits);
+    await stopped(input);
+    expect(input.destroyed).toBe(true);
+  });
+
   it('takes no connection with it where it is the request that a server answers: that ends at its next chunk', async () => {
     const socket = new Socket();
     const request = Object.assign(new IncomingMessage(socket), { method: 'POST', httpVersion: '1.1' });

@@ -279,6 +279,13 @@ describe('an input that comes too late for its stream', () => {
     expect(relayed.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
   });
 
+  it.each(ways)('%s, is left alone when it is an Observable', async (_what, give) => {
+    const input = new Subject();
+    give(createPair(), () => input as unknown as AsyncIterable<unknown>);
+    await time.advance(5_000);
+    expect([input.observed, logs.errors]).toEqual([false, []]);
+  });
+
   it.each(ways)('%s, is not made when it is a function', async (_what, give) => {
     let made = 0;
     give(createPair(), () => (() => [++made]) as unknown as AsyncIterable<unknown>);

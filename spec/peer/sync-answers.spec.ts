@@ -71,7 +71,7 @@ describe('an answer that comes before the call has returned', () => {
     expect(socket.sent).toHaveLength(1);
   });
 
-  it('is followed by whatever comes later, up to the end', async () => {
+  it('is followed by whatever comes later, up to the end', () => {
     const { peer, socket, onOpen } = answered('"payload":1');
     const told: unknown[] = [];
     peer.open$('ask', { onOpen }).subscribe({
