@@ -24,8 +24,8 @@ const sends =
     return new Promise(() => undefined);
   };
 
-/** Runs a loop over a stream; gives what it saw, its error last, and `over` when it was left. */
-function loop(stream: Stream, body: (value: unknown) => unknown = () => undefined): unknown[] {
+/** Runs a loop; gives what it saw, its error last, and `over` when it was left. */
+function loop(stream: AsyncIterable<unknown>, body: (value: unknown) => unknown = () => undefined): unknown[] {
   const seen: unknown[] = [];
   void (async () => {
     try {
@@ -214,6 +214,16 @@ describe('the iterator of a stream', () => {
     await time.advance();
     expect(sent).toHaveLength(1);
     expect(logs.errors).toEqual([]);
+  });
+
+  it('can itself be looped over, and goes on where it was', async () => {
+    const { stream } = opened((_, remote) => remote.sendAll([1, 2, 3]));
+    const iterator = stream[Symbol.asyncIterator]();
+    const first = iterator.next();
+    await time.advance();
+    const seen = loop(iterator);
+    await time.advance();
+    expect([await first, seen]).toEqual([{ done: false, value: 1 }, [2, 3, 'over']]);
   });
 
   it('shares the stream with a second iterator', async () => {

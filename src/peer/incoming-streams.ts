@@ -50,8 +50,7 @@ export class IncomingStreams {
   }
 
   receive(live: LiveStream, open: CompleteFrame): void {
-    const headers = open.headers === null ? null : Object.freeze(open.headers);
-    const stream = new StreamCore(this.core, live, headers, open.payload);
+    const stream = new StreamCore(this.core, live, Object.freeze(open.headers), open.payload);
     live.sink = stream;
     if (open.end) {
       stream.trailers = open.trailers;
