@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, EMPTY, finalize, map, mergeMap, of, range, retry, Subject, switchMap, take, tap, throwError } from 'rxjs';
+import { defer, EMPTY, finalize, map, merge, mergeMap, of, range, retry, Subject, switchMap, take, tap, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, respond, withCredit } from '../src/index.js';
 import type { Overflow } from '../src/index.js';
@@ -399,6 +399,25 @@ describe('withCredit, the producer', () => {
       expectObservable(items$.pipe(spend), row.unsub).toBe(row.expected, undefined, row.error);
       expectSubscriptions(grants$.subscriptions).toBe(row.grantsSubs);
       expectSubscriptions(items$.subscriptions).toBe(row.itemsSubs);
+    }),
+  );
+
+  it(
+    'emits what comes in answer to an item that waited after those that wait still',
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const grants$ = hot(' --9----', CREDIT);
+      const items$ = cold(' (ab)---');
+      const subs = '        ^------';
+      const expected = '    --(abc)';
+      const answer$ = new Subject<string>();
+      const spent$ = merge(items$, answer$).pipe(
+        withCredit(1).spend(grants$),
+        tap((item) => {
+          if (item === 'a') answer$.next('c');
+        }),
+      );
+      expectObservable(spent$).toBe(expected);
+      expectSubscriptions(items$.subscriptions).toBe(subs);
     }),
   );
 

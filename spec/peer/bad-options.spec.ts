@@ -132,12 +132,15 @@ it('notify refuses null for options', () => {
   );
 });
 
-it.each<[overflow: unknown, got: string]>([
-  [null, 'null'],
-  ['newest', "'newest'"],
-  [() => 5, 'a function'],
-])('the overflow %p is refused', (overflow, got) => {
-  const message = `overflow: expected 'buffer', 'latest', 'error' or { dropOldest }, got ${got}`;
+const POLICIES = "'buffer', 'latest', 'error' or { dropOldest }";
+
+it.each<[overflow: unknown, message: string]>([
+  [null, `overflow: expected ${POLICIES}, got null`],
+  ['newest', `overflow: expected ${POLICIES}, got 'newest'`],
+  [() => 5, `overflow: expected ${POLICIES}, got a function`],
+  [{ dropOldest: 0 }, 'overflow.dropOldest: expected a number of at least 1, got 0'],
+  [{}, 'overflow.dropOldest: expected a number of at least 1, got undefined'],
+])('the overflow %p is refused', (overflow, message) => {
   expect(() => createPair().dialer.open$('p', { overflow: overflow as Overflow })).toThrow(new TypeError(message));
 });
 

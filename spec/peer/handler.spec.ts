@@ -68,6 +68,33 @@ describe('a handler', () => {
     expect(tellingOfResults()).toEqual([]);
   });
 
+  it('may return anything where its stream is over by then', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.closed);
+    const stream = dialer.open();
+    await time.advance();
+    stream.reset();
+    await time.advance();
+    expect(tellingOfResults()).toEqual([]);
+  });
+
+  it('settles while its answer still waits for the socket, and the answer ends as it would have', async () => {
+    const { dialer, acceptor, link } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.onStream((_, stream) => {
+      for (let n = 0; n < 3; n++) void stream.send('x'.repeat(1_000_000));
+    });
+    link.stall('dialer');
+    const seen: unknown[] = [];
+    dialer.open('p', { end: true }).subscribe({ next: () => seen.push('value'), complete: () => seen.push('complete') });
+    await time.advance();
+    expect(seen).toEqual([]);
+    link.resume('dialer');
+    await time.advance(1_000);
+    expect(seen).toEqual(['value', 'value', 'value', 'complete']);
+    expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true });
+  });
+
   it('may return a thenable of any kind, also one that settles twice', async () => {
     const twice = {
       then(resolve: () => void, reject: (error: Error) => void) {

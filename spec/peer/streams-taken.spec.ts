@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { delay, filter } from 'rxjs';
+import { delay, filter, Subscription } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { isMuxError } from '../../src/index.js';
 import { respond } from '../../src/peer/operators/respond.js';
@@ -163,6 +163,37 @@ describe('streams$', () => {
     await time.advance();
     expect(await answer).toMatchObject({ resetCode: 300 });
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('hides a stream from the handler that was lost while it was shown', async () => {
+    const { dialer, acceptor, link } = createPair();
+    const handler = jest.fn<StreamHandler>();
+    acceptor.onStream(handler);
+    const causes: unknown[] = [];
+    acceptor.streams$.subscribe((stream) => {
+      link.cut();
+      causes.push(stream.cause);
+    });
+    dialer.open('p').subscribe({ error: () => undefined });
+    await time.advance();
+    expect([causes, handler.mock.calls.length]).toEqual([[expect.objectContaining({ how: 'lost' })], 0]);
+  });
+
+  it('goes on with whoever comes after a subscriber that throws, and has no guard around it', async () => {
+    const { dialer, acceptor } = createPair();
+    const bare = Object.assign(new Subscription(), {
+      next: () => {
+        throw new Error('no');
+      },
+      error: () => undefined,
+      complete: () => undefined,
+    });
+    acceptor.streams$.subscribe(bare);
+    acceptor.streams$.subscribe((stream) => void stream.reply('answered'));
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('answered');
+    expect(logs.errors).toEqual(['rxmux: a subscriber of streams$ failed']);
   });
 
   it('counts a taken stream as dispatched: a goaway names it', async () => {
