@@ -1,7 +1,9 @@
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { RefusedError, RemoteError, ResetError } from '../../src/index.js';
+import { logger } from '../../src/logger.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { bomb, untouchable } from '../support/hostile-values.js';
 import { askingIn, throwing } from '../support/peer-answers.js';
@@ -190,5 +192,26 @@ describe('a handler that fails after the end of its stream', () => {
     stream.reset();
     await time.advance();
     expect([sent, logs.errors]).toEqual([[], []]);
+  });
+});
+
+describe('a handler that fails', () => {
+  it.each<[when: string, before: (stream: Stream) => void, told: string]>([
+    ['is told of at debug', () => undefined, 'rxmux: a handler failed, and its stream is reset'],
+    [
+      'after its stream was reset is told of at debug',
+      (stream) => {
+        stream.reset(300);
+      },
+      'rxmux: a handler failed after the end of its stream',
+    ],
+  ])('%s, with its error', async (_when, before, told) => {
+    const debug = jest.spyOn(logger, 'debug').mockImplementation(() => undefined);
+    const thrown = new Error('no');
+    await answered((_, stream) => {
+      before(stream);
+      throw thrown;
+    });
+    expect(debug.mock.calls.filter(([line]) => line.startsWith('rxmux: a handler'))).toEqual([[told, thrown]]);
   });
 });

@@ -78,7 +78,9 @@ describe('sendAll stops its input', () => {
     expect(logs.warnings).toEqual([expect.stringContaining('respond()')]);
   });
 
-  it.each<[string, object]>([
+  const told = 'rxmux: ending an input failed';
+
+  it.each<[string, object, string[]]>([
     [
       'throws',
       {
@@ -86,10 +88,11 @@ describe('sendAll stops its input', () => {
           throw new Error('cannot stop');
         },
       },
+      [told],
     ],
-    ['rejects', { return: () => Promise.reject(new Error('cannot stop')) }],
-    ['gives no promise', { return: () => 1 }],
-  ])('whose return() %s, without harm', async (_what, returning) => {
+    ['rejects', { return: () => Promise.reject(new Error('cannot stop')) }, [told]],
+    ['gives no promise', { return: () => 1 }, []],
+  ])('whose return() %s, without harm', async (_what, returning, logged) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset();
@@ -98,6 +101,7 @@ describe('sendAll stops its input', () => {
     const outcome = progressOf(dialer.open().sendAll({ [Symbol.asyncIterator]: () => ({ next, ...returning }) } as AsyncIterable<unknown>));
     await time.advance();
     expect(outcome.error).toMatchObject({ code: 'RESET' });
+    expect(logs.errors).toEqual(logged);
   });
 
   it('that is a ReadableStream by cancelling it', async () => {

@@ -178,6 +178,16 @@ describe('the iterator of a stream', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
+  it('throws it once too where the stream had failed before it was asked', async () => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300);
+    });
+    await time.advance();
+    const iterator = stream[Symbol.asyncIterator]();
+    await expect(iterator.next()).rejects.toMatchObject({ resetCode: 300 });
+    expect([await iterator.next(), await iterator.next()]).toEqual(Array(2).fill({ done: true, value: undefined }));
+  });
+
   it('is done after return(), which answers calls of next() under way and forgets what waited and what failed', async () => {
     const { stream, sent } = opened(sends());
     const iterator = stream[Symbol.asyncIterator]();

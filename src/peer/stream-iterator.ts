@@ -62,7 +62,6 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#subscribe();
     this.#unasked.clear();
     this.#finish(null);
-    this.#end = { error: null };
     this.#subscription?.unsubscribe();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -98,7 +97,6 @@ export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   #finish(error: unknown): void {
-    if (this.#end !== null) return;
     if (this.#unasked.length > 0) {
       this.stream.line.handOver();
       dropped?.register(this, this.#unasked);
