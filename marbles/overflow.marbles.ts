@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, mergeMap, of, take } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { respond, through } from '../src/index.js';
-import type { Limits, Overflow } from '../src/index.js';
+import type { Limits, Overflow, Peer } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 
@@ -186,7 +187,10 @@ describe('an input that pushes more than the remote reads', () => {
   );
 });
 
-describe('stream.sendAll', () => {
+describe.each<[string, (acceptor: Peer, values$: Observable<unknown>) => unknown]>([
+  ['stream.sendAll', (acceptor, values$) => acceptor.onStream((_, stream) => stream.sendAll(values$, { overflow: 'latest' }))],
+  ['respond', ({ streams$ }, values$) => streams$.pipe(respond(() => values$, { overflow: 'latest' })).subscribe()],
+])('%s', (_how, answer) => {
   it(
     'applies the policy too, and ends after what was kept',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
@@ -195,7 +199,7 @@ describe('stream.sendAll', () => {
       const remote$ = cold('s------------r    ');
       const received = '    -------------(abd|)';
       const { dialer, acceptor, link } = createPair();
-      acceptor.onStream((_, stream) => stream.sendAll(values$.pipe(map(big)), { overflow: 'latest' }));
+      answer(acceptor, values$.pipe(map(big)));
       remote$.subscribe((what) => {
         if (what === 's') link.stall('dialer');
         else link.resume('dialer');
@@ -204,7 +208,9 @@ describe('stream.sendAll', () => {
       expectSubscriptions(values$.subscriptions).toBe(subs);
     }),
   );
+});
 
+describe('stream.sendAll', () => {
   it.each([['block'], [{ dropOldest: 0 }], [{ dropOldest: '3' }]])('throws for an overflow of %j, and so does open$', (overflow) => {
     const { dialer } = createPair();
     const stream = dialer.open('x');

@@ -267,8 +267,13 @@ describe('withCredit, the consumer', () => {
     }),
   );
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses credit for %d items', (n) => {
-    expect(() => withCredit(n)).toThrow(TypeError);
+  it.each([
+    [0, 'credit: expected a number of at least 1, got 0'],
+    [-1, 'credit: expected a number of at least 1, got -1'],
+    [1.5, 'credit: expected a whole number of items, got 1.5'],
+    [Number.NaN, 'credit: expected a number of at least 1, got NaN'],
+  ])('refuses credit for %d items', (n, message) => {
+    expect(() => withCredit(n)).toThrow(new TypeError(message));
   });
 });
 
@@ -360,7 +365,7 @@ describe('withCredit, the producer', () => {
       items: '     -a-b-c---',
       itemsSubs: ' ^-!      ',
       expected: '  --#      ',
-      error: expect.objectContaining({ code: 'PROTOCOL' }),
+      error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected credit to be a whole number of items, got "x"' }),
     },
     {
       does: 'lets go of both when unsubscribed',
@@ -388,7 +393,7 @@ describe('withCredit, the producer', () => {
       items: '     -a-b-c---',
       itemsSubs: ' ^--!     ',
       expected: '  -a-#     ',
-      error: expect.objectContaining({ code: 'QUEUE_OVERFLOW' }),
+      error: expect.objectContaining({ code: 'QUEUE_OVERFLOW', message: 'expected credit for the next item, got none (overflow)' }),
     },
   ])(
     '$does',

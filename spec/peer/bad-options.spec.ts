@@ -82,11 +82,16 @@ describe('the option retry', () => {
     expect(sent).toEqual([]);
   });
 
+  it('may have no delay and no second attempt', () => {
+    expect(() => retryWhenSafe({ count: 0, delay: 0 })).not.toThrow();
+  });
+
   it.each<[options: unknown, message: string]>([
     [1, 'retryWhenSafe: expected { count, delay }, got 1'],
     ['safe', "retryWhenSafe: expected { count, delay }, got 'safe'"],
     [null, 'retryWhenSafe: expected { count, delay }, got null'],
     [{ delay: true }, 'retry.delay: expected a number of at least 0 or a function, got true'],
+    [{ delay: Number.NaN }, 'retry.delay: expected a number of at least 0 or a function, got NaN'],
   ])('of retryWhenSafe that is %p is refused', (options, message) => {
     expect(() => retryWhenSafe(options as Retry)).toThrow(new TypeError(message));
   });

@@ -144,6 +144,14 @@ describe('a handler', () => {
     expect(byRespond).not.toEqual([]);
   });
 
+  it('that is a project of respond answers with the value of its promise', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((payload) => Promise.resolve(`got ${String(payload)}`))).subscribe();
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('got p');
+  });
+
   it('is called once per stream with null for an open without a payload', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>((_, stream) => stream.reply());

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval, switchMap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { isMuxError, reopenOnReconnect } from '../../src/index.js';
-import type { ConnectUrl, Peer } from '../../src/index.js';
+import { isMuxError, reopenOnReconnect, ResetCode } from '../../src/index.js';
+import type { ConnectUrl, Peer, Stream } from '../../src/index.js';
 import { ADDRESS, dialing, holding, SOON } from '../support/peer-dialing.js';
 import { Network } from '../support/peer-network.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -64,5 +64,45 @@ describe('reopenOnReconnect over one peer whose stream asks another', () => {
     await time.advance(10);
     expect([opened, told]).toEqual([2, ['REFUSED']]);
     void followed.close();
+  });
+});
+
+describe('reopenOnReconnect over a socket that is drained, with no other yet', () => {
+  async function drained(drain: (followed: Peer, server: Peer) => unknown) {
+    const streams: Stream[] = [];
+    const network = new Network({
+      onStream: (_, stream) => {
+        streams.push(stream);
+        return new Promise(() => undefined);
+      },
+    });
+    const followed = dialing(network, { reconnect: SOON });
+    const told = toldOf(reopenOnReconnect(followed, { open: () => followed.open$('p') }));
+    await time.advance(10);
+    const { peer: server } = network.last;
+    network.answer = 'silence';
+    void drain(followed, server);
+    await time.advance(10);
+    expect([told, followed.status.state, streams.length]).toEqual([[], 'draining', 1]);
+    return { told, streams, end: () => Promise.all([followed.close(), server.close()]) };
+  }
+
+  it.each<[what: string, code: ResetCode | number, told: string]>([
+    ['that the stream has failed', 300, 'RESET'],
+    ['that the stream is refused', ResetCode.REFUSED, 'REFUSED'],
+  ])('passes on %s, though the server goes away', async (_what, code, expected) => {
+    const { told, streams, end } = await drained((_followed, server) => server.close({ drainMs: 10_000 }));
+    streams[0]?.reset(code);
+    await time.advance(10);
+    expect([told, streams.length]).toEqual([[expected], 1]);
+    void end();
+  });
+
+  it('passes on that the server has cancelled the stream, where it is this side that drains', async () => {
+    const { told, streams, end } = await drained((followed) => followed.close({ drainMs: 10_000 }));
+    streams[0]?.reset();
+    await time.advance(10);
+    expect(told).toEqual(['RESET']);
+    void end();
   });
 });

@@ -7,6 +7,7 @@ import type { Peer } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { endless } from '../support/endless.js';
+import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { progressOf } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -192,6 +193,17 @@ describe('an input that has failed', () => {
     const outcome = progressOf(stream.send(1));
     await time.advance();
     expect(outcome.error).toBe(broken);
+  });
+});
+
+describe('an input that fails', () => {
+  it.each([[null], [undefined]])('with %p resets its stream as a handler that throws it does', async (thrown) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    progressOf(dialer.open().sendAll(throwError(() => thrown)));
+    await time.advance();
+    const message = String(thrown);
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message }, reason: message });
   });
 });
 
