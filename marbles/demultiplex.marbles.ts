@@ -186,6 +186,15 @@ describe('demultiplex into groups', () => {
       stream3: '   -D---(E|)   ',
     },
     {
+      does: 'makes a group anew of what comes after the end of a stream whose open it has not seen',
+      frames: '    -d-e-d-e-|',
+      subs: '      ^--------!',
+      groups: '    -1---1---|',
+      connection: '----------',
+      stream1: '   -d-(e|)   ',
+      stream3: '   ----------',
+    },
+    {
       does: 'takes frames of a stream that was opened before it looked, also after the open of a later one',
       frames: '    -O---d---e-|',
       subs: '      ^----------!',

@@ -103,6 +103,18 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('is cancelled by a signal, too, that was given to a call which is over', async () => {
+    const { dialer } = pair((payload, stream) => (stream.id === 1 ? stream.reset(300) : stays(payload, stream)));
+    const abort = new AbortController();
+    const first = call(dialer, { signal: abort.signal });
+    await time.advance();
+    expect(await first).toMatchObject({ code: 'RESET' });
+    const second = call(dialer, { signal: abort.signal });
+    await time.advance();
+    abort.abort();
+    expect(await second).toMatchObject({ code: 'CANCELLED', streamId: 3 });
+  });
+
   it('shares one listener with all calls of the signal, which are cancelled in the order of their opening', async () => {
     const { dialer, sent } = pair((payload, stream) => (stream.id === 3 ? stream.reset(300) : stays(payload, stream)));
     const abort = new AbortController();

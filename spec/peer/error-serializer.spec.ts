@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
-import { defaultErrorSerializer, RemoteError } from '../../src/index.js';
+import { defaultErrorSerializer, RemoteError, ResetError } from '../../src/index.js';
+import { logger } from '../../src/logger.js';
 import type { ErrorSerializer } from '../../src/peer/hooks.js';
 import { createPair } from '../../src/testing.js';
 import { untouchable } from '../support/hostile-values.js';
@@ -10,7 +11,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
-const logs = collectLogs();
+collectLogs();
 const answered = askingIn(time);
 
 describe('an error serializer', () => {
@@ -26,6 +27,14 @@ describe('an error serializer', () => {
     const thrown = new RemoteError('secret', { of: 'upstream' });
     const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
+  });
+
+  it('is not asked about a reset of another peer, which goes out as it came', async () => {
+    const serializer = jest.fn<ErrorSerializer>(() => ({ message: 'failed' }));
+    const thrown = new ResetError(300, 'quota', { limit: 1 });
+    const { sent } = await answered(throwing(thrown), { errorSerializer: serializer });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 300, payload: { limit: 1 }, reason: 'quota' }]);
+    expect(serializer).not.toHaveBeenCalled();
   });
 
   it.each<[string, unknown]>([
@@ -75,12 +84,18 @@ describe('an error serializer', () => {
     expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
   });
 
-  it('that throws is logged', async () => {
-    const errorSerializer = (): never => {
-      throw new Error('serializer');
-    };
+  it.each<[string, ErrorSerializer, Error]>([
+    [
+      'throws',
+      () => {
+        throw new Error('serializer');
+      },
+      new Error('serializer'),
+    ],
+    ['gives a promise', () => Promise.resolve(1), new TypeError('expected the error serializer to work synchronously, got a promise')],
+  ])('that %s is logged', async (_what, errorSerializer, told) => {
     await answered(throwing(new Error('why')), { errorSerializer });
-    expect(logs.warnings).toContain('rxmux: an error serializer failed');
+    expect(jest.mocked(logger.warn).mock.calls).toContainEqual(['rxmux: an error serializer failed', told]);
   });
 
   it('may give a value larger than a frame: the reset goes in fragments', async () => {

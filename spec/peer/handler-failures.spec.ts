@@ -106,6 +106,11 @@ describe('a handler that throws an error with a reset code', () => {
       { code: 400, payload: { name: 'RangeError', message: 'much' }, reason: 'much' },
     ],
     [
+      'plain Error with a code and a reason',
+      Object.assign(new RangeError('much'), { resetCode: 400, reason: 'not for the remote' }),
+      { code: 400, payload: { name: 'RangeError', message: 'much' }, reason: 'much' },
+    ],
+    [
       'plain Error of another realm with a code',
       runInNewContext(`Object.assign(new RangeError('much'), { resetCode: 400 })`),
       { code: 400, payload: { name: 'RangeError', message: 'much' }, reason: 'much' },
@@ -114,6 +119,11 @@ describe('a handler that throws an error with a reset code', () => {
       'look-alike of a ResetError without a text for its reason',
       Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 300, reason: 1, payload: 'p' }),
       { code: 300, payload: { name: 'Error', message: 'x' }, reason: 'x' },
+    ],
+    [
+      'look-alike of a ResetError whose code is no integer',
+      Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 1.5, reason: 'r', payload: 'p' }),
+      { code: 16, payload: { name: 'Error', message: 'x' }, reason: 'x' },
     ],
     ['ResetError whose payload cannot be sent', new ResetError(300, 'quota', () => 1), { code: 300, reason: 'quota' }],
   ])('sends a %s as that reset', async (_what, thrown, reset) => {
