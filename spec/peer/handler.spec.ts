@@ -107,6 +107,19 @@ describe('a handler', () => {
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
   });
 
+  it('is waited for where its thenable is a function', async () => {
+    const { dialer, acceptor } = createPair();
+    const settle: (() => void)[] = [];
+    acceptor.onStream(() => Object.assign(() => undefined, { then: (resolve: () => void) => settle.push(resolve) }));
+    const sent = framesOf(acceptor);
+    dialer.open('p', { end: true });
+    await time.advance();
+    expect([sent, settle.length]).toEqual([[], 1]);
+    settle[0]?.();
+    await time.advance();
+    expect([sent, tellingOfResults()]).toEqual([[{ type: 'data', stream: 1, end: true }], []]);
+  });
+
   it('may return a thenable whose then throws, which is a failure', async () => {
     const { sent } = await answered(() => ({
       then() {

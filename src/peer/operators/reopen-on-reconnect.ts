@@ -1,4 +1,4 @@
-import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, takeWhile, tap } from 'rxjs';
+import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -70,14 +70,12 @@ export function reopenOnReconnect<T>(
     /** Whether a stream has ended with its socket, and another is to be opened on the next. */
     let isLost = false;
     const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
-    // Like any call it is made at once, also while there is no socket: it waits, and is what a lazy peer dials for.
-    const openings$ =
-      peer.status.state === 'open'
-        ? sockets$
-        : sockets$.pipe(
-            filter((_, nth) => nth > 0 || isLost),
-            startWith(null),
-          );
+    // Like any call the first is made at once, also while there is no socket: it waits, and is what a lazy peer dials for. So the first
+    // socket is the one that it has, or gets.
+    const openings$ = sockets$.pipe(
+      filter((_, nth) => nth > 0 || isLost),
+      startWith(null),
+    );
     const stream$ = defer(() => from(open(position))).pipe(
       tap((value) => {
         position = cursor(value, position);
@@ -92,10 +90,7 @@ export function reopenOnReconnect<T>(
       filter((status) => status.state === 'closed'),
       map(({ reason, error }) => ({ kind: 'E' as const, error: error ?? new ConnectionLostError(reason) })),
     );
-    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(
-      takeWhile(({ kind }) => kind === 'N', true),
-      dematerialize(),
-    );
+    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(dematerialize());
   });
 }
 

@@ -1,7 +1,7 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { isPromise } from '../../wire/cross-realm.js';
-import { endAnswer, failAnswer, stopUpload } from '../run-handler.js';
+import { failAnswer, stopUpload } from '../run-handler.js';
 import { feed } from '../feed.js';
 import type { FeedOptions } from '../feed.js';
 import { checkOverflow } from '../overflow.js';
@@ -54,17 +54,12 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
       settle();
       return EMPTY;
     }
-    const ended$ = defer(() => {
-      endAnswer(streamCore);
+    const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
+    const stopped$ = defer(() => {
+      stopUpload(streamCore);
       return EMPTY;
     });
-    const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
-    const answered$ = concat(feed(streamCore, values, { overflow }), ended$).pipe(
-      catchError(() => {
-        stopUpload(streamCore);
-        return EMPTY;
-      }),
-    );
+    const answered$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
     // A promise goes on when nobody wants it any more.
     if (!isPromise(input)) return answered$.pipe(finalize(settle));
     input.then(settle, settle);
