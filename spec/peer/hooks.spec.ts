@@ -130,6 +130,20 @@ describe('a frame observer', () => {
     const answer = settled(dialer.request('p'));
     await time.advance();
     expect(await answer).toEqual({ value: 'p' });
-    expect(logs.errors).toHaveLength(4);
+    expect(logs.errors).toEqual(Array<string>(4).fill('rxmux: a frame observer failed'));
+  });
+});
+
+describe('a close handler', () => {
+  it('that throws is told of, and those after it are called', async () => {
+    const { dialer, link } = createPair();
+    const seen: number[] = [];
+    dialer.onClose(() => {
+      throw new Error('no');
+    });
+    dialer.onClose(({ code }) => seen.push(code));
+    link.cut();
+    await time.advance();
+    expect([seen, logs.errors]).toEqual([[1006], ['rxmux: a close handler failed']]);
   });
 });

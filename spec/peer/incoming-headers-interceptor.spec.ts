@@ -25,6 +25,7 @@ describe('an incoming-headers interceptor', () => {
     dialer.open('p', { end: true });
     await time.advance();
     expect(seen).toEqual([[{ a: 1 }, false, true, true], 'handler', [{}, false, true, true], 'handler']);
+    expect(logs.warnings).toEqual([]);
   });
 
   it('sees those of the first data of a stream that this side opened, once, before the value is delivered', async () => {

@@ -172,7 +172,7 @@ describe('a reply-headers interceptor', () => {
     });
     dialer.open();
     await time.advance();
-    expect(thrown).toEqual([expect.any(TypeError)]);
+    expect(thrown).toEqual([new TypeError('expected a reply-headers interceptor to work synchronously, got a promise')]);
   });
 
   it.each<[string, ReplyHeadersInterceptor]>([

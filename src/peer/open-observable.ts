@@ -47,7 +47,7 @@ class LeanSubscriber extends Subscription implements Reader<unknown> {
     try {
       const stream = open();
       stream.readBy(this);
-      // The reader may have unsubscribed while it was given what waited (`take(1)`).
+      // It may have been given its end already, after what waited.
       if (this.closed) stream.unsubscribe();
       else this.#stream = stream;
     } catch (error) {
