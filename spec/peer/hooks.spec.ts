@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { Subject } from 'rxjs';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
+import { hook } from '../../src/peer/operators/hook.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
 import type { Codec } from '../../src/wire/codec.js';
@@ -145,5 +147,22 @@ describe('a close handler', () => {
     link.cut();
     await time.advance();
     expect([seen, logs.errors]).toEqual([[1006], ['rxmux: a close handler failed']]);
+  });
+});
+
+describe('a hook that an operator hangs into peers', () => {
+  it('goes with its peer, and those of the others when the operator is unsubscribed', async () => {
+    const { dialer } = createPair();
+    const { dialer: other } = createPair();
+    const removed: string[] = [];
+    const peers$ = new Subject<Peer>();
+    const hanging = peers$.pipe(hook((peer) => () => void removed.push(peer === dialer ? 'ended' : 'live'))).subscribe();
+    peers$.next(dialer);
+    peers$.next(other);
+    void dialer.close();
+    await time.advance();
+    expect(removed).toEqual(['ended']);
+    hanging.unsubscribe();
+    expect(removed).toEqual(['ended', 'live']);
   });
 });
