@@ -87,7 +87,7 @@ describe('reopenOnReconnect over a socket that is drained, with no other yet', (
     return { told, streams, end: () => Promise.all([followed.close(), server.close()]) };
   }
 
-  it.each<[what: string, code: ResetCode | number, told: string]>([
+  it.each<[what: string, code: ResetCode, told: string]>([
     ['that the stream has failed', 300, 'RESET'],
     ['that the stream is refused', ResetCode.REFUSED, 'REFUSED'],
   ])('passes on %s, though the server goes away', async (_what, code, expected) => {

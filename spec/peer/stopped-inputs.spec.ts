@@ -197,10 +197,10 @@ describe('an input that has failed', () => {
 });
 
 describe('an input that fails', () => {
-  it.each([[null], [undefined]])('with %p resets its stream as a handler that throws it does', async (thrown) => {
+  it.each<[unknown]>([[null], [undefined]])('with %p resets its stream as a handler that throws it does', async (thrown) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    progressOf(dialer.open().sendAll(throwError(() => thrown)));
+    progressOf(dialer.open().sendAll(Promise.reject(thrown)));
     await time.advance();
     const message = String(thrown);
     expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message }, reason: message });
