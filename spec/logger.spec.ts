@@ -46,6 +46,18 @@ describe('logger', () => {
     expect(spies[index]?.mock.calls).toEqual([['a line', error, { id: 1 }]]);
   });
 
+  it.each(METHODS.map((method, index) => [method, index] as const))(
+    'writes the text of %s alone where the console cannot show the rest',
+    (method, index) => {
+      logger.level = 'debug';
+      spies[index]?.mockImplementationOnce(() => {
+        throw new TypeError('cannot be shown');
+      });
+      logger[method]('a line', 'what refuses');
+      expect(spies[index]?.mock.calls).toEqual([['a line', 'what refuses'], ['a line']]);
+    },
+  );
+
   it('works when a method is taken off the object', () => {
     const { warn, isEnabledFor } = logger;
     warn('a line');

@@ -73,6 +73,14 @@ describe('the delay', () => {
     expect([after(1).delay(code, announced), after(1, { maxDelayMs: 7_000 }).delay(code, announced)]).toEqual([30_000, 7_000]);
   });
 
+  it.each<[string, number, number]>([
+    ['1008 with a goaway of another code, as of a refused hello', 1008, 7],
+    ['4008 with a goaway of another code', 4008, 7],
+  ])('is an ordinary one after %s', (_what, code, announced) => {
+    const backoff = after(1);
+    expect(Math.max(...Array.from({ length: 200 }, () => backoff.delay(code, announced)))).toBeLessThanOrEqual(500);
+  });
+
   it('is none that the platform cannot count', () => {
     const delay = after(1_500, { minDelayMs: 1, maxDelayMs: Infinity }).delay(1008, null);
     expect([delay, after(1_500, { minDelayMs: 0 }).delay(1006, null)]).toEqual([2 ** 31 - 1, 0]);

@@ -157,6 +157,20 @@ describe('new Peer(socket)', () => {
   });
 });
 
+describe('a peer over a socket whose stream ids are used up', () => {
+  it('throws StreamIdsExhaustedError, and sends nothing: there is no other socket', async () => {
+    const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
+    const core = new PeerCore({ ...resolveOptions({ keepalive: false }, true), firstId: 2 ** 53 - 1 });
+    const peer = new Peer(core, new GivenSocket(core, ends.dialer));
+    void peer.serve();
+    await time.advance();
+    expect(peer.open('last').id).toBe(2 ** 53 - 1);
+    const sent = framesOf(peer);
+    expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
+    expect([sent, await settled(peer.request('another'))]).toMatchObject([[], { error: { code: 'IDS_EXHAUSTED' } }]);
+  });
+});
+
 describe('a peer that is still to be given its socket', () => {
   function promised() {
     const core = new PeerCore(resolveOptions({ keepalive: false }, false));

@@ -53,6 +53,24 @@ describe('a stream that waits for a connection', () => {
     expect([full, stillFull, send.settled]).toEqual([false, false, true]);
   });
 
+  it.each([
+    [1_999, false],
+    [2_000, true],
+  ])(
+    'that has sent nothing else is spared until twice maxQueuedBytes wait: at %i of 1 000 bytes its send fails: %p',
+    async (waiting, fails) => {
+      const network = holding();
+      network.answer = 'silence';
+      const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+      const stream = peer.open('x'.repeat(waiting - '""'.length));
+      const send = progressOf(stream.send('little'));
+      await time.advance();
+      expect([stream.phase, send.error]).toEqual(
+        fails ? ['closed', expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true })] : ['idle', null],
+      );
+    },
+  );
+
   it('does not ask a pulled input for anything, and sends it once there is a connection', async () => {
     const { peer, network } = unanswered();
     const { pulled, iterator } = endless();
