@@ -21,6 +21,32 @@ function viewOfHandedOn(View: new (buffer: ArrayBuffer, offset: number) => Array
   return view;
 }
 
+function viewBeyondShrunk(View: new (buffer: ArrayBuffer, offset: number) => ArrayBufferView): ArrayBufferView {
+  const buffer = Reflect.construct(ArrayBuffer, [4, { maxByteLength: 4 }]) as ArrayBuffer & { resize(bytes: number): void };
+  const view = new View(buffer, 2);
+  buffer.resize(1);
+  return view;
+}
+
+/** An object of which nothing can be known. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** What calls itself a `Date` and is none. */
+class Dated {
+  readonly [Symbol.toStringTag] = 'Date';
+}
+
+/** A map with a value that cannot be read. */
+const unreadable = {
+  get a(): never {
+    throw new Error('not to be read');
+  },
+};
+
 describe('framesEqual: all twelve fields after defaults are normalised', () => {
   const frame: CompleteFrame = {
     type: 'data',
@@ -107,6 +133,8 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['no bytes and a buffer that has been handed on', new ArrayBuffer(0), handedOn(bytes(1, 2))],
     ['no bytes and a view of such a buffer', new ArrayBuffer(0), viewOfHandedOn(Uint8Array)],
     ['two such views', viewOfHandedOn(Uint16Array), viewOfHandedOn(DataView)],
+    ['no bytes and a view beyond the end of a buffer that has shrunk', new ArrayBuffer(0), viewBeyondShrunk(Uint8Array)],
+    ['two such views', viewBeyondShrunk(Uint16Array), viewBeyondShrunk(DataView)],
     ['a part used twice', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 2] }]],
     ['the same function', expect, expect],
     ['an array with a hole and one with undefined', Array(1), [undefined]],
@@ -140,6 +168,11 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['bytes and a buffer that has been handed on', bytes(0), handedOn(bytes(0))],
     ['bytes and another object', bytes(), new Map()],
     ['functions', () => 1, () => 1],
+    ['what cannot be looked at', revoked(), revoked()],
+    ['a map and what cannot be looked at', {}, revoked()],
+    ['maps with a value that cannot be read', unreadable, { a: 1 }],
+    ['objects that only call themselves dates', new Dated(), new Dated()],
+    ['a date and what only calls itself one', new Date(5), new Dated()],
     ['a part used twice that differs once', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 3] }]],
     ['a part used twice that differs the first time', [shared, shared], [{ deep: [1, 3] }, { deep: [1, 2] }]],
   ])('tells %s apart', (_what, a, b) => {

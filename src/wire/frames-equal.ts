@@ -8,7 +8,7 @@ import { isArrayBuffer, isDate } from './cross-realm.js';
  *
  * Values are compared deeply: maps and arrays by content, `Date` by time, `NaN` equal to itself, bytes byte by byte
  * whichever kind of view or buffer holds them, because the wire does not tell them apart; a buffer that has been transferred
- * holds none. Other objects equal only themselves. Depth is unlimited and cycles end.
+ * holds none. Other objects equal only themselves, and so does what cannot be read. Depth is unlimited and cycles end.
  *
  * @example
  * ```ts
@@ -30,9 +30,18 @@ function valuesEqual(first: unknown, second: unknown): boolean {
     const [a, b] = pair;
     if (a === b || Object.is(a, b)) continue;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-    if (compared.addUnlessKnown(a, b) && !equalButForPairs(a, b, pairs)) return false;
+    if (compared.addUnlessKnown(a, b) && !equalAsFarAsRead(a, b, pairs)) return false;
   }
   return true;
+}
+
+/** {@link equalButForPairs} of objects that may throw when they are read, as a revoked Proxy does. */
+function equalAsFarAsRead(a: object, b: object, pairs: Pair[]): boolean {
+  try {
+    return equalButForPairs(a, b, pairs);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether `a` and `b` are equal provided that the pairs it adds to the list are. */
@@ -49,9 +58,14 @@ function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
     for (const key of keys) pairs.push([a[key], b[key]]);
     return true;
   }
-  if (isDate(a)) return isDate(b) && Object.is(a.getTime(), b.getTime());
+  if (isDate(a)) return isDate(b) && Object.is(timeOf(a), timeOf(b));
   const [left, right] = [bytesOf(a), bytesOf(b)];
   return left !== null && right !== null && sameBytes(left, right);
+}
+
+// Throws for an object that only calls itself a `Date`; one of another realm has a time.
+function timeOf(date: Date): number {
+  return Date.prototype.getTime.call(date);
 }
 
 const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
@@ -59,9 +73,12 @@ const isArray: (value: unknown) => value is readonly unknown[] = Array.isArray;
 function bytesOf(value: object): Uint8Array | null {
   const isView = ArrayBuffer.isView(value);
   if (!isView && !isArrayBuffer(value)) return null;
-  // A buffer that has been transferred cannot be viewed, and a DataView of one throws when it is asked for its length.
-  if ((isView ? value.buffer : value).byteLength === 0) return new Uint8Array();
-  return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
+  try {
+    return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
+  } catch {
+    // A buffer that has been transferred cannot be viewed, and a DataView beyond the end of its buffer has no length.
+    return new Uint8Array();
+  }
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
