@@ -250,6 +250,21 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
+  it('is told by its signal that its socket was lost while it is being made', async () => {
+    const signals: AbortSignal[] = [];
+    const { network, peer } = greeted({
+      reconnect: { minDelayMs: 1_000, maxDelayMs: 1_000 },
+      hello: ({ signal }) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    });
+    await time.advance();
+    network.last.link.cut();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    void peer.close();
+  });
+
   it('belongs to its socket: it is not taken along to the next when nothing of it had left', async () => {
     const { network, peer } = greeted({ reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: ({ attempt }) => ({ payload: attempt }) });
     const seen: unknown[] = [];

@@ -49,6 +49,45 @@ describe('a goaway', () => {
     void peer.close();
   });
 
+  it('that comes again, on a socket whose replacement is open, lowers the cut and has nothing else dialed', async () => {
+    const network = holding();
+    const { peer, states } = reconnecting(network);
+    await time.advance();
+    const [kept, cut] = [peer.open('kept'), peer.open('cut')];
+    const { link } = network.last;
+    await time.advance();
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 3 }));
+    await time.advance(1_000);
+    const fresh = peer.open('new');
+    await time.advance();
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance(60_000);
+    expect([kept.phase, cut.cause, fresh.phase]).toMatchObject(['open', { how: 'reset', code: 7 }, 'open']);
+    expect([network.dials.length, states.at(-1)]).toEqual([2, 'open 1']);
+    void peer.close();
+  });
+
+  it('whose socket is lost while the replacement is dialed leaves that dial alone', async () => {
+    const network = holding();
+    const { peer, reasons, states } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    const { link } = network.last;
+    network.answer = 'silence';
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance(1_000);
+    link.cut();
+    await time.advance(5_000);
+    expect([network.dials.length, network.givenUp, reasons, states]).toEqual([
+      2,
+      0,
+      [{ code: 1006, reason: '', wasClean: false, willRetry: true }],
+      ['connecting 1', 'open 0', 'draining by remote', 'connecting 1'],
+    ]);
+    void peer.close();
+  });
+
   it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
     const network = holding();
     const { peer, states } = reconnecting(network);

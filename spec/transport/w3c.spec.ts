@@ -278,10 +278,14 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(socket.closes).toEqual([[code, 'why']]);
     });
 
-    it('cuts the reason to the 123 bytes of a close frame, at a code point', () => {
+    it.each([
+      ['a code point in its way', '😀'.repeat(50), '😀'.repeat(30)],
+      ['one byte more', 'x'.repeat(124), 'x'.repeat(123)],
+      ['not one more', 'x'.repeat(123), 'x'.repeat(123)],
+    ])('cuts the reason to the 123 bytes of a close frame, at a code point: %s', (_what, reason, sent) => {
       const socket = new FakeSocket();
-      new W3cTransport(socket).close(1000, '😀'.repeat(50));
-      expect(socket.closes).toEqual([[1000, '😀'.repeat(30)]]);
+      new W3cTransport(socket).close(1000, reason);
+      expect(socket.closes).toEqual([[1000, sent]]);
     });
 
     it('terminates a socket that cannot be closed', () => {
