@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, range } from 'rxjs';
-import type { Limits, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { progressOf, settled } from '../support/peer-outcome.js';
+import { joined } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -14,21 +14,6 @@ const KIB = 1024;
 const text = (bytes: number): string => 'x'.repeat(bytes);
 const TOO_MUCH =
   'stream 1: too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
-
-/** A pair with a stream between them, seen from both sides. */
-async function joined(limits: Partial<Limits> = {}) {
-  const pair = createPair({ limits });
-  const streams: Stream[] = [];
-  pair.acceptor.onStream((_, stream) => {
-    streams.push(stream);
-    return new Promise(() => undefined);
-  });
-  const local = pair.dialer.open('p');
-  await time.advance();
-  const [remote] = streams;
-  if (remote === undefined) throw new Error('expected a stream');
-  return { ...pair, local, remote, sent: framesOf(pair.dialer) };
-}
 
 describe('what a reader has not come to yet', () => {
   it('counts after the end of its stream too', async () => {
@@ -73,7 +58,7 @@ describe('what is queued beyond maxUnsentBytes', () => {
 
 describe('what nobody reads', () => {
   it('pauses the socket at pauseBytes, for all streams, until it is read', async () => {
-    const { dialer, acceptor, local, remote } = await joined({ pauseBytes: 10 * KIB });
+    const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
@@ -86,7 +71,7 @@ describe('what nobody reads', () => {
   });
 
   it('pauses it for 5 s at most', async () => {
-    const { dialer, acceptor, local, remote } = await joined({ pauseBytes: 10 * KIB });
+    const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
@@ -98,7 +83,8 @@ describe('what nobody reads', () => {
   });
 
   it('is the end of its stream, and of no other, over maxUnreadBytes', async () => {
-    const { dialer, local, remote, sent } = await joined({ pauseBytes: Infinity, maxUnreadBytes: 10 * KIB });
+    const { dialer, local, remote } = await joined(time, { limits: { pauseBytes: Infinity, maxUnreadBytes: 10 * KIB } });
+    const sent = framesOf(dialer);
     const other = dialer.open('other');
     for (let n = 0; n < 8; n++) void remote.send(text(2 * KIB));
     await time.advance();
@@ -124,7 +110,7 @@ describe('what nobody reads', () => {
   });
 
   it('counts for nothing where it is read as it comes, however much', async () => {
-    const { local, remote } = await joined({ maxUnreadBytes: 10 * KIB, pauseBytes: 5 * KIB });
+    const { local, remote } = await joined(time, { limits: { maxUnreadBytes: 10 * KIB, pauseBytes: 5 * KIB } });
     let bytes = 0;
     local.subscribe((value) => (bytes += (value as string).length));
     for (let n = 0; n < 50; n++) void remote.send(text(20 * KIB));
@@ -151,14 +137,14 @@ describe('what nobody reads', () => {
 
 describe('send()', () => {
   it('resolves at once in the common case, with one promise for all', async () => {
-    const { local, remote } = await joined();
+    const { local, remote } = await joined(time);
     const promises = [local.send(1), local.send(2), remote.send(3)];
     expect(new Set(promises).size).toBe(1);
     await promises[0];
   });
 
   it('waits while 256 KiB of its stream are queued, and goes on below', async () => {
-    const { local, link } = await joined();
+    const { local, link } = await joined(time);
     link.stall('acceptor');
     for (let n = 0; n < 5; n++) void local.send(text(256 * KIB));
     const waiting = progressOf(local.send(text(KIB)));
@@ -170,7 +156,7 @@ describe('send()', () => {
   });
 
   it('waits while sendHighWaterBytes of all streams are queued, also on an idle stream', async () => {
-    const { dialer, local, link } = await joined({ sendHighWaterBytes: 300 * KIB });
+    const { dialer, local, link } = await joined(time, { limits: { sendHighWaterBytes: 300 * KIB } });
     const idle = dialer.open('idle');
     await time.advance();
     link.stall('acceptor');
@@ -184,7 +170,7 @@ describe('send()', () => {
   });
 
   it('names the ways to hold an Observable back that pushes too much', async () => {
-    const { local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const { local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     link.stall('acceptor');
     await expect(local.sendAll(range(0, 12).pipe(map(() => text(200 * KIB))))).rejects.toMatchObject({
       code: 'QUEUE_OVERFLOW',
@@ -193,7 +179,7 @@ describe('send()', () => {
   });
 
   it('that ignores its promise fails its stream at maxUnsentBytes with QueueOverflowError, and no other', async () => {
-    const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const { dialer, local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     const other = dialer.open('other');
     await time.advance();
     link.stall('acceptor');
@@ -211,7 +197,7 @@ describe('send()', () => {
   });
 
   it('takes small requests beside one that is larger than maxUnsentBytes', async () => {
-    const { acceptor, dialer } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const { acceptor, dialer } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(String(payload).length));
     const large = dialer.request(text(2 * 1024 * KIB));
     const small = dialer.request('small');
@@ -220,7 +206,7 @@ describe('send()', () => {
   });
 
   it('takes a value for a stream with nothing queued, whatever others have queued', async () => {
-    const { dialer, local, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const { dialer, local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     await local.send('first');
     link.stall('acceptor');
     const calls = Array.from({ length: 4 }, () => progressOf(dialer.request(text(1024 * KIB))));
@@ -241,7 +227,7 @@ describe('send()', () => {
       },
     ],
   ])('is never too much of %s, which is pulled: a value that finds everything full waits', async (_what, values) => {
-    const { dialer, local, remote, link } = await joined({ maxUnsentBytes: 1024 * KIB });
+    const { dialer, local, remote, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     const read: unknown[] = [];
     remote.subscribe((value) => read.push(String(value).length));
     link.stall('acceptor');
@@ -284,7 +270,7 @@ describe('send()', () => {
       { code: 'RESET', resetCode: 1 },
     ],
   ])('that waits rejects when %s, which need not be handled', async (_what, act, error) => {
-    const sides = await joined();
+    const sides = await joined(time);
     sides.link.stall('acceptor');
     for (let n = 0; n < 7; n++) void sides.local.send(text(256 * KIB));
     const waiting = progressOf(sides.local.send(1));
@@ -296,7 +282,7 @@ describe('send()', () => {
   });
 
   it('that waits rejects when the remote does not read, and its socket is given up', async () => {
-    const { local, link } = await joined();
+    const { local, link } = await joined(time);
     link.stall('acceptor');
     for (let n = 0; n < 7; n++) void local.send(text(256 * KIB));
     const waiting = progressOf(local.send(1));
@@ -308,7 +294,7 @@ describe('send()', () => {
   });
 
   it('sends what the value was at the call', async () => {
-    const { local, remote, link } = await joined();
+    const { local, remote, link } = await joined(time);
     const seen: unknown[] = [];
     remote.subscribe((value) => seen.push(value));
     link.stall('acceptor');
@@ -322,7 +308,7 @@ describe('send()', () => {
   });
 
   it('lets a small request overtake a big transfer', async () => {
-    const { dialer, acceptor, local, remote } = await joined();
+    const { dialer, acceptor, local, remote } = await joined(time);
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const order: string[] = [];
     remote.subscribe(() => order.push('big'));

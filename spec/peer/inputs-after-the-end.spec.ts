@@ -1,34 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subject } from 'rxjs';
 import { ProtocolError, ResetCode } from '../../src/index.js';
-import type { Pair } from '../../src/testing.js';
-import type { Stream } from '../../src/peer/stream.js';
-import { createPair } from '../../src/testing.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { progressOf } from '../support/peer-outcome.js';
+import { joined } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** A stream seen from both sides. */
-async function joined(): Promise<Pair & { readonly local: Stream; readonly remote: Stream }> {
-  const pair = createPair();
-  const remotes: Stream[] = [];
-  pair.acceptor.onStream((_, stream) => {
-    remotes.push(stream);
-    return new Promise(() => undefined);
-  });
-  const local = pair.dialer.open('p');
-  await time.advance();
-  const [remote] = remotes;
-  if (remote === undefined) throw new Error('expected a stream');
-  return { ...pair, local, remote };
-}
-
 describe('an input of a stream whose remote needs no more', () => {
   it('counts as sent when it comes later', async () => {
-    const { local, remote } = await joined();
+    const { local, remote } = await joined(time);
     remote.reset(ResetCode.NO_ERROR);
     await time.advance();
     const outcome = progressOf(local.sendAll(['unsent']));
@@ -37,7 +20,7 @@ describe('an input of a stream whose remote needs no more', () => {
   });
 
   it('counts as sent where it gives a value while a reader is told of that', async () => {
-    const { local, remote } = await joined();
+    const { local, remote } = await joined(time);
     const input = new Subject<string>();
     const outcome = progressOf(local.sendAll(input));
     local.subscribe({
@@ -66,7 +49,7 @@ describe('an input whose stream has ended on both sides meanwhile', () => {
       },
     ],
   ])('is cut short, which is told once and not again when it then %s', async (_what, act) => {
-    const { local, remote } = await joined();
+    const { local, remote } = await joined(time);
     const asked: Parameters<typeof act>[0][] = [];
     const next = () => new Promise((resolve, reject) => asked.push({ resolve, reject }));
     const outcome = progressOf(local.sendAll({ [Symbol.asyncIterator]: () => ({ next }) } as unknown as AsyncIterable<unknown>));
