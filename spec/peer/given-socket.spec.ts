@@ -160,11 +160,12 @@ describe('new Peer(socket)', () => {
 describe('a peer over a socket whose stream ids are used up', () => {
   it('throws StreamIdsExhaustedError, and sends nothing: there is no other socket', async () => {
     const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
-    const core = new PeerCore({ ...resolveOptions({ keepalive: false }, true), firstId: 2 ** 53 - 1 });
+    const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
+    const core = new PeerCore(options);
     const peer = new Peer(core, new GivenSocket(core, ends.dialer));
     void peer.serve();
     await time.advance();
-    expect(peer.open('last').id).toBe(2 ** 53 - 1);
+    expect(peer.open('last').id).toBe(Number.MAX_SAFE_INTEGER);
     const sent = framesOf(peer);
     expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
     expect([sent, await settled(peer.request('another'))]).toMatchObject([[], { error: { code: 'IDS_EXHAUSTED' } }]);
