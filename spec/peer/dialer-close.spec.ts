@@ -110,6 +110,48 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
+  it('inside the making of a socket that is open already ends that socket in the same way', async () => {
+    const network = echoing();
+    const open = network.socket('ws://test', 'mux.v1.json');
+    await time.advance();
+    const received = framesOf(network.last.peer, 'rx');
+    const reasons: CloseReason[] = [];
+    const peers: Peer[] = [];
+    const peer = connect('ws://test', {
+      lazy: true,
+      reconnect: true,
+      socket: () => {
+        void peers[0]?.close();
+        return open;
+      },
+    });
+    peers.push(peer);
+    peer.onClose((reason) => reasons.push(reason));
+    const outcome = settled(peer.request('p'));
+    await time.advance(5_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ retriable: true }) });
+    expect([received, reasons, peer.status.state, network.last.peer.status.state]).toEqual([[], [], 'closed', 'closed']);
+  });
+
+  it('inside the making of a socket that fails is told of no failure', async () => {
+    const reasons: CloseReason[] = [];
+    const peers: Peer[] = [];
+    const peer = connect('ws://test', {
+      lazy: true,
+      reconnect: true,
+      socket: () => {
+        void peers[0]?.close();
+        throw new Error('no socket');
+      },
+    });
+    peers.push(peer);
+    peer.onClose((reason) => reasons.push(reason));
+    peer.open().subscribe({ error: () => undefined });
+    await time.advance(60_000);
+    expect([reasons, peer.status]).toMatchObject([[], { state: 'closed', error: null }]);
+    expect(time.isOver()).toBe(true);
+  });
+
   it.each<[string, number, (peer: Peer) => void]>([
     ['tells how many notify() never left', 2, (peer) => ['a', 'b'].forEach((payload) => peer.notify(payload))],
     ['leaves it to the other calls to tell', 0, (peer) => void settled(peer.request('a'))],

@@ -98,6 +98,12 @@ describe('the hello of an acceptor', () => {
       },
     ],
     [
+      'resets it with NO_ERROR, which is no answer',
+      (_, stream) => {
+        stream.reset(0);
+      },
+    ],
+    [
       'resets it later',
       async (_, stream) => {
         await Promise.resolve();
@@ -228,6 +234,23 @@ describe('the hello of an acceptor', () => {
     ]);
     await time.advance(500);
     expect(sent.slice(2)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
+  });
+
+  it.each([0, 8])('lets nobody in where the dialer takes it back with %i before the answer', async (code) => {
+    const { network } = greeted({}, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 500, onStream: echo });
+    const { link, peer } = network.last;
+    const sent = framesOf(peer);
+    await time.advance();
+    for (const frame of [
+      { type: 'open', stream: 1, payload: 'me', end: true },
+      { type: 'reset', stream: 1, code },
+      { type: 'open', stream: 3, payload: 'let me in', end: true },
+    ])
+      link.inject('acceptor', JSON.stringify(frame));
+    await time.advance();
+    expect(sent).toEqual([expect.objectContaining({ type: 'reset', stream: 3, code: 7 })]);
+    await time.advance(500);
+    expect(sent.slice(1)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
   });
 
   it('has no time-out any more once it was answered, and leaves no timer after a lost socket', async () => {

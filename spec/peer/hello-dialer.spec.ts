@@ -157,6 +157,7 @@ describe('the hello of a dialer', () => {
     );
     await time.advance(200_000);
     expect([network.dials.length, peer.status.state, reasons.length]).toEqual([3, 'open', 2]);
+    expect(logs.warnings).toEqual(['rxmux: the hello has failed', 'rxmux: the hello has failed']);
     void peer.close();
   });
 

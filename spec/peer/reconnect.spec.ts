@@ -160,6 +160,16 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
+  it('counts on while it waits, though the 10 s of the socket before are over by then', async () => {
+    const network = echoing();
+    const { peer, states } = reconnecting(network, { reconnect: { maxDelayMs: 20_000 } });
+    await time.advance(9_999);
+    network.last.link.cut({ code: 1008 });
+    await time.advance(20_000);
+    expect(states).toEqual(['connecting 1', 'open 0', 'waiting 2', 'connecting 2', 'open 1']);
+    void peer.close();
+  });
+
   it.each([1002, 1003, 4002, 4003])('does not dial again after %p', async (code) => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);

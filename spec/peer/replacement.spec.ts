@@ -88,6 +88,25 @@ describe('a goaway', () => {
     void peer.close();
   });
 
+  it('whose old socket outlives a replacement that close() has ended ends the peer with it: nothing more will be dialed', async () => {
+    const network = holding();
+    const { peer, reasons, states } = reconnecting(network);
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    const { link } = network.last;
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    void peer.close({ drainMs: 30_000 });
+    await time.advance(2_000);
+    expect([states.at(-1), reasons.length]).toEqual(['draining by local', 1]);
+    link.cut();
+    const lost = { code: 1006, reason: '', wasClean: false, willRetry: false };
+    expect([old.cause, reasons[1], states.at(-1)]).toEqual([{ how: 'lost', reason: lost }, lost, 'closed 1006']);
+    await time.advance(60_000);
+    expect(network.dials).toHaveLength(2);
+  });
+
   it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
     const network = holding();
     const { peer, states } = reconnecting(network);
