@@ -147,6 +147,7 @@ describe('the hello of a dialer', () => {
         cause: expect.objectContaining({ code: 'REMOTE', streamId: 1 }),
       }),
     });
+    expect(logs.warnings).toEqual([]);
   });
 
   it('that was refused is said again by the reconnect helper, within its budget', async () => {

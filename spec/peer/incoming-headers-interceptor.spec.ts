@@ -114,6 +114,15 @@ describe('an incoming-headers interceptor', () => {
     expect(logs.errors).toEqual([]);
   });
 
+  it.each([undefined, null, 'a text', { then: 'no function' }])('that returns %p is ignored, and nothing is logged', async (result) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.interceptIncomingHeaders((() => result) as () => undefined);
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request('p');
+    await time.advance();
+    expect([await answer, logs.warnings, logs.errors]).toEqual(['p', [], []]);
+  });
+
   it.each<[string, IncomingHeadersInterceptor]>([
     ['resets', (_, stream) => stream.reset(300, 'not today')],
     ['closes the peer of', (_, stream) => void stream.peer.close()],
