@@ -196,6 +196,17 @@ describe('streams$', () => {
     expect(logs.errors).toEqual(['rxmux: a subscriber of streams$ failed']);
   });
 
+  it('hides a stream from the handler whose subscriber closes the peer: it was REFUSED, and nothing may be done on it', async () => {
+    const { dialer, acceptor } = createPair();
+    const handler = jest.fn<StreamHandler>();
+    acceptor.onStream(handler);
+    acceptor.streams$.subscribe(() => void acceptor.close({ drainMs: 1_000 }));
+    const answer = dialer.request().catch((error: unknown) => error);
+    await time.advance();
+    expect(await answer).toMatchObject({ code: 'REFUSED', retriable: true });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   it('counts a taken stream as dispatched: a goaway names it', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
