@@ -206,6 +206,21 @@ describe('a reply-headers interceptor', () => {
     expect(interceptor).not.toHaveBeenCalled();
   });
 
+  it.each(FIRST)('is not run by %s on a stream that is over', async (_call, send) => {
+    const { dialer, acceptor } = createPair();
+    const interceptor = jest.fn<ReplyHeadersInterceptor>();
+    acceptor.interceptReplyHeaders(interceptor);
+    acceptor.onStream(async (_, stream) => {
+      await stream.closed;
+      void Promise.resolve(send(stream)).catch(() => undefined);
+    });
+    const stream = dialer.open();
+    await time.advance();
+    stream.reset();
+    await time.advance();
+    expect([interceptor.mock.calls, logs.warnings, logs.errors]).toEqual([[], [], []]);
+  });
+
   it('is not run for a value that cannot be sent', async () => {
     const { dialer, acceptor } = createPair();
     const interceptor = jest.fn<ReplyHeadersInterceptor>();
