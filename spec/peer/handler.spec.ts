@@ -30,6 +30,20 @@ describe('a handler', () => {
     expect(tellingOfResults()).toEqual([]);
   });
 
+  it('that settles before its answer has left resets nothing after it, where nothing more is uploaded', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    const phases: unknown[] = [];
+    acceptor.onStream((_, stream) => {
+      void stream.send('x'.repeat(1_000_000));
+      void Promise.resolve().then(() => phases.push(stream.phase));
+    });
+    const answer = dialer.request('p');
+    await time.advance();
+    expect([await answer, phases]).toEqual(['x'.repeat(1_000_000), ['halfClosedRemote']]);
+    expect(sent.slice(-1)).toEqual([{ type: 'data', stream: 1, end: true }]);
+  });
+
   it.each<[string, StreamHandler, string]>([
     ['an Observable', () => NEVER, 'an Observable'],
     ['a value', () => 144, 'a value (number)'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastValueFrom, Subject, timer } from 'rxjs';
+import { firstValueFrom, lastValueFrom, Subject, timer } from 'rxjs';
 import { Peer } from '../../src/index.js';
 import type { ConnectOptions, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
@@ -194,6 +194,24 @@ describe('a goaway', () => {
     expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
     await time.advance(3_000);
     expect(peer.status.state).toBe('closed');
+  });
+
+  it('without the reconnect helper refuses at once what has not left', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network, { reconnect: false });
+    await time.advance();
+    const { link } = network.last;
+    link.stall('acceptor');
+    void peer.open('sent').send('x'.repeat(2_000_000));
+    await time.advance();
+    const waiting = peer.open('waiting');
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance();
+    expect([waiting.phase, await settled(firstValueFrom(waiting))]).toEqual([
+      'closed',
+      { error: expect.objectContaining({ code: 'REFUSED', retriable: true }) },
+    ]);
+    void peer.close();
   });
 
   it('during the hello has the replacement dialed after it', async () => {

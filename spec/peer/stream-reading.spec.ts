@@ -117,6 +117,20 @@ describe('a stream of this side, as an Observable', () => {
     expect(read(stream)).toEqual(['complete']);
   });
 
+  it('completes for whoever comes after the end of the remote, whatever has become of this side', async () => {
+    const { dialer, acceptor, link } = createPair();
+    acceptor.streams$.subscribe((remote) => {
+      remote.subscribe({ error: () => undefined });
+      void remote.reply(1);
+    });
+    const stream = dialer.open('p');
+    await time.advance();
+    const early = read(stream);
+    link.cut();
+    await time.advance();
+    expect([stream.cause, early, read(stream)]).toMatchObject([{ how: 'lost' }, [1, 'complete'], ['complete']]);
+  });
+
   it('is reset with CANCEL when the last subscriber leaves, and not before', async () => {
     const { stream, sent } = opened(sends());
     const subscriptions = [stream.subscribe(), stream.subscribe()];
