@@ -125,11 +125,6 @@ describe('a handler that throws an error with a reset code', () => {
       Object.assign(new Error('x'), { code: 'RESET', retriable: false, resetCode: 1.5, reason: 'r', payload: 'p' }),
       { code: 16, payload: { name: 'Error', message: 'x' }, reason: 'x' },
     ],
-    [
-      'plain Error with a code, and a reason that is its own affair',
-      Object.assign(new Error('x'), { resetCode: 400, reason: 'r', payload: 'p' }),
-      { code: 400, payload: { name: 'Error', message: 'x' }, reason: 'x' },
-    ],
     ['ResetError whose payload cannot be sent', new ResetError(300, 'quota', () => 1), { code: 300, reason: 'quota' }],
   ])('sends a %s as that reset', async (_what, thrown, reset) => {
     const { sent } = await answered(throwing(thrown));
