@@ -25,6 +25,12 @@ const sendsAndEnds =
   (_, stream) =>
     stream.sendAll(values);
 
+/** Its answer is over, and the upload goes on. */
+const repliesAndReads = (stream: Stream): void => {
+  void stream.reply(1);
+  stream.subscribe({ error: () => undefined });
+};
+
 function opened(handler: StreamHandler, dialerOptions: PeerOptions = {}) {
   const pair = createPair({ dialer: dialerOptions });
   pair.acceptor.onStream(handler);
@@ -119,10 +125,7 @@ describe('a stream of this side, as an Observable', () => {
 
   it('completes for whoever comes after the end of the remote, whatever has become of this side', async () => {
     const { dialer, acceptor, link } = createPair();
-    acceptor.streams$.subscribe((remote) => {
-      remote.subscribe({ error: () => undefined });
-      void remote.reply(1);
-    });
+    acceptor.streams$.subscribe(repliesAndReads);
     const stream = dialer.open('p');
     await time.advance();
     const early = read(stream);
