@@ -144,8 +144,8 @@ async function serveNumbers(directory) {
   return { url: `ws://127.0.0.1:${(await server.listening).port}`, close: () => server.close() };
 }
 
-/** Starts `vite dev` or `vite preview` and gives its address once it has told it. */
-async function startVite(directory, command) {
+/** Starts `vite dev` or `vite preview`: the promise of its address, and what stops it. */
+function startVite(directory, command) {
   const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', command, '--port', '0', '--host', '127.0.0.1'], {
     cwd: directory,
     env: { ...process.env, NO_COLOR: '1' },
@@ -166,14 +166,14 @@ async function startVite(directory, command) {
     vite.kill();
     await once(vite, 'exit');
   };
-  return { address: await address, stop };
+  return { address, stop };
 }
 
 async function checkPage(browser, directory, command, server) {
-  const vite = await startVite(directory, command);
   const page = await browser.newPage();
+  const vite = startVite(directory, command);
   try {
-    await page.goto(`${vite.address}?server=${encodeURIComponent(server.url)}`);
+    await page.goto(`${await vite.address}?server=${encodeURIComponent(server.url)}`);
     const shown = await page.textContent('output');
     assert.equal(shown, '{"codec":"msgpack","codecs":["json","msgpack"],"overSocket":42,"inMemory":"hello pair"}');
     check(`vite ${command}: VITE_MUX_CODEC chooses the codec`, true);
