@@ -4,14 +4,14 @@ import { Peer } from '../../src/index.js';
 import type { ConnectOptions, Stream } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
 import { Dialer } from '../../src/peer/dialer.js';
-import type { Hello } from '../../src/peer/hello.js';
+import type { DialContext, Hello } from '../../src/peer/hello.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
 import { progressOf, settled } from '../support/peer-outcome.js';
-import { SOON, echo, echoing, holding, later, reconnecting, spell, watched, welcome } from '../support/peer-dialing.js';
+import { ADDRESS, SOON, dialing, echo, echoing, holding, later, reconnecting, spell, watched, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -141,6 +141,42 @@ describe('a goaway', () => {
     await time.advance(8_000);
     expect(states.slice(4)).toEqual(['open 1']);
     void peer.close();
+  });
+
+  it('goes on draining where the replacement is lost before its hello was answered', async () => {
+    let greeted = 0;
+    const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
+    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_400);
+    expect(network.dials).toHaveLength(2);
+    network.last.link.cut();
+    expect(states).toEqual(['connecting 1', 'open 0', 'draining by remote']);
+    void peer.close();
+    await time.advance(70_000);
+  });
+
+  it('has the old socket, which drains, count as stable no more: the failures of its replacements add up', async () => {
+    const network = holding();
+    const attempts: number[] = [];
+    const url = ({ attempt }: DialContext): string => {
+      attempts.push(attempt);
+      return ADDRESS;
+    };
+    const peer = dialing(network, { reconnect: { ...SOON, stableMs: 5_000 }, connectTimeoutMs: 3_000 }, url);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    network.answer = 'silence';
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(8_000);
+    expect(attempts).toEqual([1, 1, 2, 3]);
+    void peer.close();
+    await time.advance(70_000);
   });
 
   it('fails calls that wait for the replacement when the peer is closed, without waiting for the drain', async () => {
