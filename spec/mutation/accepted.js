@@ -79,6 +79,7 @@ export const ACCEPTED = [
     ].map((code) => ({ code, why: 'what is no object equals none a step further on either' })),
     { code: '[b]', mutant: '[]', why: 'only faster: a shared part is walked twice, then never again' },
     { code: 'at < a.length', mutant: 'at <= a.length', why: 'behind the last element both have nothing' },
+    { code: '{ return false; }', mutant: '{}', why: 'nothing is as false as false' },
   ]),
   ...of('src/wire/outgoing.ts', [
     { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only faster: its encode is found first' },
