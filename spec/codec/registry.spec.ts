@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { clearCodecs, getCodec, registerCodec, registeredCodecs } from '../../src/codec/registry.js';
+import type { Codec } from '../../src/wire/codec.js';
 import { CodecError, CodecNotRegistered } from '../../src/wire/errors.js';
 
 afterEach(clearCodecs);
@@ -21,6 +22,21 @@ describe('codec registry', () => {
     registerCodec('', codec);
     registerCodec('constructor', codec);
     expect([getCodec(''), getCodec('constructor')]).toEqual([codec, codec]);
+  });
+
+  it.each([
+    ['a class', JsonCodec, 'codec: expected a codec, such as new JsonCodec(), got'],
+    ['nothing', undefined, 'codec: expected a codec, such as new JsonCodec(), got'],
+    ['a codec without a name', Object.assign(new JsonCodec(), { name: undefined }), 'got one without a name'],
+  ])('refuses %s where it is registered, and keeps what was there', (_what, given, message) => {
+    const codec = new JsonCodec();
+    registerCodec('json', codec);
+    const register = (): void => {
+      registerCodec('json', given as unknown as Codec);
+    };
+    expect(register).toThrow(TypeError);
+    expect(register).toThrow(message);
+    expect(getCodec('json')).toBe(codec);
   });
 
   it('replaces a registration silently', () => {

@@ -1,3 +1,4 @@
+import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { CodecNotRegistered } from '../wire/errors.js';
 
@@ -7,6 +8,8 @@ const codecs = new Map<string, Codec>();
  * Registers a codec for the whole process, under a name that `settings.codec` or a lookup may ask for. The instance itself
  * is kept; a name that is taken is replaced silently.
  *
+ * @throws TypeError for what is no codec, such as a class instead of its instance
+ *
  * @example
  * ```ts
  * registerCodec('msgpack', new MsgpackCodec());
@@ -14,7 +17,7 @@ const codecs = new Map<string, Codec>();
  * ```
  */
 export function registerCodec(name: string, codec: Codec): void {
-  codecs.set(name, codec);
+  codecs.set(name, checkedCodec(codec));
 }
 
 /**
