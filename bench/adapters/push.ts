@@ -6,6 +6,8 @@ const MOST_BUFFERED = 256 * 1024;
 /** Emits the way a server does that is not pulled: 64 items a turn, and none while the socket holds more than 256 KiB. */
 export function pushItems(items: Iterable<unknown>, socket: Socket, send: (item: unknown) => void, end: () => void): void {
   const iterator = items[Symbol.iterator]();
+  // Each stream of a connection waits for itself, and Node warns of more than ten.
+  socket.setMaxListeners(0);
   const turn = (): void => {
     for (let n = 0; n < PER_TURN; n++) {
       const { done, value } = iterator.next() as IteratorResult<unknown, undefined>;
