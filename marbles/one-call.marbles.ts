@@ -1,0 +1,154 @@
+import { describe, it } from '@jest/globals';
+import {
+  asyncScheduler,
+  auditTime,
+  bufferTime,
+  catchError,
+  debounceTime,
+  delay,
+  dematerialize,
+  EMPTY,
+  map,
+  materialize,
+  observeOn,
+  repeat,
+  retry,
+  take,
+  takeUntil,
+  timeout,
+  timer,
+} from 'rxjs';
+import { composed } from './support/composed.js';
+import type { Composition } from './support/composed.js';
+
+describe('a call in', () => {
+  it.each<Composition>([
+    {
+      composed: 'repeat is opened again at each end',
+      of: (call) => call('a').pipe(repeat(2)),
+      answers: { a: '----x-|' },
+      subs: { a: ['   ^-----!', '   ------^-----!'] },
+      expected: ' ----x-----x-|',
+      onWire: '   o---D-(Eo)D-E',
+    },
+    {
+      composed: 'repeat with a delay is not open in between',
+      of: (call) => call('a').pipe(repeat({ count: 2, delay: 3 })),
+      answers: { a: '-x|' },
+      subs: { a: ['   ^-!', '   -----^-!'] },
+      expected: ' -x----x|',
+      onWire: '   oDE--oDE',
+    },
+    {
+      composed: 'retry is opened again after a failure',
+      of: (call) =>
+        call('a').pipe(
+          retry({ count: 1, delay: 2 }),
+          catchError(() => EMPTY),
+        ),
+      answers: { a: '-x-#' },
+      subs: { a: ['   ^--!', '   -----^--!'] },
+      expected: ' -x----x-|',
+      onWire: '   oD-F-oD-F',
+    },
+    {
+      composed: 'catchError that gives it again is opened again',
+      of: (call) =>
+        call('a').pipe(
+          catchError((_, caught) => caught),
+          take(2),
+        ),
+      answers: { a: '-----x#' },
+      subs: { a: ['   ^-----!', '   ------^----!'] },
+      expected: ' -----x-----(x|)',
+      onWire: '   o----D(Fo)-(Dr)',
+    },
+    {
+      composed: 'timeout is cancelled when nothing comes in time',
+      of: (call) =>
+        call('a').pipe(
+          timeout({ each: 3 }),
+          catchError(() => EMPTY),
+        ),
+      answers: { a: '-x-------y' },
+      subs: { a: '   ^---!' },
+      expected: ' -x--|',
+      onWire: '   oD--r',
+    },
+    {
+      composed: 'takeUntil is cancelled by its notifier',
+      of: (call) => call('a').pipe(takeUntil(timer(4))),
+      answers: { a: '-x-y-z' },
+      subs: { a: '   ^---!' },
+      expected: ' -x-y|',
+      onWire: '   oD-Dr',
+    },
+    {
+      composed: 'take is cancelled with its last value',
+      of: (call) => call('a').pipe(take(2)),
+      answers: { a: '-x-y-z' },
+      subs: { a: '   ^--!' },
+      expected: ' -x-(y|)',
+      onWire: '   oD-(Dr)',
+    },
+    {
+      composed: 'delay has ended on the wire before it ends here',
+      of: (call) => call('a').pipe(delay(3)),
+      answers: { a: '-x-y|' },
+      subs: { a: '   ^---!' },
+      expected: ' ----x-(y|)',
+      onWire: '   oD-DE',
+    },
+    {
+      composed: 'observeOn another scheduler is cancelled at once all the same',
+      of: (call) => call('a').pipe(observeOn(asyncScheduler, 2)),
+      answers: { a: '-x-y-z-' },
+      subs: { a: '   ^---!' },
+      expected: ' ---x',
+      onWire: '   oD-Dr',
+      unsub: '   ----!',
+    },
+    {
+      composed: 'bufferTime is given in bundles, the last with its end',
+      of: (call) =>
+        call('a').pipe(
+          bufferTime(4),
+          map((values) => values.join('')),
+        ),
+      answers: { a: '-x-y-z|' },
+      subs: { a: '   ^-----!' },
+      expected: ' ----p-(q|)',
+      onWire: '   oD-D-DE',
+      values: { p: 'xy', q: 'z' },
+    },
+    {
+      composed: 'auditTime is thinned out here, and not on the wire',
+      of: (call) => call('a').pipe(auditTime(3)),
+      answers: { a: '-xy---z---|' },
+      subs: { a: '   ^---------!' },
+      expected: ' ----y----z|',
+      onWire: '   oDD---D---E',
+    },
+    {
+      composed: 'debounceTime gives its last value with its end',
+      of: (call) => call('a').pipe(debounceTime(3)),
+      answers: { a: '-xy----z|' },
+      subs: { a: '   ^-------!' },
+      expected: ' -----y--(z|)',
+      onWire: '   oDD----DE',
+    },
+    {
+      composed: 'materialize and back is as it was',
+      of: (call) =>
+        call('a').pipe(
+          materialize(),
+          dematerialize(),
+          catchError(() => EMPTY),
+        ),
+      answers: { a: '-x-#' },
+      subs: { a: '   ^--!' },
+      expected: ' -x-|',
+      onWire: '   oD-F',
+    },
+  ])('$composed', composed);
+});
