@@ -119,6 +119,20 @@ describe('an address that is a function', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
+  it('has one signal, which has aborted where it is asked for when all is over', async () => {
+    const contexts: DialContext[] = [];
+    const never: ConnectUrl = (context) => {
+      contexts.push(context);
+      return new Promise(() => undefined);
+    };
+    const [asked, unasked] = [dialing(echoing(), {}, never), dialing(echoing(), {}, never)];
+    const early = contexts[0]?.signal;
+    await Promise.all([asked.close(), unasked.close()]);
+    expect(early?.aborted).toBe(true);
+    expect(contexts[0]?.signal).toBe(early);
+    expect(contexts[1]?.signal.aborted).toBe(true);
+  });
+
   it('may close the peer: no socket is made then', async () => {
     const network = echoing();
     const peers: Peer[] = [];

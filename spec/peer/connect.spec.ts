@@ -169,9 +169,15 @@ describe('connect', () => {
     peer.onClose((reason) => reasons.push(reason));
     await time.advance();
     expect(await outcome).toEqual({
-      error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true, message: expect.stringContaining('HTTP 503') }),
+      error: expect.objectContaining({
+        code: 'CONNECT',
+        status: 503,
+        retriable: true,
+        message: expect.stringContaining('HTTP 503'),
+        reason: { code: 1006, reason: '', wasClean: false, willRetry: false },
+      }),
     });
-    expect(reasons).toEqual([expect.objectContaining({ code: 1006, wasClean: false, willRetry: false })]);
+    expect(reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
     expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', status: 503 } });
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT' });
     expect(await peer.closed).toEqual(reasons[0]);

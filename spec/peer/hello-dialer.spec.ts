@@ -190,11 +190,13 @@ describe('the hello of a dialer', () => {
       await firstValueFrom(timer(250));
       return {};
     };
-    const { peer } = greeted({ hello, helloTimeoutMs: 300 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
+    const { peer, sent } = greeted({ hello, helloTimeoutMs: 300 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
     const outcome = settled(peer.opened);
     await time.advance(299);
-    expect(peer.status.state).toBe('connecting');
-    await time.advance(2_001);
+    expect(sent.map((frame) => frame['type'])).toEqual(['open']);
+    await time.advance(1);
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset', 'goaway']);
+    await time.advance(2_000);
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED' }) });
     expect(time.now).toBe(2_300);
     expect(time.isOver()).toBe(true);

@@ -71,6 +71,97 @@ describe('a stream that waits for a connection', () => {
     },
   );
 
+  it.each([
+    [16 * KIB, false],
+    [16 * KIB + 1, true],
+  ])('that has sent nothing else is spared for up to 16 KiB: of %i bytes its send fails: %p', async (bytes, fails) => {
+    const network = holding();
+    network.answer = 'silence';
+    const peer = dialing(network, { limits: { maxQueuedBytes: 20 * KIB } });
+    const stream = peer.open('x'.repeat(20 * KIB));
+    const send = progressOf(stream.send('x'.repeat(bytes - '""'.length)));
+    await time.advance();
+    expect([stream.phase, send.error]).toEqual(
+      fails ? ['closed', expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true })] : ['idle', null],
+    );
+  });
+
+  it('says how much would wait where there is no room for it', () => {
+    const network = holding();
+    network.answer = 'silence';
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    peer.open('x'.repeat(498));
+    expect(() => peer.open('x'.repeat(500))).toThrow('1002 bytes waiting for a connection are over the limit of 1000 (maxQueuedBytes)');
+    // As much as the limit still waits.
+    peer.open('x'.repeat(498));
+  });
+
+  it('takes nothing more after its end', async () => {
+    const { peer, network } = unanswered();
+    const sent = framesOf(peer);
+    const ended = peer.open('p', { end: true });
+    const replied = peer.open('q');
+    void replied.reply('last');
+    const outcomes = await Promise.all([settled(ended.send('more')), settled(replied.send('more'))]);
+    const refused = { error: expect.objectContaining({ code: 'PROTOCOL', message: expect.stringContaining('after the end') }) };
+    expect(outcomes).toEqual([refused, refused]);
+    network.answer = 'accept';
+    await time.advance(10_100);
+    expect(sent).toEqual([
+      { type: 'open', stream: 1, payload: 'p', end: true },
+      { type: 'open', stream: 3, payload: 'q' },
+      { type: 'data', stream: 3, payload: 'last', end: true },
+    ]);
+  });
+
+  it('waits for the next connection where this one ends while another stream leaves', async () => {
+    const { peer, network } = unanswered();
+    const sent: unknown[] = [];
+    peer.frames$.subscribe(({ direction, frame, connection }) => {
+      if (direction !== 'tx' || frame.type !== 'open') return;
+      sent.push([connection, frame.payload]);
+      if (frame.payload === 'first') network.last.link.cut();
+    });
+    const first = settled(peer.open('first').closed);
+    const second = peer.open('second');
+    network.answer = 'accept';
+    await time.advance(10_100);
+    expect(await first).toMatchObject({ value: { how: 'lost' } });
+    expect([second.phase, sent]).toEqual([
+      'open',
+      [
+        [1, 'first'],
+        [2, 'second'],
+      ],
+    ]);
+  });
+
+  it('keeps those waiting who wait for room, where a socket ends that has taken nothing of it, and goes on with the next', async () => {
+    const network = holding();
+    const isFull = () => network.dials.length === 1;
+    const peer = connect(ADDRESS, {
+      keepalive: false,
+      reconnect: { minDelayMs: 10, maxDelayMs: 10 },
+      socket: (url, protocol) =>
+        Object.defineProperty(network.socket(url, protocol), 'bufferedAmount', { get: () => (isFull() ? 8 * 1024 * KIB : 0) }),
+    });
+    const sent = framesOf(peer);
+    await time.advance();
+    const stream = peer.open('p');
+    const sends = Array.from({ length: 6 }, () => progressOf(stream.send('x'.repeat(64 * KIB))));
+    await time.advance();
+    const settledThen = sends.map((send) => send.settled);
+    network.answer = 'silence';
+    network.last.link.cut();
+    await time.advance(100);
+    expect([settledThen, sends.map((send) => send.settled)]).toEqual([1, 2].map(() => [true, true, true, false, false, false]));
+    network.answer = 'accept';
+    await time.advance(10_100);
+    expect(sends).toEqual(sends.map(() => ({ settled: true, error: null })));
+    expect(sent.filter(({ type }) => type === 'open')).toEqual([{ type: 'open', stream: 1, payload: 'p' }]);
+    stream.reset();
+  });
+
   it('does not ask a pulled input for anything, and sends it once there is a connection', async () => {
     const { peer, network } = unanswered();
     const { pulled, iterator } = endless();

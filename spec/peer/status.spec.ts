@@ -67,6 +67,17 @@ it.each<[string, (peer: Peer) => unknown]>([
   expect(read(dialer)).toBe(read(dialer));
 });
 
+it('opens and closes for everybody who waits for it', async () => {
+  const status = new StatusTracker();
+  const opened = [status.opened, status.opened];
+  const { closed } = status;
+  status.set(OPEN);
+  await expect(Promise.all([...opened, status.opened])).resolves.toHaveLength(3);
+  status.set(CLOSED);
+  await expect(closed).resolves.toEqual(REASON);
+  await expect(status.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason: REASON });
+});
+
 it('status$ tells the last status to whoever comes when all is over, and completes', () => {
   const status = new StatusTracker();
   status.set(CLOSED);

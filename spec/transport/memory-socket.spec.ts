@@ -39,6 +39,19 @@ describe('a socket in memory', () => {
     expect(events).toEqual([{ type: 'error' }, LOST]);
   });
 
+  it('is closing at once where the line is cut in its open event, and then closed', async () => {
+    const link = new MemoryLink({ protocol: PROTOCOL });
+    const socket = new MemorySocket(link.ends.dialer, null);
+    const states: number[] = [];
+    socket.addEventListener('open', () => {
+      link.cut();
+      states.push(socket.readyState);
+    });
+    socket.addEventListener('close', () => states.push(socket.readyState));
+    await time.advance();
+    expect(states).toEqual([2, 3]);
+  });
+
   it('sends while it is open, and neither before nor after that', async () => {
     const { socket, carried, other } = dialed();
     other.messages$.subscribe();

@@ -35,7 +35,8 @@ export class MemorySocket implements SocketLike {
   }
 
   get readyState(): number {
-    return this.#readyState;
+    // Its end may have been cut within the `open` event, before it is listened to.
+    return this.#readyState === ReadyState.OPEN && !this.end.writable ? ReadyState.CLOSING : this.#readyState;
   }
 
   get protocol(): string {
