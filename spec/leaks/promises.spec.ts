@@ -16,6 +16,8 @@ collectLogs();
 interface Way {
   readonly what: string;
   readonly call: (scene: Scene) => Promise<unknown>;
+  /** What lets the call end that its own end does not. */
+  readonly afterwards?: (scene: Scene) => void;
 }
 
 const opened = ({ asking, abort }: Scene, end = true): Stream => asking.open('p', { end, signal: abort.signal, timeoutMs: 20_000 });
@@ -48,6 +50,18 @@ const WAYS: readonly Way[] = [
       await stream.send('x'.repeat(300_000));
       await stream.end();
     },
+  },
+  {
+    what: 'a send that waits for room',
+    async call(scene) {
+      const stream = opened(scene, false);
+      stream.subscribe({ error: () => undefined });
+      await scene.asking.ping();
+      scene.link().stall('acceptor');
+      await Promise.all(Array.from({ length: 40 }, () => stream.send('x'.repeat(64 * 1024))));
+      await stream.end();
+    },
+    afterwards: ({ link }) => link().resume('acceptor'),
   },
   {
     what: 'sendAll',
@@ -92,7 +106,7 @@ const ENDINGS: readonly Ending[] = [
   { how: 'has the other peer closed', connection: true, end: ({ asked }) => void asked().close() },
 ];
 
-describe.each(WAYS)('$what', ({ call }) => {
+describe.each(WAYS)('$what', ({ call, afterwards }) => {
   it.each(ENDINGS)('holds nothing on either side when it $how', async ({ end, connection }) => {
     const empty = counts.held();
     const scene = joined(counts);
@@ -102,6 +116,8 @@ describe.each(WAYS)('$what', ({ call }) => {
     await time.advance();
     expect(surplus(before, counts.held())).toHaveProperty('streams');
     end(scene);
+    await time.advance();
+    afterwards?.(scene);
     await time.advance(connection === true ? 0 : LONGEST_WATCH_MS);
     await outcome;
     expect(surplus(before, counts.held())).toEqual({});
