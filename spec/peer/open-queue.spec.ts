@@ -136,6 +136,19 @@ describe('a stream that waits for a connection', () => {
     ]);
   });
 
+  it('does not leave where the peer is closed while another one leaves', async () => {
+    const { peer, network } = unanswered();
+    const sent = framesOf(peer);
+    peer.onFrame((direction, { payload }) => {
+      if (direction === 'tx' && payload === 'first') void peer.close();
+    });
+    const outcomes = [settled(peer.request('first')), settled(peer.request('second'))];
+    network.answer = 'accept';
+    await time.advance(10_100);
+    expect(sent.filter(({ type }) => type === 'open')).toEqual([{ type: 'open', stream: 1, payload: 'first', end: true }]);
+    expect(await Promise.all(outcomes)).toMatchObject([{ error: { code: 'CANCELLED' } }, { error: { retriable: true } }]);
+  });
+
   it('keeps those waiting who wait for room, where a socket ends that has taken nothing of it, and goes on with the next', async () => {
     const network = holding();
     const isFull = () => network.dials.length === 1;
