@@ -56,8 +56,9 @@ describe('an address that is a function', () => {
     const network = echoing();
     const peer = dialing(network, {}, url);
     await time.advance();
-    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message: 'no token', cause: thrown });
-    expect(await peer.closed).toEqual({ code: 1006, reason: 'no token', wasClean: false, willRetry: false });
+    const reason = { code: 1006, reason: 'no token', wasClean: false, willRetry: false };
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message: 'no token', reason, cause: thrown });
+    expect(await peer.closed).toEqual(reason);
     expect(network.dials).toEqual([]);
   });
 

@@ -230,7 +230,7 @@ describe('connect', () => {
     expect(await outcome).toEqual({
       error: expect.objectContaining({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: 'mux.v1.msgpack', retriable: false }),
     });
-    expect(await peer.closed).toMatchObject({ code: 1008, willRetry: false });
+    expect(await peer.closed).toMatchObject({ code: 1008, wasClean: false, willRetry: false });
     expect(await closed).toEqual({ value: expect.objectContaining({ code: 1008, wasClean: true }) });
     expect(network.dials).toHaveLength(1);
     expect(time.isOver()).toBe(true);

@@ -181,6 +181,35 @@ describe('a peer that is still to be given its socket', () => {
     return { source, peer, line: new MemoryLink({ protocol: 'mux.v1.json' }) };
   }
 
+  it('does not open it before it is served', async () => {
+    const core = new PeerCore(resolveOptions({ keepalive: false }, false));
+    const source = new GivenSocket(core);
+    const peer = new Peer(core, source);
+    source.give(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor);
+    await time.advance(1_000);
+    const before = peer.status.state;
+    void peer.serve();
+    await time.advance();
+    expect([before, peer.status.state]).toEqual(['connecting', 'open']);
+  });
+
+  it('takes one without a subprotocol', async () => {
+    const { source, peer } = promised();
+    source.give(new MemoryLink({ protocol: '' }).ends.acceptor);
+    await time.advance();
+    expect(peer.status.state).toBe('open');
+  });
+
+  it('tells nothing more where none comes and it is closed already', async () => {
+    const { source, peer } = promised();
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    await peer.close();
+    source.fail(new ConnectError('HTTP 401', { status: 401 }));
+    await time.advance();
+    expect([reasons, peer.status]).toEqual([[], expect.objectContaining({ error: null })]);
+  });
+
   it('ends a socket that comes when it is closed already', async () => {
     const { source, peer, line } = promised();
     void peer.close();

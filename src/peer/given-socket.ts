@@ -75,7 +75,6 @@ export class GivenSocket implements SocketSource {
   }
 
   stop(): void {
-    if (this.#adopted) return;
     // A socket that is open already is closed in good order.
     this.start();
     if (this.#adopted) return;
