@@ -144,6 +144,11 @@ export class Calls {
         if (!isFed) decline(input);
       });
       const stream = this.open(value, 'continue', options);
+      if (subscriber.closed) {
+        // By an interceptor or by `onOpen`: nothing of rxjs looks at the stream any more.
+        stream.discard();
+        return undefined;
+      }
       const fed$ = defer(() => {
         isFed = true;
         return feed(stream, input, { overflow });

@@ -1,9 +1,10 @@
-import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap } from 'rxjs';
-import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
+import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Observable } from 'rxjs';
+import type { ObservableInput, OperatorFunction } from 'rxjs';
 import { isPromise } from '../../wire/cross-realm.js';
 import { failAnswer, stopUpload } from '../run-handler.js';
 import { feed } from '../feed.js';
 import type { FeedOptions } from '../feed.js';
+import { decline } from '../input.js';
 import { checkOverflow } from '../overflow.js';
 import type { Overflow } from '../overflow.js';
 import { Stream } from '../stream.js';
@@ -33,14 +34,17 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
 ): OperatorFunction<Stream, never> {
   const { overflow = 'buffer' } = options;
   checkOverflow(overflow);
-  return mergeMap((stream) => answer(stream, project as Project, overflow));
+  return (source) =>
+    new Observable((subscriber) =>
+      source.pipe(mergeMap((stream) => answer(stream, project as Project, overflow, subscriber))).subscribe(subscriber),
+    );
 }
 
 type Answer<Out> = ObservableInput<Out> | PromiseLike<void> | void;
 
 type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | void;
 
-function answer(stream: Stream, project: Project, overflow: Overflow): Observable<never> {
+function answer(stream: Stream, project: Project, overflow: Overflow, answering: { readonly closed: boolean }): Observable<never> {
   const streamCore = Stream.streamCore(stream);
   // Its opener has been told how it ended, and may count on nothing being done after that.
   if (streamCore.cause !== null) return EMPTY;
@@ -53,6 +57,12 @@ function answer(stream: Stream, project: Project, overflow: Overflow): Observabl
     if (input === undefined) {
       settle();
       return EMPTY;
+    }
+    if (answering.closed) {
+      // By `project`: the work has begun, so the stream may not be refused.
+      streamCore.markTaken();
+      streamCore.discard();
+      decline(input);
     }
     const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
     const stopped$ = defer(() => {
