@@ -117,7 +117,8 @@ describe('a hook operator whose peers have all come', () => {
     await time.advance();
     const before = held();
     of(dialer).pipe(operator).subscribe();
-    expect(surplus(before, held())).toMatchObject({ hooks: 1 });
+    // The hook, and what waits for the end of its peer.
+    expect(surplus(before, held())).toMatchObject({ hooks: 2 });
     void dialer.close();
     await time.advance();
     expect(surplus(empty, held())).toEqual({});

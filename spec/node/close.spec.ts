@@ -93,6 +93,21 @@ describe('closing a server', () => {
     expect(await refuses(port)).toBe(true);
   });
 
+  it('is not held up by a teardown that throws, which is logged', async () => {
+    const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const server = await listens();
+    const port = portOf(server);
+    const completed: string[] = [];
+    server.peers$.subscribe().add(() => {
+      throw new Error('a teardown');
+    });
+    server.refusals$.subscribe({ complete: () => completed.push('refusals$') });
+    await server.close();
+    expect(completed).toEqual(['refusals$']);
+    expect(logged.mock.calls.map(([message]) => message)).toEqual(['rxmux: a subscriber of a server failed']);
+    expect(await refuses(port)).toBe(true);
+  });
+
   it('gives the same promise each time, also after the end', async () => {
     const server = await listens();
     const first = server.close({ drainMs: HOUR });

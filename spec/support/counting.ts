@@ -11,7 +11,7 @@ import type { PeerTime } from './peer-time.js';
 export interface Held {
   /** Subscriptions of anything to anything that are not closed. */
   readonly subscriptions: number;
-  /** Callbacks in hook lists: hooks, subscribers of `streams$`, and those that wait for the end of a stream. */
+  /** Callbacks in hook lists: hooks, subscribers of a peer and of its streams, and those that wait for the end of a stream. */
   readonly hooks: number;
   /** Timers of rxjs, and turns that are still to come. */
   readonly timers: number;

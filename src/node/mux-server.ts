@@ -45,9 +45,9 @@ export type ServeOptions = ServeBase &
 export interface MuxServer {
   /** The peers that are connected now. */
   readonly peers: ReadonlySet<Peer>;
-  /** Each peer as it connects, a turn before it begins to read; completes when the server has closed. */
+  /** Each peer as it connects, a turn before it begins to read; those before are in {@link peers}. Completes when the server has closed. */
   readonly peers$: Observable<Peer>;
-  /** Each upgrade request that was refused. */
+  /** Each upgrade request that is refused, as it is; completes with {@link peers$}. */
   readonly refusals$: Observable<Refusal>;
   /** Resolves with the address once the server listens; rejects when it cannot. */
   readonly listening: Promise<AddressInfo | string>;

@@ -1,7 +1,6 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import { disclaim, retrySafely } from './operators/retry-when-safe.js';
 import type { Retry } from './operators/retry-when-safe.js';
-import { CancelledError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -10,10 +9,10 @@ import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
-import type { Reader } from './inbox.js';
 import type { PeerCore } from './peer-core.js';
 import { decline, isOneShot } from './input.js';
 import type { Input } from './input.js';
+import { readOne } from './one-answer.js';
 import { OpenObservable } from './open-observable.js';
 import { openFrame } from './sendable.js';
 import { isOver } from './status.js';
@@ -117,7 +116,10 @@ export class Calls {
         (answer) => {
           settled = true;
           subscriber.next(answer);
-          subscriber.complete();
+          // A teardown that throws would leave the stream without its end.
+          guard('a subscriber of a stream', () => {
+            subscriber.complete();
+          });
         },
         (error) => {
           settled = true;
@@ -227,37 +229,4 @@ function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
   if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
     throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
   return signal;
-}
-
-/** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */
-export function readOne(stream: StreamCore, answered: (value: unknown) => void, failed: (error: unknown) => void): void {
-  stream.readBy(new OneAnswer(stream, answered, failed));
-}
-
-class OneAnswer implements Reader<unknown> {
-  #answered = false;
-
-  constructor(
-    private readonly stream: StreamCore,
-    private readonly answered: (value: unknown) => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
-
-  next(value: unknown): void {
-    if (this.#answered) {
-      const text = 'one answer was expected';
-      this.stream.cancel(text, new CancelledError(text, { streamId: this.stream.line.id }));
-      return;
-    }
-    this.#answered = true;
-    this.answered(value);
-  }
-
-  error(error: unknown): void {
-    if (!this.#answered) this.failed(error);
-  }
-
-  complete(): void {
-    if (!this.#answered) this.next(null);
-  }
 }

@@ -4,7 +4,7 @@ import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Attempt } from './attempt.js';
-import { readOne } from './calls.js';
+import { readOne } from './one-answer.js';
 import { withTimeout, callPerDial } from './dial.js';
 import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';

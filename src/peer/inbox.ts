@@ -1,6 +1,6 @@
-import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import type { StreamLine } from '../session/stream-line.js';
+import { HookList } from './hooks.js';
 import { chargeOf } from '../wire/held-bytes.js';
 import { deliverEnd } from './stream-end.js';
 import type { End } from './stream-end.js';
@@ -31,14 +31,14 @@ export interface InboxStream<T> {
 
 /**
  * The received payloads of one stream. Until somebody reads they wait, counted in bytes; the first reader gets them, and
- * readers that come later share what is left. The Subject is made when somebody subscribes.
+ * readers that come later share what is left. Not a Subject: there a teardown that throws would hide the end from others.
  */
 export class Inbox<T> {
-  /** Made when something has to wait; `null` again when nothing does, as while the Subject is observed or the stream has its reader. */
+  /** Made when something has to wait; `null` again when nothing does, as while somebody subscribes or the stream has its reader. */
   #unread: UnreadQueue<T> | null = null;
-  #subject: Subject<T> | null = null;
-  /** Those that are being handed what waits are not with the Subject yet. */
-  #subscribers = 0;
+  readonly #subscribers = new HookList<Subscriber<T>>();
+  /** Those that are being handed what waits are not in the list yet. */
+  #reading = 0;
   #readersLeft = false;
   /** Whether payloads were dropped after the last reader had left. */
   #dropped = false;
@@ -47,7 +47,7 @@ export class Inbox<T> {
   constructor(private readonly stream: InboxStream<T>) {}
 
   get hasSubscriber(): boolean {
-    return this.#subscribers > 0;
+    return this.#reading > 0;
   }
 
   /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
@@ -60,20 +60,20 @@ export class Inbox<T> {
       this.#dropped = true;
       return;
     }
-    const shared = this.#subject?.observed === true;
+    const subscribers = this.#subscribers;
     const { reader } = this.stream;
+    const kept = reader === null && subscribers.empty;
     reader?.next(value);
-    if (shared) this.#subject?.next(value);
-    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
+    for (const subscriber of subscribers) subscriber.next(value);
+    if (kept) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
   }
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
   finish(end: End): void {
     const { reader } = this.stream;
     if (reader !== null) deliverEnd(reader, end);
-    // A Subject without observers is dropped untold: later subscribers get `stream.end` from `subscribe()`.
-    if (this.#subject?.observed === true) deliverEnd(this.#subject, end);
-    this.#subject = null;
+    // Whoever comes later, and whoever is still being handed what waits, gets `stream.end` from `subscribe()`.
+    for (const subscriber of this.#subscribers) deliverEnd(subscriber, end);
   }
 
   subscribe(subscriber: Subscriber<T>): TeardownLogic {
@@ -81,12 +81,13 @@ export class Inbox<T> {
     this.#readersLeft = false;
     if (this.#dropped) this.stream.missed();
     this.#dropped = false;
-    this.#subscribers++;
+    this.#reading++;
     this.#drainTo(subscriber);
     if (this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
-    if (!subscriber.closed) (this.#subject ??= new Subject()).subscribe(subscriber);
+    const remove = subscriber.closed ? null : this.#subscribers.add(subscriber);
     return () => {
-      this.#subscribers--;
+      remove?.();
+      this.#reading--;
       this.checkLeft();
     };
   }

@@ -64,7 +64,10 @@ export class IncomingStreams {
   /** The peer has ended. */
   complete(): void {
     this.#helloAcceptor?.stop();
-    for (const subscriber of this.#subscribers) subscriber.complete();
+    for (const subscriber of this.#subscribers)
+      guard('a subscriber of streams$', () => {
+        subscriber.complete();
+      });
   }
 
   #offer(live: LiveStream, stream: StreamCore): void {

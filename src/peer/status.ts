@@ -1,8 +1,10 @@
-import { ReplaySubject } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionLostError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
+import { guard } from './guard.js';
+import { HookList } from './hooks.js';
 
 /** Where a peer's connection is. Attempts count from 1 since the last stable socket; delays are ms. */
 export type PeerStatus =
@@ -55,7 +57,8 @@ export function isOver(status: PeerStatus): boolean {
 /** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
 export class StatusTracker {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
-  #statuses: ReplaySubject<PeerStatus> | null = null;
+  #told: PeerStatus = this.#now;
+  readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
   #status$: Observable<PeerStatus> | null = null;
   #complete = false;
   /** What is still to be told, while somebody is being told; a subscriber may change the status. */
@@ -70,12 +73,12 @@ export class StatusTracker {
   }
 
   get status$(): Observable<PeerStatus> {
-    if (this.#statuses === null) {
-      this.#statuses = new ReplaySubject(1);
-      this.#statuses.next(this.#now);
-      if (this.#complete) this.#statuses.complete();
-    }
-    return (this.#status$ ??= this.#statuses.asObservable());
+    return (this.#status$ ??= new Observable((subscriber) => {
+      // In this order: it may change the status as it is told, and has to be told of that.
+      subscriber.add(this.#subscribers.add(subscriber));
+      subscriber.next(this.#told);
+      if (this.#complete && this.#untold === null) subscriber.complete();
+    }));
   }
 
   /** Resolves once the connection is open; rejects when the peer ends first. */
@@ -103,21 +106,33 @@ export class StatusTracker {
     this.#now = status;
     this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
     if (this.#untold !== null) this.#untold.push(status);
-    else if (this.#statuses !== null) this.#tell(status, this.#statuses);
+    else if (this.#subscribers.empty) this.#told = status;
+    else this.#tell(status);
   }
 
   /** Nothing changes any more. */
   complete(): void {
     this.#complete = true;
-    if (this.#untold === null) this.#statuses?.complete();
+    if (this.#untold === null) this.#tellComplete();
   }
 
   /** Everybody is told of one status before anybody is told of the next. */
-  #tell(status: PeerStatus, to: ReplaySubject<PeerStatus>): void {
+  #tell(status: PeerStatus): void {
     const untold = (this.#untold = [status]);
-    for (const each of untold) to.next(each);
+    for (const each of untold) {
+      this.#told = each;
+      for (const subscriber of this.#subscribers) subscriber.next(each);
+    }
     this.#untold = null;
-    if (this.#complete) to.complete();
+    if (this.#complete) this.#tellComplete();
+  }
+
+  /** rxjs throws what a teardown throws at whoever completes. */
+  #tellComplete(): void {
+    for (const subscriber of this.#subscribers)
+      guard('a subscriber of status$', () => {
+        subscriber.complete();
+      });
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {

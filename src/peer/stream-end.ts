@@ -1,3 +1,5 @@
+import { guard } from './guard.js';
+
 /** How what is received ends. */
 export interface End {
   /** `null` where the stream simply ended. */
@@ -16,8 +18,10 @@ export class ErrorEnd implements End {
   }
 }
 
-/** Tells a reader how it ends. */
+/** Tells a reader how it ends. rxjs throws what the reader's teardown throws at whoever ends it; others have still to be told. */
 export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
-  if (error === null) reader.complete();
-  else reader.error(error);
+  guard('a subscriber of a stream', () => {
+    if (error === null) reader.complete();
+    else reader.error(error);
+  });
 }

@@ -1,6 +1,8 @@
-import { AsyncSubject, Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import type { Metadata } from '../wire/frame.js';
+import { guard } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove } from './hooks.js';
 import type { StreamCore } from './stream-core.js';
@@ -9,7 +11,7 @@ import type { StreamCore } from './stream-core.js';
 export class StreamExtras {
   #abort: AbortController | null = null;
   #closed: Promise<CloseCause> | null = null;
-  #headers: AsyncSubject<Readonly<Metadata>> | null = null;
+  readonly #awaitingHeaders = new HookList<Subscriber<Readonly<Metadata>>>();
   #headers$: Observable<Readonly<Metadata>> | null = null;
   readonly #watchers = new HookList<(cause: CloseCause) => void>();
   #warned = false;
@@ -37,16 +39,14 @@ export class StreamExtras {
 
   get replyHeaders$(): Observable<Readonly<Metadata>> {
     return (this.#headers$ ??= new Observable((subscriber) => {
-      const headers = (this.#headers ??= new AsyncSubject());
-      if (this.stream.replyHeaders !== null) this.headersArrived(this.stream.replyHeaders);
-      else if (this.stream.cause !== null) headers.complete();
-      return headers.subscribe(subscriber);
+      const { replyHeaders, cause } = this.stream;
+      if (replyHeaders === null && cause === null) subscriber.add(this.#awaitingHeaders.add(subscriber));
+      else tellHeaders(subscriber, replyHeaders);
     }));
   }
 
   headersArrived(headers: Readonly<Metadata>): void {
-    this.#headers?.next(headers);
-    this.#headers?.complete();
+    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, headers);
   }
 
   /** Runs `task` when the stream is gone. */
@@ -55,8 +55,12 @@ export class StreamExtras {
   }
 
   gone(cause: CloseCause): void {
-    for (const task of this.#watchers) task(cause);
-    this.#headers?.complete();
+    // By each of them a teardown of the user's may run.
+    for (const task of this.#watchers)
+      guard('a subscriber of a stream', () => {
+        task(cause);
+      });
+    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, null);
     this.#abort?.abort(this.stream.error ?? undefined);
   }
 
@@ -66,4 +70,11 @@ export class StreamExtras {
     this.#warned = true;
     return first;
   }
+}
+
+function tellHeaders(subscriber: Subscriber<Readonly<Metadata>>, headers: Readonly<Metadata> | null): void {
+  if (headers !== null) subscriber.next(headers);
+  guard('a subscriber of replyHeaders$', () => {
+    subscriber.complete();
+  });
 }

@@ -297,7 +297,10 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return new StreamIterator<In>(this.#streamCore);
   }
 
-  /** Reads every payload as it comes. What an observer throws is logged, and so is an error for which it has no handler. */
+  /**
+   * Reads every payload as it comes. What an observer throws is logged, and so are an error for which it has no handler, and what a
+   * teardown throws when the stream ends.
+   */
   override subscribe(
     observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
     error?: ((error: unknown) => void) | null,
