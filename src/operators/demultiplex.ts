@@ -20,7 +20,8 @@ export interface Sinks<T> {
 }
 
 /**
- * Hands each frame to its stream by one look-up, however many streams there are. Give it the frames of one direction.
+ * Hands each frame to its stream by one look-up, however many streams there are. Give it the frames of one direction of one socket:
+ * of a peer that dials again, part them with `groupBy(({ connection }) => connection)` first, as stream ids begin anew.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
  * first frame; a group's Subject is made when somebody subscribes. A group completes after the remote's `end` or `reset`. Frames

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { groupBy, map, mergeMap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { connect, demultiplex, ofDirection, ofStream, ofType } from '../../src/index.js';
+import type { FrameEvent } from '../../src/index.js';
+import { createServer } from '../../src/testing.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+/** What a pipeline over the frames of a peer says of three sockets, over each of which the server asks and is asked. */
+async function saidOf(pipeline: (frames$: Observable<FrameEvent>) => Observable<string>): Promise<readonly string[]> {
+  const server = createServer({ onStream: (_, stream) => stream.reply('answer') });
+  server.peers$.subscribe((peer) => {
+    peer.notify('notice');
+  });
+  const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+  const said: string[] = [];
+  pipeline(peer.frames$).subscribe((line) => said.push(line));
+  for (const question of ['one', 'two', 'three']) {
+    void peer.request(question);
+    await time.advance(31_000);
+    server.link?.cut();
+  }
+  return said;
+}
+
+describe('operators over the frames of a peer that dials again', () => {
+  it('demultiplex tells streams of the same id apart where the sockets are parted first', async () => {
+    const said = await saidOf((frames$) =>
+      frames$.pipe(
+        ofDirection('rx'),
+        groupBy(({ connection }) => connection),
+        mergeMap((socket$) =>
+          socket$.pipe(
+            map(({ frame }) => frame),
+            demultiplex(),
+            mergeMap((stream$) => stream$.pipe(map(({ payload }) => `${socket$.key}: ${stream$.key}: ${String(payload)}`))),
+          ),
+        ),
+      ),
+    );
+    expect(said).toEqual([1, 2, 3].flatMap((socket) => [`${socket}: 2: notice`, `${socket}: 1: answer`]));
+  });
+
+  it('those that narrow go on over each socket, with one subscription', async () => {
+    const said = await saidOf((frames$) =>
+      frames$.pipe(
+        ofDirection('tx'),
+        ofType('open'),
+        ofStream(1),
+        map(({ connection, frame }) => `${connection}: ${String(frame.payload)}`),
+      ),
+    );
+    expect(said).toEqual(['1: one', '2: two', '3: three']);
+  });
+});
