@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { concatMap, from, ignoreElements, map, startWith, timer } from 'rxjs';
+import { concatMap, from, ignoreElements, map, Observable, of, startWith, Subject, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { respond } from '../../src/index.js';
 import type { FrameEvent } from '../../src/index.js';
@@ -125,6 +125,28 @@ describe('printMarbles', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('is let go of while its source emits all it has', () => {
+    const enough = new Subject<void>();
+    let given = 0;
+    new Observable<string>((to) => {
+      while (!to.closed && given < 100) {
+        if (++given === 3) enough.next();
+        to.next('o');
+      }
+    })
+      .pipe(events, printMarbles(), takeUntil(enough))
+      .subscribe();
+    expect(given).toBe(3);
+  });
+
+  it('fails with what it cannot draw', () => {
+    const told: unknown[] = [];
+    of({ direction: 'tx' } as FrameEvent)
+      .pipe(printMarbles())
+      .subscribe({ error: (error) => told.push(error) });
+    expect(told).toEqual([expect.any(TypeError)]);
   });
 
   it('draws a real session, in virtual time', async () => {

@@ -1,4 +1,5 @@
-import { asyncScheduler, Observable } from 'rxjs';
+import { asyncScheduler, map, toArray } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { FrameEvent } from '../peer/peer.js';
 import type { Frame } from '../wire/frame.js';
 import { frameMarbles } from './frames.js';
@@ -29,23 +30,12 @@ interface Mark {
  * ```
  */
 export function printMarbles(): (frames$: Observable<FrameEvent>) => Observable<string> {
-  return (frames$) =>
-    new Observable((subscriber) => {
-      const marks: Mark[] = [];
-      return frames$.subscribe({
-        next({ direction, frame }) {
-          const of = frame.stream == null ? 'connection' : `stream ${frame.stream}`;
-          marks.push({ row: `${of} ${direction}`, letter: letterOf(frame), at: asyncScheduler.now() });
-        },
-        error(error) {
-          subscriber.error(error);
-        },
-        complete() {
-          subscriber.next(draw(marks));
-          subscriber.complete();
-        },
-      });
-    });
+  return (frames$) => frames$.pipe(map(markOf), toArray(), map(draw));
+}
+
+function markOf({ direction, frame }: FrameEvent): Mark {
+  const of = frame.stream == null ? 'connection' : `stream ${frame.stream}`;
+  return { row: `${of} ${direction}`, letter: letterOf(frame), at: asyncScheduler.now() };
 }
 
 function letterOf(frame: Frame): string {
