@@ -144,7 +144,7 @@ export class Peer {
     return this.#core.status.now;
   }
 
-  /** {@link status} now and at each change; completes after `closed`. */
+  /** {@link status} now, which every subscriber is told first, and at each change; completes after `closed`. */
   get status$(): Observable<PeerStatus> {
     return this.#core.status.status$;
   }
@@ -186,7 +186,8 @@ export class Peer {
   }
 
   /**
-   * Every stream that the remote opens, as it comes; completes when the peer has ended. Whoever reads one, sends on it or resets
+   * Every stream that the remote opens, as it comes, over each socket; completes when the peer has ended. It is hot: every subscriber
+   * is shown the same stream, in the order of their subscriptions, and none that came before. Whoever reads one, sends on it or resets
    * it at once has taken it; what nobody takes goes to the {@link onStream} handler.
    *
    * @example
@@ -199,12 +200,12 @@ export class Peer {
     return this.#core.incoming.streams$;
   }
 
-  /** Every frame, as {@link onFrame} sees it. */
+  /** Every frame from the subscription on, as {@link onFrame} sees it, over each socket; completes when the peer has ended. */
   get frames$(): Observable<FrameEvent> {
     return this.#core.frames$;
   }
 
-  /** Why each socket ended, as {@link onClose} is told; completes after the last. */
+  /** Why each socket ended from the subscription on, as {@link onClose} is told; completes after the last. */
   get closes$(): Observable<CloseReason> {
     return this.#core.closes$;
   }
