@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { from, mergeMap, Observable, take } from 'rxjs';
+import { describe, expect, it, jest } from '@jest/globals';
+import { from, mergeMap, Observable, of, take } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import {
   assemble,
@@ -16,6 +16,7 @@ import {
 import type { Frame } from '../../src/index.js';
 import { mapPresent } from '../../src/operators/map-present.js';
 import { completeFrame } from '../../src/wire/frame.js';
+import { Slicer } from '../../src/wire/slicer.js';
 
 const codec = new JsonCodec();
 const SAME: Frame = { type: 'data', stream: 1, payload: 'x' };
@@ -72,6 +73,16 @@ describe('a source that gives all it has while it is subscribed to', () => {
     });
     regardless.pipe(work, take(1)).subscribe();
     expect(worked).toEqual([1]);
+  });
+
+  it('is cut no further than is wanted, in the middle of a frame too', () => {
+    const cuts = jest.spyOn(Slicer.prototype, 'next');
+    const slices: unknown[] = [];
+    of({ ...SAME, payload: 'x'.repeat(1_000) })
+      .pipe(fragment(codec, 100), take(2))
+      .subscribe((slice) => slices.push(slice));
+    expect([slices.length, cuts.mock.calls.length]).toEqual([2, 2]);
+    cuts.mockRestore();
   });
 
   it('is not decoded any further after what cannot be', () => {

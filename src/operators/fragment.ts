@@ -39,7 +39,7 @@ export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_
   checkedCodec(codec);
   return (source) =>
     new Observable((subscriber) => {
-      const slices = queue ?? atOnce();
+      const slices = queue ?? atOnce(subscriber);
       slices.start(
         (frame) => slicerToSend(frame, cap, codec),
         (slice) => {
@@ -63,15 +63,15 @@ class Queueing<F extends Frame> extends Relay<F> {
   }
 }
 
-/** Every frame's slices at once and together. */
-function atOnce(): SliceQueue {
+/** Every frame's slices at once and together, until nobody wants more. */
+function atOnce(to: { readonly closed: boolean }): SliceQueue {
   let send: (frame: Frame) => void;
   return {
     start(cut, emit) {
       send = (frame) => {
         const slices = cut(frame);
         if (slices === null) emit(frame);
-        else while (!slices.done) emit(slices.next());
+        else while (!slices.done && !to.closed) emit(slices.next());
       };
     },
     add(frame) {
