@@ -15,7 +15,7 @@ export interface Reader<T> {
 
 /** What an inbox needs of its stream. */
 export interface InboxStream<T> {
-  /** Gets everything, from the first payload on, without a Subject between. */
+  /** Gets everything, from the first payload on, without an inbox between. */
   readonly reader: Reader<T> | null;
   /** Counts what waits to be read. */
   readonly line: Pick<StreamLine, 'keep' | 'read' | 'arrivedBytes'>;
