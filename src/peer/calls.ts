@@ -106,6 +106,7 @@ export class Calls {
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
     checkObject('options', options);
     const answer$ = new Observable((subscriber) => {
+      if (subscriber.closed) return;
       const stream = this.#request(value, options);
       let settled = false;
       subscriber.add(() => {
@@ -145,6 +146,7 @@ export class Calls {
       subscriber.add(() => {
         if (!isFed) decline(input);
       });
+      if (subscriber.closed) return undefined;
       const stream = this.open(value, 'continue', options);
       if (subscriber.closed) {
         // By an interceptor or by `onOpen`: nothing of rxjs looks at the stream any more.

@@ -1,10 +1,11 @@
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import type { StreamLine } from '../session/stream-line.js';
-import { HookList } from './hooks.js';
 import { chargeOf } from '../wire/held-bytes.js';
 import { deliverEnd } from './stream-end.js';
 import type { End } from './stream-end.js';
 import { UnreadQueue } from './unread-queue.js';
+
+const NOBODY: readonly never[] = [];
 
 /** Takes the payloads of one stream as they come. */
 export interface Reader<T> {
@@ -36,7 +37,7 @@ export interface InboxStream<T> {
 export class Inbox<T> {
   /** Made when something has to wait; `null` again when nothing does, as while somebody subscribes or the stream has its reader. */
   #unread: UnreadQueue<T> | null = null;
-  readonly #subscribers = new HookList<Subscriber<T>>();
+  #subscribers: readonly Subscriber<T>[] = NOBODY;
   /** Those that are being handed what waits are not in the list yet. */
   #reading = 0;
   #readersLeft = false;
@@ -62,10 +63,9 @@ export class Inbox<T> {
     }
     const subscribers = this.#subscribers;
     const { reader } = this.stream;
-    const kept = reader === null && subscribers.empty;
     reader?.next(value);
-    for (const subscriber of subscribers) subscriber.next(value);
-    if (kept) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
+    if (subscribers.length > 0) for (const subscriber of subscribers) subscriber.next(value);
+    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
   }
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
@@ -84,9 +84,9 @@ export class Inbox<T> {
     this.#reading++;
     this.#drainTo(subscriber);
     if (this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
-    const remove = subscriber.closed ? null : this.#subscribers.add(subscriber);
+    if (!subscriber.closed) this.#subscribers = [...this.#subscribers, subscriber];
     return () => {
-      remove?.();
+      this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
       this.#reading--;
       this.checkLeft();
     };

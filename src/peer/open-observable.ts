@@ -18,7 +18,8 @@ export class OpenObservable extends Observable<unknown> {
   readonly #open: () => StreamCore;
 
   constructor(open: () => StreamCore) {
-    super((subscriber) => open().readBy(subscriber));
+    // rxjs subscribes those, too, that have left meanwhile: for them no stream is opened.
+    super((subscriber) => (subscriber.closed ? undefined : open().readBy(subscriber)));
     this.#open = open;
   }
 
