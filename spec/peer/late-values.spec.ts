@@ -61,6 +61,33 @@ describe('a value that comes too late', () => {
     expect(logs.warnings).toEqual([]);
   });
 
+  it.each<[string, (stream: Stream) => unknown, object]>([
+    ['ended', (stream) => stream.end(), { code: 'PROTOCOL' }],
+    ['reset', (stream) => stream.reset(300, 'why'), { code: 'RESET', resetCode: 300 }],
+    ['cancelled', (stream) => stream.reset(), { code: 'CANCELLED' }],
+  ])('because the stream is %s while the value is encoded, rejects as one that comes after it', async (_what, before, error) => {
+    const { stream } = opened(stays);
+    const sent = framesOf(stream.peer);
+    const toJSON = (): string => {
+      before(stream);
+      return 'late';
+    };
+    await expect(stream.send({ toJSON })).rejects.toMatchObject(error);
+    expect(sent.filter(({ payload }) => payload !== undefined)).toEqual([]);
+  });
+
+  it('because a reply-headers interceptor has ended the peer, rejects as one that comes after it', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.interceptReplyHeaders(() => {
+      void acceptor.close();
+    });
+    const outcomes: unknown[] = [];
+    acceptor.onStream((_, stream) => stream.reply('late').catch((error: unknown) => outcomes.push(error)));
+    void dialer.request().catch(() => undefined);
+    await time.advance();
+    expect(outcomes).toMatchObject([{ code: 'CANCELLED' }]);
+  });
+
   it('on a stream that the remote has reset rejects with that reset', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300, 'why');

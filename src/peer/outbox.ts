@@ -79,8 +79,8 @@ export class Outbox {
   }
 
   #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
-    const refusal = this.refusal();
-    if (refusal !== null) return refusal;
+    const early = this.refusal();
+    if (early !== null) return early;
     const { codec } = this.stream.peerCore;
     // An end takes no room, and must not destroy the answer before it.
     const encoded = value === ABSENT ? null : codec.encodePayload(value);
@@ -88,6 +88,9 @@ export class Outbox {
     if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
+    // What has run in the value, in the metadata and in interceptors may have ended the stream.
+    const late = this.refusal();
+    if (late !== null) return late;
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
     if (encoded !== null || end) this.replied = true;
     return null;
