@@ -1,4 +1,4 @@
-import { ignoreElements, Observable } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
@@ -13,6 +13,7 @@ import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
+import { guard } from './guard.js';
 import { logFrame } from './log-frame.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
@@ -112,7 +113,7 @@ export class PeerCore implements SessionOwner {
 
   // The same at each read, as templates and effects compare them.
   get frames$(): Observable<FrameEvent> {
-    return (this.#frames$ ??= this.#until((next) =>
+    return (this.#frames$ ??= this.#until('frames$', (next) =>
       this.hooks.frames.add((direction, frame, connection) => {
         next({ direction, frame, connection, peer: this.peer });
       }),
@@ -120,7 +121,7 @@ export class PeerCore implements SessionOwner {
   }
 
   get closes$(): Observable<CloseReason> {
-    return (this.#closes$ ??= this.#until((next) => this.hooks.closes.add(next)));
+    return (this.#closes$ ??= this.#until('closes$', (next) => this.hooks.closes.add(next)));
   }
 
   /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */
@@ -220,14 +221,22 @@ export class PeerCore implements SessionOwner {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }
 
-  #until<T>(register: (next: (value: T) => void) => () => void): Observable<T> {
+  #until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
     return new Observable((subscriber) => {
       subscriber.add(
         register((value) => {
           subscriber.next(value);
         }),
       );
-      subscriber.add(this.status.status$.pipe(ignoreElements()).subscribe(subscriber));
+      subscriber.add(
+        this.status.status$.subscribe({
+          complete() {
+            guard(`a subscriber of ${name}`, () => {
+              subscriber.complete();
+            });
+          },
+        }),
+      );
     });
   }
 }

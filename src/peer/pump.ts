@@ -26,7 +26,7 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
   // Stops a synchronous source: `subscribe` has not returned, so there is nothing to unsubscribe.
-  return from(input)
+  const subscription = from(input)
     .pipe(takeWhile(() => !outlet.closed))
     .subscribe({
       next: (value) => {
@@ -39,6 +39,9 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
         policy.complete();
       },
     });
+  return () => {
+    guard('ending an input', () => subscription.unsubscribe());
+  };
 }
 
 /** Asks for the next value only while there is room. */
