@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { from, mergeMap, Observable, of, take } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+import { from, mergeMap, Observable, of, take, tap } from 'rxjs';
+import type { OperatorFunction, Subscriber } from 'rxjs';
 import {
   assemble,
   decode,
@@ -83,6 +83,27 @@ describe('a source that gives all it has while it is subscribed to', () => {
       .subscribe((slice) => slices.push(slice));
     expect([slices.length, cuts.mock.calls.length]).toEqual([2, 2]);
     cuts.mockRestore();
+  });
+
+  it.each<[how: string, end: (to: Subscriber<Frame>) => void]>([
+    ['is complete', (to) => to.complete()],
+    ['has failed', (to) => to.error(new Error('no'))],
+  ])('makes no group of what it gives from within its end, once it %s', (_how, end) => {
+    const keys: number[] = [];
+    let to: Subscriber<Frame> | null = null;
+    const again = (): void => to?.next({ type: 'open', stream: 3 });
+    new Observable<Frame>((given) => {
+      to = given;
+      given.next({ type: 'open', stream: 1 });
+      end(given);
+    })
+      .pipe(
+        demultiplex(),
+        tap(({ key }) => keys.push(key)),
+        mergeMap((group) => group.pipe(tap({ complete: again, error: again }))),
+      )
+      .subscribe({ error: again });
+    expect(keys).toEqual([1]);
   });
 
   it('is not decoded any further after what cannot be', () => {

@@ -7,6 +7,9 @@ import type { Observer, Subscriber } from 'rxjs';
  * (`isSubscriber` in its Observable.ts goes by shape), so `subscribe` puts no SafeSubscriber around it.
  */
 export abstract class Relay<T> extends Subscription implements Observer<T> {
+  /** Set before anybody is told of the end: what a source gives from within that is late. */
+  #isStopped = false;
+
   constructor(protected readonly to: Subscriber<unknown>) {
     super();
     to.add(this);
@@ -16,7 +19,7 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
   protected abstract take(value: T): void;
 
   next(value: T): void {
-    if (this.closed) return;
+    if (this.closed || this.#isStopped) return;
     try {
       this.take(value);
     } catch (error) {
@@ -25,13 +28,15 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
   }
 
   error(error: unknown): void {
-    if (this.closed) return;
+    if (this.closed || this.#isStopped) return;
+    this.#isStopped = true;
     this.to.error(error);
     this.unsubscribe();
   }
 
   complete(): void {
-    if (this.closed) return;
+    if (this.closed || this.#isStopped) return;
+    this.#isStopped = true;
     this.to.complete();
     this.unsubscribe();
   }

@@ -23,7 +23,7 @@ export interface TestServerOptions extends PeerOptions {
 export interface TestServer {
   /** Give it to `connect` as the option `socket`. */
   readonly socket: NonNullable<ConnectOptions['socket']>;
-  /** Each peer that has dialed, before it begins to read. */
+  /** Each peer that dials from now on (hot), before it begins to read; never completes. */
   readonly peers$: Observable<Peer>;
   /** The line to the peer that dialed last; `null` before. */
   readonly link: Link | null;

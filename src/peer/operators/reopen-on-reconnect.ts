@@ -32,9 +32,9 @@ interface ReopenAlike<T> {
  * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave, or with
  * `open` alone in the same way each time. At a goaway it moves as soon as the replacement is open, while the old socket drains.
  *
- * Completes when a stream does. Errors with whatever else a stream errors, also with the loss of another peer, and with the
- * reason of the last socket once the peer dials no more. So a server that refuses for a moment after its restart ends the
- * subscription, unless the call in `open` has `retry: 'safe'`.
+ * Cold: each subscription opens streams of its own, from `initial` on. Completes when a stream does. Errors with whatever else a
+ * stream errors, also with the loss of another peer, and with the reason of the last socket once the peer dials no more. So a
+ * server that refuses for a moment after its restart ends the subscription, unless the call in `open` has `retry: 'safe'`.
  *
  * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,
  * that is `unknown`: write `open: (since: string | null) => …`.

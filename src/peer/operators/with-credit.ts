@@ -25,7 +25,8 @@ export interface Credit {
    * The producer: emits only what has been granted. Completes with the source, or once all credit is spent and the consumer
    * has ended its side. Iterables and streams are pulled, one item per credit.
    *
-   * @param grants the consumer's stream
+   * @param grants the stream of the consumer, who has opened it: when the source is done it is let go of, and with a stream that
+   *   this side has opened that would be to cancel it
    * @param options `overflow` says what becomes of an item that an Observable pushes without credit; default `'buffer'`,
    *   which here has no limit
    * @throws TypeError for an unknown `overflow`
