@@ -1,0 +1,4 @@
+import { HOOKS } from './callbacks/hooks.js';
+import { describeTable } from './table.js';
+
+describeTable(HOOKS);

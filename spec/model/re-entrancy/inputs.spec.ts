@@ -1,0 +1,4 @@
+import { INPUTS } from './callbacks/inputs.js';
+import { describeTable } from './table.js';
+
+describeTable(INPUTS);

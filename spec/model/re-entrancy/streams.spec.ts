@@ -1,0 +1,4 @@
+import { STREAMS } from './callbacks/streams.js';
+import { describeTable } from './table.js';
+
+describeTable(STREAMS);

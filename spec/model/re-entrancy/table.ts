@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { config } from 'rxjs';
+import { logger } from '../../../src/logger.js';
+import { counting, NOTHING } from '../../support/counting.js';
+import { collectLogs } from '../../support/peer-logs.js';
+import { virtualPeerTime } from '../../support/peer-time.js';
+import { LONGEST_WATCH_MS } from '../../leaks/scene.js';
+import { ACTIONS } from './actions.js';
+import type { Action } from './actions.js';
+import type { Callback } from './callbacks/callback.js';
+import { Scene } from './scene.js';
+import type { Role, Run } from './scene.js';
+
+const ROLES: readonly Role[] = ['dialer', 'acceptor'];
+
+interface Cell {
+  readonly action: Action;
+  readonly does: string;
+  readonly role: Role;
+}
+
+/** The cells of a row: all, in both roles; or every third, of which the rows after it take the others, each in one role. */
+function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): readonly Cell[] {
+  const cells = ACTIONS.flatMap((action) => ROLES.map((role): Cell => ({ action, does: action.does, role })));
+  const able = cells.filter(({ role }) => only === undefined || role === only);
+  if (isWhole) return able;
+  return able.filter((_, at) => at % THIN === row % THIN);
+}
+
+/** How many cells stand for one of them where not all are tried: odd, so that the roles take turns. */
+const THIN = 7;
+
+/** What has to be true of every cell. */
+const CLEAN = {
+  ran: true,
+  /** Streams that have ended on one side only, while the connection goes on. */
+  disagreements: [],
+  /** What a request of each side is answered with, and what the stream got that nobody has touched, where the connection goes on. */
+  answers: ['echo', 'echo', 'news'],
+  brokenRules: [],
+  ignored: [],
+  states: ['closed', 'closed'],
+  unsettled: [],
+  /** Who was told of errors that no call stands for. */
+  told: { log: 0, rxjs: 0 },
+  isOver: true,
+  held: NOTHING,
+};
+
+/**
+ * The table: every action inside of every one of these callbacks; a part of its cells, unless `isWhole`. A rejection that nobody handles, and what is thrown from a timer, fails
+ * a test by itself.
+ */
+export function describeTable(callbacks: readonly Callback[], isWhole = false): void {
+  const time = virtualPeerTime();
+  const counts = counting(time);
+  const logs = collectLogs();
+  let unhandled: unknown[] = [];
+  let ignored: string[] = [];
+  beforeEach(() => {
+    unhandled = [];
+    ignored = [];
+    config.onUnhandledError = (error: unknown) => unhandled.push(error);
+    jest.spyOn(logger, 'debug').mockImplementation((line) => {
+      // An open may cross a goaway; nothing else of an honest side is ignored.
+      if (line.includes('ignored') && !line.includes('an open of stream')) ignored.push(line);
+    });
+  });
+  afterEach(() => {
+    config.onUnhandledError = null;
+  });
+
+  async function play(callback: Callback, role: Role, { act, times = 1 }: Action): Promise<typeof CLEAN> {
+    let left = 0;
+    let scene: Scene | null = null;
+    const run: Run = (told = {}) => {
+      if (left === 0 || scene === null) return;
+      left--;
+      act(scene, told);
+    };
+    const made = (scene = new Scene(role, callback.options?.(run, role) ?? {}));
+    counts.watch(made.abort.signal);
+    await time.advance();
+    left = times;
+    callback.hang(made, run);
+    made.traffic();
+    await time.advance();
+    made.finish();
+    await time.advance(LONGEST_WATCH_MS);
+    // Some are called at the end only.
+    const survives = left < times && made.states.every((state) => state === 'open');
+    const disagreements = survives ? made.disagreements : CLEAN.disagreements;
+    const answers = survives ? await answersOf(made) : CLEAN.answers;
+    for (const peer of [made.near, made.far]) void peer.close();
+    await time.advance(LONGEST_WATCH_MS);
+    made.leave();
+    return {
+      ran: left < times,
+      disagreements: disagreements as never[],
+      answers,
+      brokenRules: made.rules.broken as never[],
+      ignored: ignored as never[],
+      states: [...made.states],
+      unsettled: made.unsettled as never[],
+      told: { log: logs.errors.length, rxjs: unhandled.length },
+      isOver: time.isOver(),
+      held: counts.held(),
+    };
+  }
+
+  /** What a stranger to all that has happened is answered. */
+  async function answersOf(scene: Scene): Promise<string[]> {
+    scene.tell('news');
+    const answers = [scene.near.request('echo'), scene.far.request('echo')];
+    await time.advance();
+    return [...(await Promise.all(answers)), ...scene.news].map(String);
+  }
+
+  describe.each(callbacks.map((callback, row) => ({ callback, row, where: callback.where })))('in $where', ({ callback, row }) => {
+    it.each(cellsOf(callback, row, isWhole))(
+      'the $role $does: nothing is left undone, and nobody else is harmed',
+      async ({ action, role }) => {
+        const { throws } = callback;
+        const told = action.throws === true && throws !== undefined ? { ...CLEAN.told, [throws]: 1 } : CLEAN.told;
+        expect(await play(callback, role, action)).toEqual({ ...CLEAN, told });
+      },
+    );
+  });
+}

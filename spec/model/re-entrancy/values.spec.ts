@@ -1,0 +1,4 @@
+import { VALUES } from './callbacks/values.js';
+import { describeTable } from './table.js';
+
+describeTable(VALUES);

@@ -1,0 +1,55 @@
+import type { LinkMessage, Side } from '../../src/testing.js';
+
+/** What a message has said of one stream, on the side that sent it. */
+interface Sent {
+  /** Whether a frame of the stream has left whole. */
+  begun: boolean;
+  /** The type of the frame whose fragments are on their way; `null` between two frames. */
+  cut: string | null;
+  over: 'open' | 'ended' | 'reset';
+}
+
+/**
+ * The rules that a stranger holds a sender to (E, F11, S1-S5, S8, C5), checked on each message as it is written. What the receiver
+ * has done meanwhile does not matter: frames of both sides may cross.
+ */
+export class WireRules {
+  readonly broken: string[] = [];
+  readonly #sides = { dialer: new Map<number, Sent>(), acceptor: new Map<number, Sent>() };
+  readonly #lastOpened = { dialer: -1, acceptor: 0 };
+  readonly #toldToStop = { dialer: false, acceptor: false };
+
+  /** A side has read a goaway. */
+  readGoaway(side: Side): void {
+    this.#toldToStop[side] = true;
+  }
+
+  wrote({ from, frame }: LinkMessage): void {
+    const { type, stream, more = false, end = false, headers = null, trailers = null } = frame;
+    if (stream == null) return;
+    const break_ = (what: string): void => void this.broken.push(`${from}: ${type} of stream ${stream}: ${what}`);
+    const own = stream % 2 === (from === 'dialer' ? 1 : 0);
+    const known = this.#sides[from].get(stream);
+    const sent = known ?? { begun: false, cut: null, over: 'open' };
+    this.#sides[from].set(stream, sent);
+    if (sent.over === 'reset' || (sent.over === 'ended' && type !== 'reset')) break_(`after it was ${sent.over}`);
+    if (sent.cut !== null && type !== sent.cut && type !== 'reset') break_(`between the fragments of ${sent.cut}`);
+    if (type === 'open' && sent.cut === null) this.#checkOpen(from, stream, own, known !== undefined, break_);
+    if (type === 'data' && own && !sent.begun) break_('before its open');
+    if (!own && !this.#sides[from === 'dialer' ? 'acceptor' : 'dialer'].has(stream)) break_('that nobody has opened');
+    if (headers !== null && (own ? type !== 'open' : type !== 'data' || sent.begun)) break_('headers after the first frame');
+    if (trailers !== null && !end) break_('trailers without an end');
+    sent.cut = more ? type : null;
+    if (more) return;
+    if (type === 'reset') sent.over = 'reset';
+    else if (end) sent.over = 'ended';
+    sent.begun = true;
+  }
+
+  #checkOpen(from: Side, stream: number, own: boolean, known: boolean, break_: (what: string) => void): void {
+    if (!own || known) break_('an id that is taken');
+    if (stream <= this.#lastOpened[from]) break_(`after ${this.#lastOpened[from]}`);
+    if (this.#toldToStop[from]) break_('after a goaway');
+    this.#lastOpened[from] = stream;
+  }
+}
