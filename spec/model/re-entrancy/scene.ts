@@ -30,6 +30,8 @@ export class Scene {
   readonly news: unknown[] = [];
   /** What an action was refused by the call that it made. */
   readonly refusals: string[] = [];
+  readonly statuses: PeerStatus['state'][] = [];
+  readonly #bystander: Stream;
   readonly #farHeld: Stream[] = [];
   readonly #streams: { readonly near: Map<number, Stream>; readonly far: Map<number, Stream> } = { near: new Map(), far: new Map() };
   readonly #answers = new Map<unknown, (stream: Stream) => unknown>();
@@ -62,8 +64,8 @@ export class Scene {
     this.far.onStream((payload, stream) => this.handle(payload, stream));
     this.main = this.keep(this.near.open('hold', { signal: this.abort.signal }));
     this.mainReading = this.read('the main stream', this.main);
-    const bystander = this.keep(this.near.open('hold'));
-    this.read('the bystander', bystander, { next: (value) => this.news.push(value) });
+    this.#bystander = this.keep(this.near.open('hold'));
+    this.read('the bystander', this.#bystander, { next: (value) => this.news.push(value) });
   }
 
   /** What the scene itself lets go of when all is over. */
@@ -169,6 +171,17 @@ export class Scene {
   /** The far peer tells the stream that nobody has touched. */
   tell(value: unknown): void {
     this.attempt(() => this.#farHeld[1]?.send(value));
+  }
+
+  /** The stream that nobody has touched comes to an end too. */
+  finishBystander(): void {
+    this.attempt(() => this.#farHeld[1]?.end());
+    this.attempt(() => this.#bystander.end());
+  }
+
+  /** Whoever subscribes last is told of the statuses in their order, too. */
+  watchStatus(): void {
+    this.until(this.near.status$.subscribe(({ state }) => this.statuses.push(state)));
   }
 
   /** Streams that have ended on one side only. */

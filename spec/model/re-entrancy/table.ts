@@ -7,11 +7,15 @@ import { virtualPeerTime } from '../../support/peer-time.js';
 import { LONGEST_WATCH_MS } from '../../leaks/scene.js';
 import { ACTIONS } from './actions.js';
 import type { Action } from './actions.js';
+import type { PeerStatus } from '../../../src/index.js';
 import type { Callback } from './callbacks/callback.js';
 import { Scene } from './scene.js';
 import type { Role, Run } from './scene.js';
 
 const ROLES: readonly Role[] = ['dialer', 'acceptor'];
+
+/** What became of one cell; its `goesOn` is `null` where the callback came at the end only. */
+type Outcome = Readonly<Record<keyof typeof CLEAN, unknown>>;
 
 interface Cell {
   readonly action: Action;
@@ -30,13 +34,20 @@ function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): reado
 /** How many cells stand for one of them where not all are tried: odd, so that the roles take turns. */
 const THIN = 7;
 
+const STATES: readonly PeerStatus['state'][] = ['connecting', 'waiting', 'open', 'draining', 'closed'];
+
 /** What has to be true of every cell. */
 const CLEAN = {
   ran: true,
+  goesOn: true,
   /** Streams that have ended on one side only, while the connection goes on. */
   disagreements: [],
   /** What a request of each side is answered with, and what the stream got that nobody has touched, where the connection goes on. */
   answers: ['echo', 'echo', 'news'],
+  /** What is held where the connection goes on, and all streams have come to their end. */
+  heldMeanwhile: { streams: 0, timers: 0, waiting: 0 },
+  /** Statuses of the near peer that came after one that is later in its life. */
+  statusesBack: [],
   brokenRules: [],
   ignored: [],
   states: ['closed', 'closed'],
@@ -70,7 +81,7 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
     config.onUnhandledError = null;
   });
 
-  async function play(callback: Callback, role: Role, { act, times = 1 }: Action): Promise<typeof CLEAN> {
+  async function play(callback: Callback, role: Role, { act, times = 1 }: Action): Promise<Outcome> {
     let left = 0;
     let scene: Scene | null = null;
     const run: Run = (told = {}) => {
@@ -83,29 +94,43 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
     await time.advance();
     left = times;
     callback.hang(made, run);
+    made.watchStatus();
     made.traffic();
     await time.advance();
     made.finish();
     await time.advance(LONGEST_WATCH_MS);
     // Some are called at the end only.
-    const survives = left < times && made.states.every((state) => state === 'open');
+    const isOpen = made.states.every((state) => state === 'open');
+    const survives = left < times && isOpen;
     const disagreements = survives ? made.disagreements : CLEAN.disagreements;
     const answers = survives ? await answersOf(made) : CLEAN.answers;
+    const heldMeanwhile = survives ? await heldBy(made) : CLEAN.heldMeanwhile;
+    const goesOn = left < times ? isOpen : null;
     for (const peer of [made.near, made.far]) void peer.close();
     await time.advance(LONGEST_WATCH_MS);
     made.leave();
     return {
       ran: left < times,
-      disagreements: disagreements as never[],
+      goesOn,
+      heldMeanwhile,
+      statusesBack: made.statuses.filter((state, at, all) => STATES.indexOf(state) < STATES.indexOf(all[at - 1] ?? state)),
+      disagreements: disagreements,
       answers,
-      brokenRules: made.rules.broken as never[],
-      ignored: ignored as never[],
+      brokenRules: made.rules.broken,
+      ignored: ignored,
       states: [...made.states],
-      unsettled: made.unsettled as never[],
+      unsettled: made.unsettled,
       told: { log: logs.errors.length, rxjs: unhandled.length },
       isOver: time.isOver(),
       held: counts.held(),
     };
+  }
+
+  async function heldBy(scene: Scene): Promise<typeof CLEAN.heldMeanwhile> {
+    scene.finishBystander();
+    await time.advance(LONGEST_WATCH_MS);
+    const { streams, timers, waiting } = counts.held();
+    return { streams, timers, waiting };
   }
 
   /** What a stranger to all that has happened is answered. */
@@ -122,7 +147,9 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
       async ({ action, role }) => {
         const { throws } = callback;
         const told = action.throws === true && throws !== undefined ? { ...CLEAN.told, [throws]: 1 } : CLEAN.told;
-        expect(await play(callback, role, action)).toEqual({ ...CLEAN, told });
+        const outcome = await play(callback, role, action);
+        const isFatal = action.ends === true || (action.throws === true && callback.fatal === true);
+        expect(outcome).toEqual({ ...CLEAN, told, goesOn: outcome.goesOn === null ? null : !isFatal });
       },
     );
   });

@@ -9,6 +9,8 @@ export interface Callback {
   readonly hang: (scene: Scene, run: Run) => void;
   /** Who is told of what it throws, where that is not the call that it is part of: the log, or rxjs's `onUnhandledError`. */
   readonly throws?: 'log' | 'rxjs';
+  /** Whether what it throws ends the connection. */
+  readonly fatal?: true;
   /** The one side that can have it. */
   readonly role?: Role;
 }

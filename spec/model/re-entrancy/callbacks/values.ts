@@ -73,7 +73,7 @@ export const VALUES: readonly Callback[] = [
   codec('encode'),
   codec('encodeWith', 'log'),
   // The line between the peers decodes with the dialer's, for whoever listens.
-  { ...codec('decode'), role: 'acceptor' },
+  { ...codec('decode'), role: 'acceptor', fatal: true },
   codec('encodePayload'),
   codec('decodePayload'),
   value('toJSON() of the payload of a request', json, ({ near }, given) => near.request(given, { timeoutMs: 1_000 })),
