@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { config } from 'rxjs';
+import { connect, reopenOnReconnect, ResetCode } from '../../../src/index.js';
+import type { Peer, Stream } from '../../../src/index.js';
+import { createServer } from '../../../src/testing.js';
+import type { TestServer } from '../../../src/testing.js';
+import { LONGEST_WATCH_MS } from '../../leaks/scene.js';
+import { counting, NOTHING } from '../../support/counting.js';
+import { collectLogs } from '../../support/peer-logs.js';
+import { virtualPeerTime } from '../../support/peer-time.js';
+import { THROWN } from './actions.js';
+
+const time = virtualPeerTime();
+const counts = counting(time);
+const logs = collectLogs();
+
+const QUIET = { error: () => undefined };
+
+/** A peer that dials again and again, and what it was given. */
+class Dialing {
+  readonly server: TestServer = createServer({ onStream: (payload, stream) => this.#answer(payload, stream) });
+  readonly accepted: Peer[] = [];
+  readonly peer: Peer;
+  #hasRefused = false;
+  readonly pending = new Map<object, string>();
+
+  constructor(within: Inside) {
+    this.server.peers$.subscribe((peer) => this.accepted.push(peer));
+    this.peer = connect(
+      () => {
+        within('the address');
+        return 'ws://test';
+      },
+      {
+        keepalive: false,
+        hello: () => {
+          within('the hello');
+          return { payload: 'hello', onReply: () => within('onReply of the hello') };
+        },
+        socket: (url, protocol) => {
+          within('the option socket');
+          return this.server.socket(url, protocol);
+        },
+        reconnect: {
+          minDelayMs: 10,
+          maxDelayMs: 10,
+          shouldRetry: ({ willRetry }) => {
+            within('shouldRetry');
+            return willRetry;
+          },
+        },
+      },
+    );
+    this.peer.onClose(() => within('a close handler'));
+    this.peer.status$.subscribe(({ state }) => within(`the status ${state}`));
+    this.awaits('closed', this.peer.closed);
+    this.awaits(
+      'opened',
+      this.peer.opened.finally(() => within('what follows opened')),
+    );
+    this.awaits(
+      'a request',
+      this.peer.request('before it is open').finally(() => within('what follows a request')),
+    );
+    const retry = {
+      delay: () => {
+        within('the delay of a retry');
+        return [0];
+      },
+    };
+    this.peer.request$('refused once', { retry }).subscribe(QUIET);
+    reopenOnReconnect(this.peer, {
+      initial: 0,
+      open: () => {
+        within('open of reopenOnReconnect');
+        return this.peer.open$('held', { retry: 'safe' });
+      },
+      cursor: (_, last: number) => {
+        within('the cursor of reopenOnReconnect');
+        return last + 1;
+      },
+    }).subscribe(QUIET);
+  }
+
+  /** A promise that has to settle. */
+  awaits(name: string, promise: Promise<unknown>): void {
+    const key = {};
+    this.pending.set(key, name);
+    const settle = (): void => void this.pending.delete(key);
+    promise.then(settle, settle);
+  }
+
+  #answer(payload: unknown, stream: Stream): unknown {
+    if (payload === 'refused once' && !this.#hasRefused) {
+      this.#hasRefused = true;
+      stream.reset(ResetCode.REFUSED);
+      return undefined;
+    }
+    if (payload !== 'held') return stream.reply(payload);
+    void stream.send('value');
+    return stream.closed;
+  }
+}
+
+const STATES = ['connecting', 'open', 'waiting', 'draining', 'closed'] as const;
+const WHERES = [
+  'the address',
+  'the hello',
+  'onReply of the hello',
+  'the option socket',
+  'shouldRetry',
+  'a close handler',
+  ...STATES.map((state) => `the status ${state}` as const),
+  'what follows opened',
+  'what follows a request',
+  'the delay of a retry',
+  'open of reopenOnReconnect',
+  'the cursor of reopenOnReconnect',
+] as const;
+type Where = (typeof WHERES)[number];
+type Inside = (where: Where) => void;
+
+/** `ends`: the peer dials no more. */
+const ACTIONS: readonly { readonly does: string; readonly ends?: true; readonly act: (scene: Dialing) => unknown }[] = [
+  { does: 'closes the peer', ends: true, act: ({ peer }) => peer.close() },
+  { does: 'closes the peer with a drain', ends: true, act: ({ peer }) => peer.close({ drainMs: 1_000 }) },
+  { does: 'closes the server', act: ({ accepted }) => accepted.at(-1)?.close() },
+  { does: 'closes the server with a drain', act: ({ accepted }) => accepted.at(-1)?.close({ drainMs: 1_000 }) },
+  { does: 'loses the socket', act: ({ server }) => server.link?.cut() },
+  {
+    does: 'loses the socket and dials at once',
+    act: ({ server, peer }) => {
+      server.link?.cut();
+      peer.reconnectNow();
+    },
+  },
+  { does: 'dials at once', act: ({ peer }) => peer.reconnectNow() },
+  {
+    does: 'dials at once, and closes the peer',
+    ends: true,
+    act: ({ peer }) => {
+      peer.reconnectNow();
+      void peer.close();
+    },
+  },
+  { does: 'makes a request', act: (scene) => scene.awaits('a request inside', scene.peer.request('inside')) },
+  { does: 'makes a call and leaves it', act: ({ peer }) => peer.open$('held').subscribe(QUIET).unsubscribe() },
+  { does: 'waits until it is open', act: (scene) => scene.awaits('opened inside', scene.peer.opened) },
+  { does: 'pings', act: (scene) => scene.awaits('a ping', scene.peer.ping()) },
+  {
+    does: 'throws',
+    act: () => {
+      throw new Error(THROWN);
+    },
+  },
+];
+
+/** What comes once in the life of a peer, or of a call. */
+const ONCE: readonly Where[] = ['the status closed', 'what follows opened', 'what follows a request', 'the delay of a retry'];
+
+const CELLS = WHERES.flatMap((where) =>
+  ACTIONS.flatMap((action) => (ONCE.includes(where) ? [1] : [1, 2]).map((nth) => ({ where, nth, does: action.does, action }))),
+);
+
+beforeEach(() => {
+  config.onUnhandledError = () => undefined;
+});
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+describe('a peer that dials again', () => {
+  it.each(CELLS)('in $where, time $nth, $does: nothing is left undone', async ({ where, nth, action }) => {
+    let times = 0;
+    let made: Dialing | null = null;
+    // What is called before the peer is there has nothing to act on.
+    const scene = new Dialing((at) => {
+      if (at === where && made !== null && ++times === nth) action.act(made);
+    });
+    made = scene;
+    await time.advance(1_000);
+    scene.server.link?.cut();
+    await time.advance(1_000);
+    void scene.accepted.at(-1)?.close({ drainMs: 1_000 });
+    await time.advance(3_000);
+    scene.server.link?.cut();
+    await time.advance(LONGEST_WATCH_MS);
+    const { state } = scene.peer.status;
+    const isBefore = times >= nth;
+    const answer = state === 'closed' ? 'closed' : await answerOf(scene);
+    void scene.peer.close();
+    await time.advance(LONGEST_WATCH_MS);
+    expect({ state, answer, left: [...scene.pending.values()], times: times >= nth }).toEqual({
+      ...(isBefore && action.ends === true ? { state: 'closed', answer: 'closed' } : { state: 'open', answer: 'again' }),
+      left: [],
+      times: true,
+    });
+    expect(time.isOver()).toBe(true);
+    expect(logs.errors.filter((line) => line.includes('internal error'))).toEqual([]);
+    // Of each socket that has ended the listener of errors stays; the close handler and who watches the server are this test's.
+    expect({ ...counts.held(), listeners: 0 }).toEqual({ ...NOTHING, hooks: 1, subscriptions: 1 });
+  });
+});
+
+async function answerOf({ peer }: Dialing): Promise<unknown> {
+  const answer = peer.request('again').catch(String);
+  await time.advance();
+  return answer;
+}
