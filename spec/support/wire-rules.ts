@@ -27,18 +27,18 @@ export class WireRules {
   wrote({ from, frame }: LinkMessage): void {
     const { type, stream, more = false, end = false, headers = null, trailers = null } = frame;
     if (stream == null) return;
-    const break_ = (what: string): void => void this.broken.push(`${from}: ${type} of stream ${stream}: ${what}`);
+    const blame = (what: string): void => void this.broken.push(`${from}: ${type} of stream ${stream}: ${what}`);
     const own = stream % 2 === (from === 'dialer' ? 1 : 0);
     const known = this.#sides[from].get(stream);
     const sent = known ?? { begun: false, cut: null, over: 'open' };
     this.#sides[from].set(stream, sent);
-    if (sent.over === 'reset' || (sent.over === 'ended' && type !== 'reset')) break_(`after it was ${sent.over}`);
-    if (sent.cut !== null && type !== sent.cut && type !== 'reset') break_(`between the fragments of ${sent.cut}`);
-    if (type === 'open' && sent.cut === null) this.#checkOpen(from, stream, own, known !== undefined, break_);
-    if (type === 'data' && own && !sent.begun) break_('before its open');
-    if (!own && !this.#sides[from === 'dialer' ? 'acceptor' : 'dialer'].has(stream)) break_('that nobody has opened');
-    if (headers !== null && (own ? type !== 'open' : type !== 'data' || sent.begun)) break_('headers after the first frame');
-    if (trailers !== null && !end) break_('trailers without an end');
+    if (sent.over === 'reset' || (sent.over === 'ended' && type !== 'reset')) blame(`after it was ${sent.over}`);
+    if (sent.cut !== null && type !== sent.cut && type !== 'reset') blame(`between the fragments of ${sent.cut}`);
+    if (type === 'open' && sent.cut === null) this.#checkOpen(from, stream, own, known !== undefined, blame);
+    if (type === 'data' && own && !sent.begun) blame('before its open');
+    if (!own && !this.#sides[from === 'dialer' ? 'acceptor' : 'dialer'].has(stream)) blame('that nobody has opened');
+    if (headers !== null && (own ? type !== 'open' : type !== 'data' || sent.begun)) blame('headers after the first frame');
+    if (trailers !== null && !end) blame('trailers without an end');
     sent.cut = more ? type : null;
     if (more) return;
     if (type === 'reset') sent.over = 'reset';
@@ -46,10 +46,10 @@ export class WireRules {
     sent.begun = true;
   }
 
-  #checkOpen(from: Side, stream: number, own: boolean, known: boolean, break_: (what: string) => void): void {
-    if (!own || known) break_('an id that is taken');
-    if (stream <= this.#lastOpened[from]) break_(`after ${this.#lastOpened[from]}`);
-    if (this.#toldToStop[from]) break_('after a goaway');
+  #checkOpen(from: Side, stream: number, own: boolean, known: boolean, blame: (what: string) => void): void {
+    if (!own || known) blame('an id that is taken');
+    if (stream <= this.#lastOpened[from]) blame(`after ${this.#lastOpened[from]}`);
+    if (this.#toldToStop[from]) blame('after a goaway');
     this.#lastOpened[from] = stream;
   }
 }
