@@ -436,7 +436,7 @@ describe('JsonCodec.decode', () => {
         expect(failureOf(() => codec.decode(text))).toMatch(/^(returns$|ProtocolError: )/);
         expect(failureOf(() => codec.decodePayload(text))).toMatch(/^(returns$|ProtocolError: )/);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newTally } from './run.js';
 import { playSeeds, REPLAYS, SEED } from './seeded.js';
 
-const COMMANDS = Number(process.env['MODEL_COMMANDS'] ?? 10_000);
+const COMMANDS = Number(process.env['MODEL_COMMANDS'] ?? 7_000);
 
 /** Ways to end that random scripts must have come to, or they have shown nothing. */
 const OUTCOMES = [

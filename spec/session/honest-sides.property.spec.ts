@@ -171,7 +171,7 @@ describe('two honest sides', () => {
           }
         })();
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

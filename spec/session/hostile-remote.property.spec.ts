@@ -107,7 +107,7 @@ describe('a hostile remote', () => {
           expect([rig.isEmpty, time.isOver]).toEqual([true, true]);
         })();
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });

@@ -73,7 +73,7 @@ describe('a request', () => {
             }
           });
         }),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
       expect(answered).toBeGreaterThan(0);
       expect(retried).toBeGreaterThan(0);

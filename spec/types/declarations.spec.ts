@@ -7,7 +7,6 @@ import { REPOSITORY } from '../docs/markdown.js';
 const CONSUMER = join(REPOSITORY, 'spec/types/consumer');
 /** Where the consumer finds the package; what is read there is read from the repository. */
 const INSTALLED = join(CONSUMER, 'node_modules/rxmux');
-const USES = join(CONSUMER, 'uses.ts');
 
 const MODULES = { index: 'rxmux', node: 'rxmux/node', msgpack: 'rxmux/msgpack', testing: 'rxmux/testing' } as const;
 /** The code of the compiler's diagnostic for an import that leads nowhere: nothing would be checked then. */
@@ -24,8 +23,10 @@ function usesOf(door: keyof typeof MODULES): string {
   return `import * as door from '${MODULES[door]}';\n${uses.join('\n')}\n`;
 }
 
-/** Why the declarations of a program that exports what an entry point gives it cannot be written. */
-function declarationErrorsOf(text: string): string[] {
+const fileOf = (door: string): string => join(CONSUMER, `uses-of-${door}.ts`);
+
+/** A program whose files export what the entry points give them, one file each. */
+function programOf(files: readonly [path: string, text: string][]): ts.Program {
   const options: ts.CompilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
@@ -37,7 +38,7 @@ function declarationErrorsOf(text: string): string[] {
   };
   const subpaths = DOORS.map((door): [string, string] => [MODULES[door].replace('rxmux', '.'), `./src/${door}.ts`]);
   const own = new Map([
-    [USES, text],
+    ...files,
     [join(CONSUMER, 'package.json'), JSON.stringify({ type: 'module' })],
     [join(INSTALLED, 'package.json'), JSON.stringify({ name: 'rxmux', type: 'module', exports: Object.fromEntries(subpaths) })],
   ]);
@@ -46,7 +47,8 @@ function declarationErrorsOf(text: string): string[] {
     path.startsWith(`${INSTALLED}/node_modules`) ? path : path.replace(INSTALLED, REPOSITORY);
   const disk = ts.createCompilerHost(options);
   const read = (path: string): string | undefined => own.get(path) ?? disk.readFile(inRepository(path));
-  const program = ts.createProgram([USES], options, {
+  const paths = files.map(([path]) => path);
+  return ts.createProgram(paths, options, {
     ...disk,
     fileExists: (path) => own.has(path) || disk.fileExists(inRepository(path)),
     readFile: read,
@@ -57,7 +59,13 @@ function declarationErrorsOf(text: string): string[] {
       return found === undefined ? undefined : ts.createSourceFile(path, found, language);
     },
   });
-  const source = program.getSourceFile(USES);
+}
+
+const program = programOf(DOORS.map((door) => [fileOf(door), usesOf(door)]));
+
+/** Why the declarations of what a program exports of an entry point cannot be written. */
+function declarationErrorsOf(door: string): string[] {
+  const source = program.getSourceFile(fileOf(door));
   const unresolved = program.getSemanticDiagnostics(source).filter(({ code }) => code === CANNOT_FIND_MODULE);
   return [...unresolved, ...program.getDeclarationDiagnostics(source)].map(({ messageText }) =>
     ts.flattenDiagnosticMessageText(messageText, ' '),
@@ -67,7 +75,7 @@ function declarationErrorsOf(text: string): string[] {
 it.each(DOORS)(
   'what the entry point %s exports can be exported again by a program that writes declarations',
   (door) => {
-    expect(declarationErrorsOf(usesOf(door))).toEqual([]);
+    expect(declarationErrorsOf(door)).toEqual([]);
   },
   60_000,
 );

@@ -23,7 +23,7 @@ interface Cell {
   readonly role: Role;
 }
 
-/** The cells of a row: all, in both roles; or every third, of which the rows after it take the others, each in one role. */
+/** The cells of a row: all, in both roles; or one in `THIN`, of which the rows after it take the others. */
 function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): readonly Cell[] {
   const cells = ACTIONS.flatMap((action) => ROLES.map((role): Cell => ({ action, does: action.does, role })));
   const able = cells.filter(({ role }) => only === undefined || role === only);
@@ -32,7 +32,7 @@ function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): reado
 }
 
 /** How many cells stand for one of them where not all are tried: odd, so that the roles take turns. */
-const THIN = 7;
+const THIN = 13;
 
 const STATES: readonly PeerStatus['state'][] = ['connecting', 'waiting', 'open', 'draining', 'closed'];
 
