@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Subject, throwError } from 'rxjs';
-import { respond } from '../../src/index.js';
+import { concat, map, NEVER, of, range, Subject, take, tap, throwError } from 'rxjs';
+import { respond, withCredit } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
@@ -145,6 +145,57 @@ describe('sendAll stops its input', () => {
     void dialer.open().sendAll(input);
     await time.advance();
     expect(input.observed).toBe(false);
+  });
+});
+
+describe('an Observable that gives all it has while it is subscribed to makes no value after the one at which', () => {
+  /** Made without being asked for one by one, as a generator that is an input itself would be. */
+  const pushed = (made: unknown[], value: (n: number) => unknown) =>
+    range(0, 10).pipe(
+      map(value),
+      tap((each) => made.push(each)),
+    );
+
+  it.each<[string, (stream: Stream) => (n: number) => unknown]>([
+    [
+      'its stream is reset, by what makes the value',
+      (stream) => (n) => {
+        if (n === 2) stream.reset();
+        return n;
+      },
+    ],
+    [
+      'its stream is reset, from within its toJSON',
+      (stream) => (n) =>
+        n !== 2
+          ? n
+          : {
+              toJSON() {
+                stream.reset();
+                return n;
+              },
+            },
+    ],
+    ['it cannot be encoded', () => (n) => (n === 2 ? 2n : n)],
+  ])('%s', async (_what, valuesFor) => {
+    const stream = createPair().dialer.open();
+    const made: unknown[] = [];
+    const outcome = progressOf(stream.sendAll(pushed(made, valuesFor(stream))));
+    await time.advance();
+    expect([outcome.settled, made.length]).toEqual([true, 3]);
+  });
+
+  it('who takes the values that credit lets out has enough', () => {
+    const made: unknown[] = [];
+    const taken: unknown[] = [];
+    withCredit(8)
+      .spend(concat(of(8), NEVER))(pushed(made, (n) => n))
+      .pipe(take(3))
+      .subscribe((each) => taken.push(each));
+    expect([taken, made]).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
   });
 });
 

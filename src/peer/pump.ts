@@ -25,13 +25,14 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
-  // Stops a synchronous source: `subscribe` has not returned, so there is nothing to unsubscribe.
+  // A synchronous source is stopped by its answer: `subscribe` has not returned, so there is nothing to unsubscribe.
+  const wantsMoreAfter = (value: unknown): boolean => {
+    if (!outlet.closed) policy.next(value);
+    return !outlet.closed;
+  };
   const subscription = from(input)
-    .pipe(takeWhile(() => !outlet.closed))
+    .pipe(takeWhile(wantsMoreAfter))
     .subscribe({
-      next: (value) => {
-        policy.next(value);
-      },
       error: (error: unknown) => {
         outlet.fail(error);
       },
