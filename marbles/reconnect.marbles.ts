@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import { respond } from '../src/index.js';
 import type { CloseReason, ConnectOptions, Peer } from '../src/index.js';
 import { AT_ONCE, dialed } from './support/dialing.js';
+import { logged } from './support/logged.js';
 import { marbles } from './support/virtual.js';
 
 /** A peer's life as a row: `c` connecting, `o` open, `w` waiting, `d` draining, `x` closed. */
@@ -32,6 +33,8 @@ interface Row {
   readonly dialing?: ConnectOptions;
   readonly expected: string;
   readonly reasons: string;
+  /** A `h` for each hello that has failed. Default: none. */
+  readonly warned?: string;
 }
 
 afterEach(() => {
@@ -149,11 +152,13 @@ describe('the reconnect helper', () => {
       calls: '   c                ',
       expected: '(cwcx|)          ',
       reasons: ' (gG|)            ',
+      warned: '  (hh)             ',
     },
   ])(
     '$does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const answer$ = cold('-');
+      expectObservable(logged('warn')).toBe(row.warned ?? '', { h: 'rxmux: the hello has failed' });
       const { server, accepted, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
       server.refuse(row.status ?? null);
       // Dialed when the rows begin, so that they see it from the first moment on.

@@ -3,6 +3,7 @@ import { catchError, defer, EMPTY, map, merge, mergeMap, of, take, takeUntil } f
 import { ResetCode, ResetError, respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
+import { logged } from './support/logged.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
@@ -192,6 +193,8 @@ describe('respond', () => {
       const inputSubs = '   ^-!';
       const answerSubs = '  ^-!';
       const expected = '    a-|';
+      const errors = '      --e';
+      expectObservable(logged('error')).toBe(errors, { e: 'rxmux: a handler failed after its stream had ended' });
       acceptor.streams$
         .pipe(
           respond((_, stream) => {

@@ -43,7 +43,9 @@ describe('new Peer(socket)', () => {
     await time.advance();
     const got: unknown[] = [];
     expect(peer.status.state).toBe('connecting');
-    const closed = peer.serve((payload) => got.push(payload));
+    const closed = peer.serve((payload) => {
+      got.push(payload);
+    });
     await time.advance();
     expect([got, peer.status.state]).toEqual([['early'], 'open']);
     void peer.close();

@@ -5,10 +5,12 @@ import type { Peer } from '../../src/index.js';
 import { endless } from '../support/endless.js';
 import { ADDRESS, dialing, holding } from '../support/peer-dialing.js';
 import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { progressOf, settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 const KIB = 1024;
 
@@ -103,8 +105,10 @@ describe('a stream that waits for a connection', () => {
     const replied = peer.open('q');
     void replied.reply('last');
     const outcomes = await Promise.all([settled(ended.send('more')), settled(replied.send('more'))]);
-    const refused = { error: expect.objectContaining({ code: 'PROTOCOL', message: expect.stringContaining('after the end') }) };
+    const refused = { error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected nothing to be sent after the end' }) };
     expect(outcomes).toEqual([refused, refused]);
+    const warning = 'rxmux: a value was sent after the end and is lost';
+    expect(logs.warnings).toEqual([warning, warning]);
     network.answer = 'accept';
     await time.advance(10_100);
     expect(sent).toEqual([

@@ -10,11 +10,13 @@ import { PeerCore } from '../../src/peer/peer-core.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';
 import { Network } from '../support/peer-network.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { progressOf, settled } from '../support/peer-outcome.js';
 import { ADDRESS, SOON, dialing, echo, echoing, holding, later, reconnecting, spell, watched, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 describe('a goaway', () => {
   it('has the replacement dialed before the old socket drains: make before break', async () => {
@@ -343,6 +345,7 @@ describe('a goaway', () => {
     expect([network.dials.length, sent.filter(({ type }) => type === 'open')]).toEqual([1, []]);
     await time.advance(10_000);
     expect([network.dials.length, peer.status]).toEqual([2, { state: 'open', reconnects: 0 }]);
+    expect(logs.warnings).toEqual(['rxmux: the hello has failed']);
     void peer.close();
   });
 

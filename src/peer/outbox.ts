@@ -1,11 +1,13 @@
 import { log } from '../logger.js';
+import { aboutStream } from '../wire/about-stream.js';
 import type { Message } from '../wire/codec.js';
-import { CancelledError, ProtocolError, QueueOverflowError } from '../wire/errors.js';
+import { CancelledError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { isError } from '../wire/cross-realm.js';
+import { violation } from '../wire/violation.js';
 import { disown, rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
@@ -14,6 +16,8 @@ import type { StreamCore } from './stream-core.js';
 /** Trailers, or a function that is asked for them when the end is sent. */
 export type TrailersInput = MetadataInput | (() => MetadataInput | null);
 
+const LATE_VALUE = 'a value was sent after the end and is lost';
+const LATE_ANSWER = `${LATE_VALUE}; to answer later than the handler settles, return a promise from it or use respond()`;
 const READY: Promise<void> = Promise.resolve();
 /** What can be done about it, by each way to send. */
 const TOO_MUCH =
@@ -117,12 +121,9 @@ export class Outbox {
     const { now } = stream.peerCore.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.takeWarning()) {
-      log(
-        'warn',
-        `rxmux: stream ${String(streamId)}: a value was sent after the end and is lost; to answer later than the handler settles, return a promise from it or use respond()`,
-      );
+      log('warn', `rxmux: ${aboutStream(streamId, stream.local ? LATE_VALUE : LATE_ANSWER)}`);
     }
-    return new ProtocolError(`stream ${String(streamId)}: expected nothing to be sent after the end`);
+    return violation(streamId, 'expected nothing to be sent after the end');
   }
 
   #overflow(encoded: Message): Error | null {

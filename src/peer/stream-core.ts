@@ -7,6 +7,7 @@ import type { StreamLine, StreamSink } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
 import { CancelledError, DeadlineExceededError, ResetError } from '../wire/errors.js';
 import type { StreamError } from '../wire/errors.js';
+import { aboutStream } from '../wire/about-stream.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../wire/frame.js';
 import { checkReset } from '../wire/check.js';
@@ -197,10 +198,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   missed(): void {
-    log(
-      'warn',
-      `rxmux: stream ${String(this.line.id)}: a second reader came after the first had left, and has missed the payloads between: keep one iterator`,
-    );
+    const missed = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
+    log('warn', `rxmux: ${aboutStream(this.line.id, missed)}`);
   }
 
   // From the user

@@ -1,3 +1,4 @@
+import { aboutStream } from './about-stream.js';
 import type { CloseReason } from './close-reason.js';
 import { ResetCode, resetCodeName } from './reset-code.js';
 import { isError } from './cross-realm.js';
@@ -104,7 +105,7 @@ export abstract class StreamError extends MuxError {
   readonly streamId: number | null;
 
   constructor(message: string, options: StreamErrorOptions = {}) {
-    super(options.streamId == null ? message : `stream ${options.streamId}: ${message}`, options);
+    super(aboutStream(options.streamId, message), options);
     this.streamId = options.streamId ?? null;
   }
 }
