@@ -1,4 +1,5 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
+import { checkFunction } from '../../wire/check.js';
 import type { IncomingHeadersInterceptor } from '../hooks.js';
 import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
@@ -7,11 +8,14 @@ import { hook } from './hook.js';
  * Sees the headers of the remote's first frame on every stream of each peer that passes.
  * Removed on unsubscribe only.
  *
+ * @throws TypeError for what is no function
+ *
  * @example
  * ```ts
  * server.peers$.pipe(interceptIncomingHeaders((headers, stream) => { console.log(stream.id, headers); })).subscribe();
  * ```
  */
 export function interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): MonoTypeOperatorFunction<Peer> {
+  checkFunction('interceptIncomingHeaders', interceptor);
   return hook((peer) => peer.interceptIncomingHeaders(interceptor));
 }

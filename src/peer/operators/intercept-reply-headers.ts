@@ -1,4 +1,5 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
+import { checkFunction } from '../../wire/check.js';
 import type { ReplyHeadersInterceptor } from '../hooks.js';
 import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
@@ -7,11 +8,14 @@ import { hook } from './hook.js';
  * Sees, and may change, the headers of the first frame that each peer that passes sends on a stream the remote opened.
  * Removed on unsubscribe only.
  *
+ * @throws TypeError for what is no function
+ *
  * @example
  * ```ts
  * server.peers$.pipe(interceptReplyHeaders((headers, stream) => { headers['x-trace'] = stream.headers['x-trace']; })).subscribe();
  * ```
  */
 export function interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): MonoTypeOperatorFunction<Peer> {
+  checkFunction('interceptReplyHeaders', interceptor);
   return hook((peer) => peer.interceptReplyHeaders(interceptor));
 }

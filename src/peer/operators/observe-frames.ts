@@ -1,10 +1,13 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
+import { checkFunction } from '../../wire/check.js';
 import type { FrameObserver } from '../hooks.js';
 import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 
 /**
  * Sees every frame of each peer that passes. Removed on unsubscribe only.
+ *
+ * @throws TypeError for what is no function
  *
  * @example
  * ```ts
@@ -14,5 +17,6 @@ import { hook } from './hook.js';
  * ```
  */
 export function observeFrames(observer: FrameObserver): MonoTypeOperatorFunction<Peer> {
+  checkFunction('observeFrames', observer);
   return hook((peer) => peer.onFrame(observer));
 }

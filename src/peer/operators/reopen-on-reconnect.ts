@@ -1,5 +1,6 @@
 import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
+import { checkFunction, checkObject } from '../../wire/check.js';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { Peer } from '../peer.js';
@@ -39,6 +40,8 @@ interface ReopenAlike<T> {
  * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,
  * that is `unknown`: write `open: (since: string | null) => …`.
  *
+ * @throws TypeError for what is no peer, and for an `open` or a `cursor` that is no function
+ *
  * @example
  * ```ts
  * reopenOnReconnect(peer, {
@@ -55,16 +58,17 @@ export function reopenOnReconnect<T>(peer: Peer, how: ReopenAlike<T>): Observabl
 export function reopenOnReconnect<T, C = undefined>(peer: Peer, how: Reopen<T, C>): Observable<T>;
 export function reopenOnReconnect<T>(
   peer: Peer,
-  {
-    initial,
-    open,
-    cursor = stay,
-  }: {
+  how: {
     readonly initial?: unknown;
     readonly open: (cursor: unknown) => ObservableInput<T>;
     readonly cursor?: (value: T, cursor: unknown) => unknown;
   },
 ): Observable<T> {
+  checkObject('reopenOnReconnect', peer, 'a Peer');
+  checkObject('reopenOnReconnect', how, '{ open }');
+  const { initial, open, cursor = stay } = how;
+  checkFunction('reopenOnReconnect.open', open);
+  checkFunction('reopenOnReconnect.cursor', cursor);
   return defer(() => {
     let position = initial;
     /** Whether a stream has ended with its socket, and another is to be opened on the next. */

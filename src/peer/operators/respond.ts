@@ -1,5 +1,6 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Observable } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
+import { checkFunction } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
 import { failAnswer, stopUpload } from '../run-handler.js';
 import { feed } from '../feed.js';
@@ -21,7 +22,7 @@ import { Stream } from '../stream.js';
  * Put it directly after `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
  *
  * @param options `overflow` says what becomes of a value that an Observable pushes while the queue is full; default `'buffer'`
- * @throws TypeError for an unknown `overflow`
+ * @throws TypeError for an unknown `overflow`, and for a `project` that is no function
  *
  * @example
  * ```ts
@@ -33,6 +34,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
   options: Pick<FeedOptions, 'overflow'> = {},
 ): OperatorFunction<Stream, never> {
   const { overflow = 'buffer' } = options;
+  checkFunction('respond', project);
   checkOverflow(overflow);
   return (source) =>
     new Observable((subscriber) =>

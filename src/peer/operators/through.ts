@@ -1,4 +1,5 @@
 import type { Observable, OperatorFunction } from 'rxjs';
+import { checkObject } from '../../wire/check.js';
 import type { InputOptions, OpenOptions } from '../calls.js';
 import type { Peer } from '../peer.js';
 
@@ -7,7 +8,7 @@ import type { Peer } from '../peer.js';
  * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error. With `retry` each
  * attempt subscribes to the source again: what a hot one gave to earlier attempts is lost.
  *
- * @throws TypeError for an unknown `overflow`
+ * @throws TypeError for what is no peer, and where it is piped for an unknown `overflow`
  *
  * @example
  * ```ts
@@ -19,5 +20,6 @@ export function through<In = unknown>(
   payload?: unknown,
   options: OpenOptions<In> & Pick<InputOptions, 'overflow'> = {},
 ): OperatorFunction<unknown, In> {
+  checkObject('through', peer, 'a Peer');
   return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }

@@ -1,7 +1,7 @@
 import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
-import { checkNumber } from '../../wire/check.js';
+import { checkFunction, checkNumber } from '../../wire/check.js';
 import { checkOverflow } from '../overflow.js';
 import type { Outlet, Overflow } from '../overflow.js';
 import { pump } from '../pump.js';
@@ -16,6 +16,7 @@ export interface Credit {
    * Errors with what the call errors, with what `open` and `work` throw, and with a ProtocolError at an item more than was
    * granted, as from a remote that does not look at credit.
    *
+   * @throws TypeError for an `open` or a `work` that is no function
    * @param open makes the call, one stream at a time; what it is given goes into the call's `input`
    * @param work what is done with an item, one after the other; the item is consumed when this completes. Default: an item
    *   is consumed when the subscriber has been given it
@@ -58,7 +59,11 @@ export function withCredit(n: number): Credit {
   checkNumber('credit', n, 1);
   if (!Number.isInteger(n)) throw new TypeError(`credit: expected a whole number of items, got ${n}`);
   return {
-    grant: (open, work = handOn) => granting(n, open, work),
+    grant(open, work = handOn) {
+      checkFunction('grant.open', open);
+      checkFunction('grant.work', work);
+      return granting(n, open, work);
+    },
     spend(grants, { overflow = 'buffer' } = {}) {
       checkOverflow(overflow);
       return <T>(source: ObservableInput<T>) =>
