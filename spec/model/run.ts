@@ -33,6 +33,7 @@ export async function run(config: Config, commands: readonly Command[], tally: T
   const { level, error } = logger;
   logger.level = 'silent';
   logger.error = (message) => void failures.push(message);
+  // For the soak, which then names the seed; jest hears of it first, and fails the test.
   process.on('unhandledRejection', onUnhandled);
   clock.install();
   try {
