@@ -39,6 +39,13 @@ describe('codec registry', () => {
     expect(getCodec('json')).toBe(codec);
   });
 
+  it('refuses a name that is no text, as where only the codec is given', () => {
+    const register = (): void => {
+      registerCodec(new JsonCodec() as unknown as string, undefined as unknown as Codec);
+    };
+    expect(register).toThrow(new TypeError('registerCodec: expected a name, such as json, got an object'));
+  });
+
   it('replaces a registration silently', () => {
     const second = new JsonCodec();
     registerCodec('json', new JsonCodec());

@@ -79,6 +79,11 @@ describe('a W3C-shaped socket as a transport', () => {
         (s) => s.emit('close', { code: 1001, reason: 'away', wasClean: true }, 'CLOSED'),
         { code: 1001, reason: 'away', wasClean: true },
       ],
+      [
+        'a close whose code is none, as of a platform that says 0 where no close frame came',
+        (s) => s.emit('close', { code: 0, reason: '', wasClean: false }, 'CLOSED'),
+        LOST,
+      ],
       ['a close without an error', (s) => s.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'), LOST],
       ['a close of a platform that says nothing more', (s) => s.emit('close', {}, 'CLOSED'), LOST],
       [

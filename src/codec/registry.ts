@@ -1,3 +1,4 @@
+import { optionError } from '../wire/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { CodecNotRegistered } from '../wire/errors.js';
@@ -8,7 +9,7 @@ const codecs = new Map<string, Codec>();
  * Registers a codec for the whole process, under a name that `settings.codec` or a lookup may ask for. The instance itself
  * is kept; a name that is taken is replaced silently.
  *
- * @throws TypeError for what is no codec, such as a class instead of its instance
+ * @throws TypeError for a name that is no text, and for what is no codec, such as a class instead of its instance
  *
  * @example
  * ```ts
@@ -17,6 +18,7 @@ const codecs = new Map<string, Codec>();
  * ```
  */
 export function registerCodec(name: string, codec: Codec): void {
+  if (typeof name !== 'string') throw optionError('registerCodec', 'a name, such as json', name);
   codecs.set(name, checkedCodec(codec));
 }
 

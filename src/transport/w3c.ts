@@ -186,7 +186,9 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   };
 
   readonly #onClose = (event: SocketEvent): void => {
-    const code = event.code ?? CloseCode.ABNORMAL;
+    // Where no close frame came some platforms say 0, and some nothing.
+    const { code: told = 0 } = event;
+    const code = told < CloseCode.CLEAN ? CloseCode.ABNORMAL : told;
     const reason = event.reason === undefined || event.reason === '' ? this.#failure : event.reason;
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
