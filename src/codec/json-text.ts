@@ -1,3 +1,4 @@
+import { encodeInto } from '../wire/encode-into.js';
 import { MOST_BYTES_PER_UNIT } from '../wire/length.js';
 
 /** Writes a text as JSON does. Most have nothing to escape, and are not copied then: for a long one that is a third of the work. */
@@ -32,7 +33,7 @@ const LONG_UNITS = 1_024;
 function isLongUnescaped(text: string): boolean {
   for (let from = 0; from < text.length; from += PIECE) {
     const piece = text.slice(from, from + PIECE);
-    const { written } = ENCODER.encodeInto(piece, BYTES);
+    const { written } = encodeInto(piece, BYTES);
     // More than ASCII: half of a surrogate pair may be in it.
     if (written > piece.length) return UNESCAPED.test(text.slice(from));
     if (hasControl(written) || piece.includes('"') || piece.includes('\\')) return false;
@@ -57,6 +58,5 @@ const SPACE = 0x20;
 const SPACES = 0x20202020;
 const TOP_BITS = 0x80808080;
 const PIECE = 8_192;
-const ENCODER = new TextEncoder();
 const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const VIEW = new DataView(BYTES.buffer);

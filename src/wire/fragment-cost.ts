@@ -1,4 +1,5 @@
 import type { Codec, Message } from './codec.js';
+import { encodeInto } from './encode-into.js';
 import type { Frame, Metadata } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength, MOST_BYTES_PER_UNIT } from './length.js';
 import { isPlainObject } from './plain-object.js';
@@ -84,7 +85,7 @@ function pieceEnd(text: string, from: number): number {
 
 /** Bytes that a piece of JSON text takes between quotes. */
 function quotedLength(piece: string): number {
-  const { written } = ENCODER.encodeInto(piece, BYTES);
+  const { written } = encodeInto(piece, BYTES);
   let escapes = 0;
   for (let at = 0; at < written; at++) if (BYTES[at] === QUOTE || BYTES[at] === BACKSLASH) escapes++;
   return written + escapes;
@@ -127,7 +128,6 @@ function entryBound(key: string, value: unknown): number {
 const DECLARED = new WeakSet();
 const PLAIN = new WeakSet<Frame>();
 const PIECE = 1_024;
-const ENCODER = new TextEncoder();
 const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

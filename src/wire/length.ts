@@ -1,4 +1,5 @@
 import type { Message } from './codec.js';
+import { encodeInto } from './encode-into.js';
 
 /**
  * Measures a message or an encoded payload in bytes: text as UTF-8, an ArrayBuffer as it is. Every size limit of this
@@ -53,13 +54,12 @@ export interface ByteCountingScope {
 export function utf8Counter(scope: ByteCountingScope): (text: string) => number {
   const { Buffer } = scope;
   if (Buffer !== undefined) return (text) => Buffer.byteLength(text);
-  const encoder = new TextEncoder();
   const scratch = new Uint8Array(CHUNK_UNITS * MOST_BYTES_PER_UNIT);
   return (text) => {
     let bytes = 0;
     for (let from = 0; from < text.length;) {
       const to = edgeBefore(text, Math.min(from + CHUNK_UNITS, text.length));
-      bytes += encoder.encodeInto(text.slice(from, to), scratch).written;
+      bytes += encodeInto(text.slice(from, to), scratch).written;
       from = to;
     }
     return bytes;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
+import { awkwardText } from '../support/frame-arbitraries.js';
+
+/** What comes of a text in a buffer of so many bytes. */
+function result(encode: typeof encodeInto, text: string, size: number): readonly [read: number, written: number, bytes: Uint8Array] {
+  const bytes = new Uint8Array(size);
+  const { read, written } = encode(text, bytes);
+  return [read, written, bytes];
+}
+
+describe.each([
+  ['of the platform', encodeInto],
+  ['by hand', encodeIntoByHand],
+])('encodeInto, %s', (_whose, encode) => {
+  it.each<[string, string, number, number, number[]]>([
+    ['ASCII', 'ab', 2, 2, [0x61, 0x62]],
+    ['two bytes', 'é', 2, 1, [0xc3, 0xa9]],
+    ['three bytes', '€', 3, 1, [0xe2, 0x82, 0xac]],
+    ['four bytes', '😀', 4, 2, [0xf0, 0x9f, 0x98, 0x80]],
+    ['half of a pair, which is replaced', '\ud83d', 3, 1, [0xef, 0xbf, 0xbd]],
+    ['what fits, and no part of a code point', 'a😀', 4, 1, [0x61]],
+    ['what is before the first that does not fit', 'a€b', 3, 1, [0x61]],
+    ['nothing', '', 1, 0, []],
+  ])('encodes %s', (_what, text, size, read, encoded) => {
+    const bytes = new Uint8Array(size);
+    bytes.set(encoded);
+    expect(result(encode, text, size)).toEqual([read, encoded.length, bytes]);
+  });
+});
+
+it('encodes any text by hand as the platform does', () => {
+  fc.assert(
+    fc.property(awkwardText(), fc.nat(64), (text, size) => {
+      expect(result(encodeIntoByHand, text, size)).toEqual(result(encodeInto, text, size));
+    }),
+  );
+});
