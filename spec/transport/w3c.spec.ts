@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Peer } from '../../src/index.js';
 import { FakeSocket } from '../support/socket-fake.js';
-import { turn } from '../support/socket-leaks.js';
+import { turn, until } from '../support/socket-leaks.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { ReadyState } from '../../src/transport/socket-like.js';
@@ -245,6 +245,17 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(transport.closed).toEqual({ ...LOST, reason: 'Error: InvalidStateError' });
       expect(seen.completed).toBe(1);
       expect(socket.closes).toHaveLength(1);
+    });
+
+    it('takes a socket that does not tell what it has buffered, as React Native’s and that of happy-dom, for an empty one', async () => {
+      const socket = new FakeSocket();
+      Object.assign(socket, { bufferedAmount: undefined });
+      const peer = new Peer(socket, { isDialer: true, keepalive: false });
+      void peer.serve();
+      peer.notify('x'.repeat(2_000_000));
+      await until('the last slice', () => socket.sent.some((sent) => typeof sent === 'string' && !sent.includes('"more":true')), 1_000);
+      expect(peer.bufferedAmount).toBe(0);
+      void peer.close();
     });
 
     it('fails the calls of a peer whose socket throws, and nothing else', async () => {

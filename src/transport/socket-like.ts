@@ -5,7 +5,8 @@
 export interface SocketLike {
   readonly readyState: number;
   readonly protocol: string;
-  readonly bufferedAmount: number;
+  /** Bytes that were sent and have not left; one that does not tell, as React Native's, counts as empty, and nothing holds its senders back. */
+  readonly bufferedAmount?: number | undefined;
   binaryType: string;
   send(data: string | ArrayBuffer): void;
   close(code?: number, reason?: string): void;

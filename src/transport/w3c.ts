@@ -74,7 +74,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   get bufferedAmount(): number {
-    return this.socket.bufferedAmount;
+    return this.socket.bufferedAmount ?? 0;
   }
 
   send(message: Message): number {
