@@ -10,7 +10,7 @@ const UP_TO_SESSION = ['wire', 'codec', 'operators', 'session', 'transport', 'lo
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   env: [],
-  logger: [],
+  logger: ['wire'],
   version: [],
   settings: ['env'],
   wire: ['wire'],

@@ -1,3 +1,5 @@
+import { isMuxError } from './wire/errors.js';
+
 /** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -36,14 +38,25 @@ export const logger: Logger = {
 };
 
 /**
- * Logs what the library itself has to say. A logger's methods can be replaced, and what an application put there may
- * throw: nothing goes wrong by it.
+ * Logs what the library itself has to say, in its name. A logger's methods can be replaced, and what an application put there
+ * may throw: nothing goes wrong by it.
+ *
+ * @param errors what was thrown, {@link withoutPayload}
  */
-export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...rest: unknown[]): void {
+export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...errors: readonly unknown[]): void {
   try {
-    logger[level](message, ...rest);
+    logger[level](`rxmux: ${message}`, ...errors.map(withoutPayload));
   } catch {
     // It was told; there is nobody left to tell.
+  }
+}
+
+/** An error as it may be logged: of one that holds the payload of a reset only the text, because payloads are nobody's but the application's. */
+function withoutPayload(error: unknown): unknown {
+  try {
+    return isMuxError(error) && 'payload' in error && error.payload !== null ? (error.stack ?? String(error)) : error;
+  } catch {
+    return error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { logger } from '../../src/index.js';
+import { logger, RemoteError } from '../../src/index.js';
 import type { PeerContext } from '../../src/index.js';
 import type { Verdict } from '../../src/node.js';
 import { answerOn, handshake, rawSocket, requestOf } from '../support/socket-handshake.js';
@@ -73,6 +73,15 @@ describe('verify', () => {
     expect(body).not.toContain('database');
     expect(error.mock.calls).toEqual([['rxmux: an upgrade request could not be judged', new Error('database is away')]]);
     expect(server.refusals).toEqual([{ status: 500, reason: 'the request could not be judged' }]);
+  });
+
+  it('that fails with the reset of a call of its own is logged without the payload of that', async () => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    server = await testServer({ verify: () => Promise.reject(new RemoteError('no such user', { password: 's3cret' })) });
+    expect((await handshake(server.http)).status).toBe(500);
+    expect(error.mock.calls).toEqual([
+      ['rxmux: an upgrade request could not be judged', expect.stringMatching(/^RemoteError: no such user\n/)],
+    ]);
   });
 
   it('sees the request, and only one that nothing else refuses', async () => {

@@ -202,7 +202,7 @@ function checkPlace({ path, port, server }: ServeOptions): void {
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.on('error', (error) => {
-    log('error', 'rxmux: the server failed', error);
+    log('error', 'the server failed', error);
   });
   server.on('request', (_request, response) => {
     response.writeHead(426, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end('expected a WebSocket upgrade\n');

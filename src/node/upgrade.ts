@@ -161,12 +161,12 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ruling | 
   } catch (error) {
     return unjudged(error);
   }
-  log('warn', `rxmux: refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
+  log('warn', `refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
   return refusal(403, 'this origin is not allowed');
 }
 
 function unjudged(error: unknown): Ruling {
-  log('error', 'rxmux: an upgrade request could not be judged', error);
+  log('error', 'an upgrade request could not be judged', error);
   return refusal(500, 'the request could not be judged');
 }
 

@@ -137,7 +137,7 @@ export class Backoff {
     try {
       return booleanOf('shouldRetry', this.#shouldRetry(failure));
     } catch (error) {
-      log('error', 'rxmux: shouldRetry failed', error);
+      log('error', 'shouldRetry failed', error);
       return failure.willRetry;
     }
   }

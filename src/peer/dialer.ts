@@ -16,7 +16,6 @@ import { openTransport, failedDial } from './dial.js';
 import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { exchangeHello } from './hello.js';
-import { loggable } from './loggable.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
 import type { SocketSource } from './socket-source.js';
@@ -160,7 +159,7 @@ export class Dialer implements SocketSource {
         if (this.#session !== session) return;
         this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
         // Without reconnect the waiting calls fail with this error; a log line would say it twice.
-        if (this.plan.backoff !== null) log('warn', 'rxmux: the hello has failed', loggable(this.#helloError));
+        if (this.plan.backoff !== null) log('warn', 'the hello has failed', this.#helloError);
         session.drain(0, ResetCode.NO_ERROR, '');
       },
     });

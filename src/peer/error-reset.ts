@@ -5,7 +5,6 @@ import { isError } from '../wire/cross-realm.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';
 import { refuseThenable } from './guard.js';
 import type { ErrorSerializer } from './hooks.js';
-import { loggable } from './loggable.js';
 
 /** The reset that tells the remote what a handler or an input threw. */
 export interface ErrorReset {
@@ -71,7 +70,7 @@ function asked(serializer: ErrorSerializer, error: unknown): unknown {
     refuseThenable('the error serializer', payload);
     return payload;
   } catch (failure) {
-    log('warn', 'rxmux: an error serializer failed', loggable(failure));
+    log('warn', 'an error serializer failed', failure);
     throw failure;
   }
 }

@@ -2,7 +2,6 @@ import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { isPromise } from '../wire/cross-realm.js';
-import { loggable } from './loggable.js';
 
 /**
  * Runs a callback of the user's where nothing may go wrong by it: what it throws is logged, and a promise that it returns
@@ -21,7 +20,7 @@ export function guard(what: string, callback: () => unknown): void {
 }
 
 function report(what: string, error: unknown): void {
-  log('error', `rxmux: ${what} failed`, loggable(error));
+  log('error', `${what} failed`, error);
 }
 
 /** Whether a value would be waited for by `await`. */

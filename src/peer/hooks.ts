@@ -101,7 +101,7 @@ export class Hooks {
     for (const hook of this.incomingHeaders)
       guard('an incoming-headers interceptor', () => {
         const result: unknown = hook(headers, stream);
-        if (isThenable(result)) log('warn', 'rxmux: an incoming-headers interceptor gave a promise, for which nobody waits');
+        if (isThenable(result)) log('warn', 'an incoming-headers interceptor gave a promise, for which nobody waits');
         return result;
       });
   }

@@ -32,7 +32,7 @@ export class IncomingStreams {
   /** Sets the one handler. A second replaces the first, with a warning. */
   setHandler(handler: StreamHandler): Remove {
     checkFunction('onStream', handler);
-    if (this.#handler !== null) log('warn', 'rxmux: a second onStream handler replaces the first; there is one per peer');
+    if (this.#handler !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
     this.#handler = handler;
     return () => {
       if (this.#handler === handler) this.#handler = null;

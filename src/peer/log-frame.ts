@@ -4,7 +4,7 @@ import type { Frame, FrameDirection } from '../wire/frame.js';
 
 /** Logs one line for a frame, at `debug`: what it is and where it goes, and nothing of what the application put into it. */
 export function logFrame(direction: FrameDirection, frame: Frame, connection: number): void {
-  if (logger.isEnabledFor('debug')) log('debug', `rxmux: connection ${connection} ${direction} ${frameLine(frame)}`);
+  if (logger.isEnabledFor('debug')) log('debug', `connection ${connection} ${direction} ${frameLine(frame)}`);
 }
 
 function frameLine({ type, stream, fragment, more, end, code, last_stream }: Frame): string {

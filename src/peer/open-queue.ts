@@ -117,7 +117,7 @@ function errorOfQueued(cause: CloseCause, error: AnyMuxError | null): AnyMuxErro
 /** Any other call is told by its own error. */
 function warnOfForgotten(streams: readonly QueuedStream[], why: string): void {
   const { length } = streams.filter(({ isNotification }) => isNotification);
-  if (length > 0) log('warn', `rxmux: ${length} notify() never left: ${why}`);
+  if (length > 0) log('warn', `${length} notify() never left: ${why}`);
 }
 
 /** A stream that no socket has taken yet: its frames wait here. */

@@ -121,7 +121,7 @@ export class Outbox {
     const { now } = stream.peerCore.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.takeWarning()) {
-      log('warn', `rxmux: ${aboutStream(streamId, stream.local ? LATE_VALUE : LATE_ANSWER)}`);
+      log('warn', aboutStream(streamId, stream.local ? LATE_VALUE : LATE_ANSWER));
     }
     return violation(streamId, 'expected nothing to be sent after the end');
   }

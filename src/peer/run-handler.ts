@@ -4,7 +4,6 @@ import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { isThenable } from './guard.js';
 import type { StreamHandler } from './hooks.js';
-import { loggable } from './loggable.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Has a handler answer a stream; `settled` is told when it has. */
@@ -41,7 +40,7 @@ function warnOfResult(handler: StreamHandler, result: unknown): void {
   const what = isObservable(result) ? 'an Observable' : `a value (${typeof result})`;
   log(
     'warn',
-    `rxmux: a handler returned ${what} and sent nothing, and what it returns goes nowhere: answer with stream.reply(), stream.sendAll() or respond()`,
+    `a handler returned ${what} and sent nothing, and what it returns goes nowhere: answer with stream.reply(), stream.sendAll() or respond()`,
   );
 }
 
@@ -67,9 +66,8 @@ export function stopUpload(stream: StreamCore): void {
 /** Resets a stream with what its handler or its input threw. After the stream's end it is only logged: the answer stands. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
   if (!stream.line.sealed) {
-    log('debug', 'rxmux: a handler failed, and its stream is reset', loggable(error));
+    log('debug', 'a handler failed, and its stream is reset', error);
     stream.fail(error);
-  } else if (stream.cause === null || stream.cause.how === 'ended')
-    log('error', 'rxmux: a handler failed after its stream had ended', loggable(error));
-  else log('debug', 'rxmux: a handler failed after the end of its stream', loggable(error));
+  } else if (stream.cause === null || stream.cause.how === 'ended') log('error', 'a handler failed after its stream had ended', error);
+  else log('debug', 'a handler failed after the end of its stream', error);
 }

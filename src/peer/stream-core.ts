@@ -199,7 +199,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   missed(): void {
     const missed = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
-    log('warn', `rxmux: ${aboutStream(this.line.id, missed)}`);
+    log('warn', aboutStream(this.line.id, missed));
   }
 
   // From the user

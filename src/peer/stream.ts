@@ -12,7 +12,6 @@ import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from './guard.js';
 import { isSubscriber } from './is-subscriber.js';
-import { loggable } from './loggable.js';
 import type { Peer } from './peer.js';
 import type { StreamCore } from './stream-core.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -327,7 +326,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
 // An error without a handler would be thrown from a timer and end the process.
 function logUnhandled(error: unknown): void {
-  log('error', 'rxmux: a stream failed and its subscriber has no error handler', loggable(error));
+  log('error', 'a stream failed and its subscriber has no error handler', error);
 }
 
 // One function for all streams, because a closure for each would be a good part of what an idle one weighs.

@@ -39,7 +39,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
         // A `stream` on these is ignored.
         return frame.stream === null ? frame : { ...frame, stream: null };
       default:
-        log('debug', `rxmux: ignored a frame of an unknown type`);
+        log('debug', 'ignored a frame of an unknown type');
         return null;
     }
   }
@@ -87,7 +87,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     session.replies.reset(id, ResetCode.REFUSED, refusal);
     // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
     if (isLate) session.flood.countJunk(`an open of stream ${id}: ${refusal}`);
-    else log('debug', `rxmux: refused an open of stream ${id}: ${refusal}`);
+    else log('debug', `refused an open of stream ${id}: ${refusal}`);
     return null;
   }
 
@@ -131,7 +131,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
       return null;
     }
-    if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `rxmux: stream ${live.id}: ignored trailers without an end`);
+    if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `stream ${live.id}: ignored trailers without an end`);
     if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
     this.session.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;

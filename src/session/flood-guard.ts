@@ -47,7 +47,7 @@ export class FloodGuard {
 
   /** A frame that makes no sense and does no harm. */
   countJunk(what: string): void {
-    log('debug', `rxmux: ignored ${what}`);
+    log('debug', `ignored ${what}`);
     this.#spend('junk', 'frames that make no sense');
   }
 

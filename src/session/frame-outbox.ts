@@ -103,7 +103,7 @@ export class FrameOutbox implements Departures {
       this.session.fail(error);
       return;
     }
-    log('error', `rxmux: stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
+    log('error', `stream ${stream}: a frame of type '${frame.type}' could not be encoded`, error);
     const live = this.session.streams.get(stream);
     if (live !== undefined) live.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {

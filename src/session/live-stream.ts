@@ -212,7 +212,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #data(frame: CompleteFrame): void {
-    if (frame.headers !== null && !this.#headersDue) log('debug', `rxmux: stream ${this.id}: ignored headers on a later frame`);
+    if (frame.headers !== null && !this.#headersDue) log('debug', `stream ${this.id}: ignored headers on a later frame`);
     const stays = frame.trailers !== null || (frame.headers !== null && this.#headersDue);
     this.#headersDue = false;
     const over = frame.end && this.closesWith('recvEnd');
@@ -302,7 +302,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** The owner's code has thrown, which ends this stream and nothing else. */
   #broken(error: unknown): void {
-    log('error', `rxmux: stream ${this.id}: internal error`, error);
+    log('error', `stream ${this.id}: internal error`, error);
     this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
   }
 }

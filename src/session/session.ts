@@ -156,7 +156,7 @@ export class Session {
   fail(error: unknown): void {
     if (error instanceof ConnectionFault) this.closing.fail(error);
     else {
-      log('error', 'rxmux: internal error, the connection is closed', error);
+      log('error', 'internal error, the connection is closed', error);
       this.closing.fail(new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error }));
     }
   }
