@@ -11,9 +11,9 @@ import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/options.
 import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
+import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
-import { CloseCode } from '../wire/close-reason.js';
 import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
@@ -99,7 +99,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     policy.draining$.next(true);
   });
   const fail = (status: number | null, reason: string): void => {
-    source.fail(connectError({ code: CloseCode.ABNORMAL, reason, wasClean: false }, status));
+    source.fail(connectError(abnormalClose(reason), status));
   };
   upgrade(request, socket, head, policy, {
     accepted: (transport, context) => {

@@ -2,6 +2,7 @@ import { log } from '../logger.js';
 import { fullJitter, JITTER } from './full-jitter.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
+import type { SocketClose } from '../transport/transport.js';
 import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -102,7 +103,7 @@ export class Backoff {
   }
 
   /** Counts one failure; whether it is followed by another dial. */
-  failed(reason: Omit<CloseReason, 'willRetry'>, facts: FailureFacts): boolean {
+  failed(reason: SocketClose, facts: FailureFacts): boolean {
     if (!facts.offline) this.#failures++;
     const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
     const fatal =

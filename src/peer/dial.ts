@@ -1,4 +1,5 @@
 import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from 'rxjs';
+import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
@@ -50,7 +51,7 @@ export function withTimeout<T>(source: Observable<T>, ms: number): Observable<T>
 export function failedDial(error: unknown, what: string, timeoutMs: number): FailedDial {
   if (error instanceof DialError) return error.failure;
   const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
-  const close = { code: CloseCode.ABNORMAL, reason, wasClean: false };
+  const close = abnormalClose(reason);
   if (isMuxError(error)) return { close, status: null, error };
   return { close, status: null, error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }) };
 }

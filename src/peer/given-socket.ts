@@ -3,8 +3,8 @@ import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-options.js';
 import { browserConnectivity, ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { Connectivity } from '../transport/connectivity.js';
+import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
-import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch } from '../wire/errors.js';
 import type { AnyMuxError, ConnectError } from '../wire/errors.js';
 import { subprotocol } from '../wire/subprotocol.js';
@@ -51,7 +51,7 @@ export class GivenSocket implements SocketSource {
 
   /** The socket will never come. */
   fail(error: ConnectError): void {
-    this.#failed({ code: CloseCode.ABNORMAL, reason: error.message, wasClean: false }, error);
+    this.#failed(abnormalClose(error.message), error);
   }
 
   ensureDialing(): void {

@@ -1,10 +1,10 @@
 import type { Session } from '../session/session.js';
-import { CloseCode } from '../wire/close-reason.js';
+import { abnormalClose } from '../transport/transport.js';
 import { ConnectionLostError } from '../wire/errors.js';
 import { disown, rejected } from './guard.js';
 import type { PeerCore } from './peer-core.js';
 
-const NOT_OPEN = { code: CloseCode.ABNORMAL, reason: 'the connection is not open', wasClean: false, willRetry: false };
+const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
 
 /** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
 export function ping(core: PeerCore): Promise<number> {

@@ -6,6 +6,7 @@ import { demultiplex } from '../operators/demultiplex.js';
 import { encode } from '../operators/encode.js';
 import { fragment } from '../operators/fragment.js';
 import { mapPresent } from '../operators/map-present.js';
+import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
@@ -219,7 +220,7 @@ export class Session {
   }
 
   #end(): void {
-    const close = this.transport.closed ?? { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
+    const close = this.transport.closed ?? abnormalClose();
     this.closing.ended();
     this.watchdog.stop();
     this.reading.readToEnd();

@@ -4,6 +4,7 @@ import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
+import { abnormalClose } from './transport.js';
 import type { SocketClose } from './transport.js';
 
 /** In place of a status where no server answers. */
@@ -30,7 +31,7 @@ export class MemorySocket implements SocketLike {
     asapScheduler.schedule(() => {
       if (this.#readyState !== ReadyState.CONNECTING) return;
       if (refusal === null) this.#open();
-      else this.#close({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
+      else this.#close(abnormalClose());
     });
   }
 
@@ -68,7 +69,7 @@ export class MemorySocket implements SocketLike {
   terminate(): void {
     if (this.#readyState === ReadyState.CLOSED) return;
     this.end.terminate();
-    this.#close({ code: CloseCode.ABNORMAL, reason: '', wasClean: false });
+    this.#close(abnormalClose());
   }
 
   turn(task: () => void): void {

@@ -1,10 +1,10 @@
 import { asapScheduler, asyncScheduler, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../wire/fifo.js';
 import { encodedLength } from '../wire/length.js';
 import type { Side, MemoryLink } from './memory.js';
+import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
 type Item = { readonly message: Message } | { readonly close: SocketClose };
@@ -112,7 +112,7 @@ export class MemoryTransport implements Transport {
   }
 
   terminate(reason = ''): void {
-    const lost = { code: CloseCode.ABNORMAL, reason, wasClean: false };
+    const lost = abnormalClose(reason);
     this.end(lost);
     this.link.other(this.side).enqueue({ close: { ...lost, reason: '' } }, this.link.options.latencyMs ?? 0);
   }

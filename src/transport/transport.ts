@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 
 /** How a socket ended, as the platform reports it. */
@@ -6,6 +7,11 @@ export interface SocketClose {
   readonly code: number;
   readonly reason: string;
   readonly wasClean: boolean;
+}
+
+/** The end of a socket that has seen no close frame. */
+export function abnormalClose(reason = ''): SocketClose {
+  return { code: CloseCode.ABNORMAL, reason, wasClean: false };
 }
 
 /**

@@ -7,6 +7,7 @@ import { optionError } from '../wire/check.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
+import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
 /** What a close frame's reason holds (RFC 6455 §5.5). */
@@ -54,7 +55,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
       };
     });
     // Its close event has been missed.
-    if (socket.readyState === ReadyState.CLOSED) this.#closed = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
+    if (socket.readyState === ReadyState.CLOSED) this.#closed = abnormalClose();
   }
 
   get protocol(): string {
@@ -124,7 +125,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   terminate(reason = ''): void {
     if (this.#closed !== null) return;
-    this.end({ code: CloseCode.ABNORMAL, reason, wasClean: false });
+    this.end(abnormalClose(reason));
     if (this.socket.terminate === undefined) this.socket.close();
     else this.socket.terminate();
   }
@@ -160,7 +161,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (this.socket.readyState === ReadyState.OPEN) return;
     // A close event knows more, and comes at once; but after a dial that failed, Node 22 sends none.
     this.turn(() => {
-      this.end({ code: CloseCode.ABNORMAL, reason: this.#failure, wasClean: false });
+      this.end(abnormalClose(this.#failure));
     });
   }
 
