@@ -9,7 +9,7 @@ import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
-import { guard } from '../peer/guard.js';
+import { completeGuarded } from '../peer/guard.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { optionError } from '../wire/check.js';
@@ -171,11 +171,7 @@ class NodeMuxServer implements MuxServer {
     if (!this.#policy.draining$.value || this.peers.size > 0) return;
     this.#pendingGoaways.unsubscribe();
     this.#server.off('upgrade', this.#onUpgrade);
-    // rxjs throws what a teardown throws at whoever completes, and the server has still to be closed.
-    for (const subject of [this.#peers$, this.#refusals$])
-      guard('a subscriber of a server', () => {
-        subject.complete();
-      });
+    for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
     if (this.#options.server !== undefined) {
       this.#end();
       return;

@@ -5,7 +5,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { feed } from './feed.js';
-import { guard } from './guard.js';
+import { completeGuarded, guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
@@ -117,10 +117,7 @@ export class Calls {
         (answer) => {
           settled = true;
           subscriber.next(answer);
-          // A teardown that throws would leave the stream without its end.
-          guard('a subscriber of a stream', () => {
-            subscriber.complete();
-          });
+          completeGuarded('a subscriber of a stream', subscriber);
         },
         (error) => {
           settled = true;

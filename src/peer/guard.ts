@@ -19,6 +19,13 @@ export function guard(what: string, callback: () => unknown): void {
   }
 }
 
+/** Completes a subscriber, at which rxjs throws what the teardown of that one throws: it is logged, and harms nobody else. */
+export function completeGuarded(what: string, subscriber: { complete(): void }): void {
+  guard(what, () => {
+    subscriber.complete();
+  });
+}
+
 function report(what: string, error: unknown): void {
   log('error', `${what} failed`, error);
 }

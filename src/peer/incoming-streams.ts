@@ -5,7 +5,7 @@ import type { LiveStream } from '../session/live-stream.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { checkFunction } from '../wire/check.js';
 import { runHandler } from './run-handler.js';
-import { guard } from './guard.js';
+import { completeGuarded, guard } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove, StreamHandler } from './hooks.js';
 import type { PeerCore } from './peer-core.js';
@@ -64,10 +64,7 @@ export class IncomingStreams {
   /** The peer has ended. */
   complete(): void {
     this.#helloAcceptor?.stop();
-    for (const subscriber of this.#subscribers)
-      guard('a subscriber of streams$', () => {
-        subscriber.complete();
-      });
+    for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
   }
 
   #offer(live: LiveStream, stream: StreamCore): void {

@@ -13,7 +13,7 @@ import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
-import { guard } from './guard.js';
+import { completeGuarded } from './guard.js';
 import { logFrame } from './log-frame.js';
 import { Hooks } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
@@ -231,9 +231,7 @@ export class PeerCore implements SessionOwner {
       subscriber.add(
         this.status.status$.subscribe({
           complete() {
-            guard(`a subscriber of ${name}`, () => {
-              subscriber.complete();
-            });
+            completeGuarded(`a subscriber of ${name}`, subscriber);
           },
         }),
       );

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionLostError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
-import { guard } from './guard.js';
+import { completeGuarded } from './guard.js';
 import { HookList } from './hooks.js';
 
 /** Where a peer's connection is. Attempts count from 1 since the last stable socket; delays are ms. */
@@ -127,12 +127,8 @@ export class StatusTracker {
     if (this.#complete) this.#tellComplete();
   }
 
-  /** rxjs throws what a teardown throws at whoever completes. */
   #tellComplete(): void {
-    for (const subscriber of this.#subscribers)
-      guard('a subscriber of status$', () => {
-        subscriber.complete();
-      });
+    for (const subscriber of this.#subscribers) completeGuarded('a subscriber of status$', subscriber);
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {

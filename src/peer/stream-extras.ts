@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import type { Metadata } from '../wire/frame.js';
-import { guard } from './guard.js';
+import { completeGuarded, guard } from './guard.js';
 import { HookList } from './hooks.js';
 import type { Remove } from './hooks.js';
 import type { StreamCore } from './stream-core.js';
@@ -74,7 +74,5 @@ export class StreamExtras {
 
 function tellHeaders(subscriber: Subscriber<Readonly<Metadata>>, headers: Readonly<Metadata> | null): void {
   if (headers !== null) subscriber.next(headers);
-  guard('a subscriber of replyHeaders$', () => {
-    subscriber.complete();
-  });
+  completeGuarded('a subscriber of replyHeaders$', subscriber);
 }
