@@ -61,8 +61,7 @@ function feedUntil(
     else {
       decline(input);
       // Whoever ended it did not wait for this.
-      if (stream.cause.how === 'ended') subscriber.error(stream.outbox.refusal());
-      else stopped(stream, subscriber);
+      cutShort(stream, subscriber);
     }
   });
   return fed$.pipe(
@@ -157,7 +156,7 @@ class StreamOutlet implements Outlet {
   }
 }
 
-/** Of `sendAll`, which promises that all was accepted: an end of this side that came before is an error, and a mistake of the handler's. */
+/** For `sendAll`, which promises that all was accepted, and for a stream that had ended before: an end of this side is an error, and a mistake of the handler's. */
 function cutShort(stream: StreamCore, subscriber: Subscriber<never>): void {
   if (stream.cause?.how === 'ended') subscriber.error(stream.outbox.refusal());
   else stopped(stream, subscriber);
