@@ -13,7 +13,7 @@ const ERROR_GOAWAY_MS = 1_000;
  * deadline; what is left is reset; the WebSocket closes. Each step follows from an event, none waits on a promise.
  */
 export class Closing {
-  /** `final`: the socket closes once everything is written. `over`: nothing is written or read any more. */
+  /** `flushing`: the socket closes once everything is written. `closed`: nothing is written or read any more. */
   #phase: 'open' | 'draining' | 'flushing' | 'closed' = 'open';
   #deadline = Infinity;
   #timer = Subscription.EMPTY;
@@ -66,12 +66,8 @@ export class Closing {
     });
   }
 
-  /** The socket has ended. */
-  ended(): void {
-    this.#stop();
-  }
-
-  #stop(): void {
+  /** Does nothing more: the connection has failed, or its socket has ended. */
+  stop(): void {
     this.#timer.unsubscribe();
     this.#phase = 'closed';
   }
@@ -109,7 +105,7 @@ export class Closing {
   }
 
   #abandon(): void {
-    this.#stop();
+    this.stop();
     this.session.reading.readToEnd();
     this.session.watchdog.watchClosing();
   }

@@ -221,7 +221,7 @@ export class Session {
 
   #end(): void {
     const close = this.transport.closed ?? abnormalClose();
-    this.closing.ended();
+    this.closing.stop();
     this.watchdog.stop();
     this.reading.readToEnd();
     this.scheduler.stop(null);
