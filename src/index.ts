@@ -7,7 +7,8 @@ registerCodec('json', new JsonCodec());
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/connect.js';
 export type { ConnectUrl } from './peer/dial-plan.js';
-export type { DialContext, Hello } from './peer/hello.js';
+export type { DialContext } from './peer/attempt.js';
+export type { Hello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/backoff.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 

@@ -1,5 +1,16 @@
 import type { CloseReason } from '../wire/close-reason.js';
-import type { DialContext } from './hello.js';
+
+/** What a dial knows of those before it. */
+export interface DialContext {
+  /** 1, 2, … since the last stable socket. */
+  readonly attempt: number;
+  /** Sockets that were open before this one. */
+  readonly reconnects: number;
+  /** Why the last socket ended, or the last dial failed. */
+  readonly last: CloseReason | null;
+  /** Aborts when this dial is given up. */
+  readonly signal: AbortSignal;
+}
 
 /** One dial, up to the answer to its hello. */
 export class Attempt implements DialContext {

@@ -1,7 +1,8 @@
 import type { Connectivity } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
+import type { DialContext } from './attempt.js';
 import type { Backoff } from './backoff.js';
-import type { DialContext, Hello } from './hello.js';
+import type { Hello } from './hello.js';
 
 /** An address, or a function that gives it for each dial. */
 export type ConnectUrl = string | URL | ((context: DialContext) => string | URL | Promise<string | URL>);

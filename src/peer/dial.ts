@@ -5,13 +5,12 @@ import { CloseCode } from '../wire/close-reason.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import type { Attempt, DialContext } from './attempt.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { DialPlan } from './dial-plan.js';
 import { observableOf } from './guard.js';
 import { closeMismatched } from './close-mismatched.js';
-import type { DialContext } from './hello.js';
-import type { Attempt } from './attempt.js';
 
 /** Why a dial came to nothing. */
 export interface FailedDial {

@@ -2,8 +2,7 @@ import { asyncScheduler, concatMap, Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
 import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
-import type { CloseReason } from '../wire/close-reason.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt, DialContext } from './attempt.js';
 import { readOne } from './one-answer.js';
 import { withTimeout, callPerDial } from './dial.js';
 import { guard } from './guard.js';
@@ -15,18 +14,6 @@ import type { Stream } from './stream.js';
 
 /** How long a hello and its reply may take together unless told otherwise, on either side, in ms. */
 export const HELLO_TIMEOUT_MS = 10_000;
-
-/** What a dial knows of those before it. */
-export interface DialContext {
-  /** 1, 2, … since the last stable socket. */
-  readonly attempt: number;
-  /** Sockets that were open before this one. */
-  readonly reconnects: number;
-  /** Why the last socket ended, or the last dial failed. */
-  readonly last: CloseReason | null;
-  /** Aborts when this dial is given up. */
-  readonly signal: AbortSignal;
-}
 
 /**
  * The first stream of every socket, where tokens and resume cursors live (C11). A value that the codec cannot represent fails the
