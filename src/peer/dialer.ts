@@ -12,7 +12,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { Attempt } from './attempt.js';
 import { connectError } from './connect-error.js';
-import { openTransport, failedDial } from './dial.js';
+import { failedDial, openTransport } from './dial.js';
 import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { exchangeHello } from './hello.js';
@@ -170,15 +170,13 @@ export class Dialer implements SocketSource {
     const { backoff } = this.plan;
     this.#phase = 'open';
     this.#ready = true;
-    this.#sockets++;
-    this.#stability.unsubscribe();
     if (backoff !== null) {
       backoff.connected();
       this.#stability = patientTimer(backoff.stableMs, () => {
         backoff.stable();
       });
     }
-    this.core.ready(session, this.#sockets - 1);
+    this.core.ready(session, this.#sockets++);
   }
 
   /** Decides what follows a failure. */
