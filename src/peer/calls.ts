@@ -188,11 +188,8 @@ export class Calls {
   #place(open: OutgoingFrame, isNotification: boolean): StreamCore {
     const { openSession, openQueue, source } = this.core;
     if (openSession === null || !openQueue.empty) return this.#enqueue(open, isNotification);
-    if (openSession.streams.exhausted) {
-      // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
-      const isReplaced = source.replace();
-      if (isReplaced) return this.#enqueue(open, isNotification);
-    }
+    // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
+    if (openSession.streams.exhausted && source.replace()) return this.#enqueue(open, isNotification);
     const live = openSession.open(isNotification);
     const stream = new StreamCore(this.core, live, open.headers, open.payload);
     live.sink = stream;

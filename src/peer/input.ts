@@ -62,14 +62,9 @@ export function isOneShot(input: Input<unknown>): boolean {
 /** What gives its values once, and has been taken: for a second attempt it would be an empty upload. */
 const consumed = new WeakSet();
 
-/** Whether an input that gives its values once has been taken. */
-function isConsumed(input: object): boolean {
-  return consumed.has(input);
-}
-
 /** @throws TypeError for what was taken before */
 function refuseConsumed(input: object, what: string): void {
-  if (!isConsumed(input)) return;
+  if (!consumed.has(input)) return;
   throw new TypeError(
     `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${what} that was taken before`,
   );
@@ -121,7 +116,7 @@ export function decline(input: Input<unknown>): void {
   disown(input);
   const source = Object(input) as object;
   // Whoever has consumed it stops it.
-  if (isConsumed(source)) return;
+  if (consumed.has(source)) return;
   // Of Observables only a stream is pulled, and stopped here.
   if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source))
     guard('ending an input', () => pullSource(source)?.stop());

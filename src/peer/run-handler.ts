@@ -48,7 +48,7 @@ function warnOfResult(handler: StreamHandler, result: unknown): void {
  * Ends the answer to a stream that the remote opened, if nobody has. Where nobody reads, an upload that still goes on is
  * stopped with NO_ERROR: the answer stands.
  */
-export function endAnswer(stream: StreamCore): void {
+function endAnswer(stream: StreamCore): void {
   try {
     if (!stream.line.sealed) stream.outbox.acceptLast();
   } catch (error) {

@@ -18,9 +18,7 @@ export interface Unsent {
 }
 
 /** The queues that are not empty, by stream. */
-export type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
-
-const NONE: readonly never[] = [];
+type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
 
 /** What waits on all streams: frames for their turn, and tasks for room. */
 export class Backlog {
@@ -86,7 +84,7 @@ export class Backlog {
 
   /** Takes back what a stream has queued of which nothing has left, and those who wait on it; {@link release} is due. */
   withdraw(stream: number): Unsent {
-    const frames = this.#queues.get(stream)?.takeAll() ?? NONE;
+    const frames = this.#queues.get(stream)?.takeAll() ?? [];
     this.drop(stream);
     return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
   }

@@ -16,7 +16,7 @@ export class Waiters extends LazyMap<number, (() => void)[]> {
 
   /** Takes those of one stream. */
   take(stream: number): readonly (() => void)[] {
-    const tasks = this.get(stream) ?? NONE;
+    const tasks = this.get(stream) ?? [];
     this.delete(stream);
     return tasks;
   }
@@ -28,8 +28,6 @@ export class Waiters extends LazyMap<number, (() => void)[]> {
     return true;
   }
 }
-
-const NONE: readonly never[] = [];
 
 /** Runs tasks in their order. */
 export function runAll(tasks: readonly (() => void)[]): void {
