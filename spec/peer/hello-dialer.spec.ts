@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, timer } from 'rxjs';
 import type { ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
-import { dial } from '../../src/peer/connect.js';
+import { connectOver } from '../../src/peer/connect.js';
 import { MemoryLink } from '../../src/transport/memory.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -231,7 +231,7 @@ describe('the hello of a dialer', () => {
   ])('is not said on a socket that is lost %s', async (_when, atOnce) => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     let said: (hello: Hello) => void = () => undefined;
-    const peer = dial(
+    const peer = connectOver(
       'ws://test',
       {
         keepalive: false,

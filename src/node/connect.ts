@@ -1,6 +1,6 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
-import { dial } from '../peer/connect.js';
+import { connectOver } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
@@ -34,7 +34,7 @@ export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer
   checkObject('options', options);
   const { headers, agent, tls, socket } = options;
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;
-  return dial(url, options, (address, protocol) =>
+  return connectOver(url, options, (address, protocol) =>
     socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),
   );
 }

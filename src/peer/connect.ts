@@ -50,7 +50,7 @@ export interface ConnectOptions extends PeerOptions {
 export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
   checkObject('options', options);
   const { socket = platformSocket } = options;
-  return dial(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
+  return connectOver(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
 }
 
 function platformSocket(address: string, protocol: string): SocketLike {
@@ -59,7 +59,7 @@ function platformSocket(address: string, protocol: string): SocketLike {
 }
 
 /** {@link connect} over any transport. */
-export function dial(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
+export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
   const { connectTimeoutMs = 10_000, helloTimeoutMs = HELLO_TIMEOUT_MS, hello, lazy = false, reconnect = false, socket } = options;
   checkFunctions({ hello, socket });
   checkBoolean('lazy', lazy);
