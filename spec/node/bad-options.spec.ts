@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { SocketLike } from '../../src/transport/socket-like.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 
 type Row = readonly [options: object, message: string];
 

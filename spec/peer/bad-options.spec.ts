@@ -5,7 +5,7 @@ import type { NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike } from '.
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';

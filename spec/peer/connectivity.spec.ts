@@ -6,7 +6,7 @@ import { Dialer } from '../../src/peer/dialer.js';
 import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import type { Resume } from '../../src/transport/connectivity.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 import { framesOf } from '../support/peer-frames.js';

@@ -5,7 +5,7 @@ import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/peer-core.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import { ConnectError } from '../../src/wire/errors.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';

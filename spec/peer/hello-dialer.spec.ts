@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, timer } from 'rxjs';
 import type { ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
 import { connectOver } from '../../src/peer/connect.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';

@@ -9,7 +9,7 @@ import { PeerCore } from '../../src/peer/peer-core.js';
 import { Peer as PeerOf } from '../../src/peer/peer.js';
 import type { Session } from '../../src/session/session.js';
 import { ALWAYS_ONLINE } from '../../src/transport/connectivity.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import type { Transport } from '../../src/transport/transport.js';
 import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/reset-code.js';
 import { subprotocol } from '../../src/wire/subprotocol.js';

@@ -7,7 +7,7 @@ import { Peer } from '../../src/peer/peer.js';
 import { linkOf } from '../../src/testing/link.js';
 import type { Link } from '../../src/testing/link.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import type { SocketLike } from '../../src/transport/socket-like.js';
 
 /** One dial as the server saw it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import type { SocketEvent } from '../../src/transport/socket-like.js';
 import { virtualPeerTime } from '../support/peer-time.js';

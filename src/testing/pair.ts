@@ -3,7 +3,7 @@ import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
-import { MemoryLink } from '../transport/memory.js';
+import { MemoryLink } from '../transport/memory-link.js';
 import type { Transport } from '../transport/transport.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { fateOf, linkOf } from './link.js';

@@ -6,7 +6,7 @@ import { resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
-import { MemoryLink } from '../transport/memory.js';
+import { MemoryLink } from '../transport/memory-link.js';
 import { MemorySocket } from '../transport/memory-socket.js';
 import { fateOf, linkOf } from './link.js';
 import type { FaultScript, Link } from './link.js';

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../wire/fifo.js';
 import { encodedLength } from '../wire/length.js';
-import type { Side, MemoryLink } from './memory.js';
+import type { Side, MemoryLink } from './memory-link.js';
 import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
@@ -107,14 +107,12 @@ export class MemoryTransport implements Transport {
   close(code: number, reason: string): void {
     if (!this.writable) return;
     this.#closing = true;
-    const close = { code, reason, wasClean: true };
-    this.link.other(this.side).enqueue({ close }, this.link.options.latencyMs ?? 0);
+    this.#tellOther({ code, reason, wasClean: true });
   }
 
   terminate(reason = ''): void {
-    const lost = abnormalClose(reason);
-    this.end(lost);
-    this.link.other(this.side).enqueue({ close: { ...lost, reason: '' } }, this.link.options.latencyMs ?? 0);
+    this.end(abnormalClose(reason));
+    this.#tellOther(abnormalClose());
   }
 
   /** Puts something on its way to this end. */
@@ -175,8 +173,11 @@ export class MemoryTransport implements Transport {
 
   #closeHandshake(close: SocketClose): void {
     this.end(close);
-    const other = this.link.other(this.side);
-    if (close.wasClean) other.enqueue({ close }, this.link.options.latencyMs ?? 0);
+    if (close.wasClean) this.#tellOther(close);
+  }
+
+  #tellOther(close: SocketClose): void {
+    this.link.other(this.side).enqueue({ close }, this.link.latencyMs);
   }
 
   #checkRoom(): void {

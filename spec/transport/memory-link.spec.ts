@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { MemoryLink } from '../../src/transport/memory.js';
+import { MemoryLink } from '../../src/transport/memory-link.js';
 import type { MemoryTransport } from '../../src/transport/memory-transport.js';
-import type { Side, Fault, MemoryLinkOptions } from '../../src/transport/memory.js';
+import type { Side, Fault, MemoryLinkOptions } from '../../src/transport/memory-link.js';
 
 const PROTOCOL = 'mux.v1.json';
 

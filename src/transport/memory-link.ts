@@ -46,6 +46,10 @@ export class MemoryLink {
     this.ends = { dialer: new MemoryTransport(this, 'dialer'), acceptor: new MemoryTransport(this, 'acceptor') };
   }
 
+  get latencyMs(): number {
+    return this.options.latencyMs ?? 0;
+  }
+
   /** Every message as it is sent. */
   get carried$(): Observable<Carried> {
     return this.#carried.asObservable();
@@ -68,9 +72,9 @@ export class MemoryLink {
     if (this.#severed) return;
     const carried = { from, message, nth: ++this.#count[from] };
     this.#carried.next(carried);
-    const to = this.ends[OTHER[from]];
+    const { latencyMs } = this;
+    const to = this.other(from);
     const fate = this.options.fate?.(carried);
-    const latencyMs = this.options.latencyMs ?? 0;
     if (fate === undefined) to.enqueue({ message }, latencyMs);
     else if (fate === 'cut') this.#sever();
     else if (fate === 'duplicate') for (const copy of [message, message]) to.enqueue({ message: copy }, latencyMs);
