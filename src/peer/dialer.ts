@@ -3,7 +3,7 @@ import type { Observable, Observer } from 'rxjs';
 import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
-import type { Loss } from '../session/session-options.js';
+import type { Loss } from '../session/session-owner.js';
 import { ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import type { Session } from '../session/session.js';
-import type { Loss } from '../session/session-options.js';
+import type { Loss } from '../session/session-owner.js';
 import { browserConnectivity, ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { Connectivity } from '../transport/connectivity.js';
 import { abnormalClose } from '../transport/transport.js';

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
-import type { Loss, SessionOwner } from '../session/session-options.js';
+import type { Loss, SessionOwner } from '../session/session-owner.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';

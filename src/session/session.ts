@@ -28,7 +28,8 @@ import { FrameOutbox } from './frame-outbox.js';
 import { ReadBackpressure } from './read-backpressure.js';
 import { RestartingPipeline } from './restarting-pipeline.js';
 import type { Scheduler } from './scheduler.js';
-import type { SessionOptions, SessionOwner } from './session-options.js';
+import type { SessionOptions } from './session-options.js';
+import type { SessionOwner } from './session-owner.js';
 import { StreamTable } from './stream-table.js';
 import { Watchdog } from './watchdog.js';
 
