@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { encodedPartOf, StreamQueue } from '../../src/session/stream-queue.js';
+import { StreamQueue } from '../../src/session/stream-queue.js';
 import type { Cut } from '../../src/session/stream-queue.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { slicerFor } from '../../src/wire/fragment.js';
-import { ABSENT, completeFrame } from '../../src/wire/frame.js';
+import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
@@ -131,18 +131,6 @@ describe('StreamQueue', () => {
     };
     expect(() => queue.take(failing)).toThrow(new TypeError('no'));
     expect([queue.front, queue.bytes]).toEqual([frame, 302]);
-  });
-});
-
-describe('encodedPartOf', () => {
-  it.each<[string, Frame, unknown]>([
-    ['the fragment of a slice', { type: 'data', fragment: 'abc' }, 'abc'],
-    ['the empty fragment of a last slice', { type: 'data', fragment: '' }, ''],
-    ['the payload, encoded', data({ payload: [1] }), '[1]'],
-    ['nothing of a frame without either', data({}), null],
-    ['nothing of a frame that was not prepared', completeFrame({ type: 'data', payload: 1 }), null],
-  ])('is %s', (_, frame, part) => {
-    expect(encodedPartOf(frame)).toBe(part);
   });
 });
 

@@ -7,7 +7,7 @@ import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
+import { encodedPartOf, encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
 import { disguised } from '../support/foreign-codecs.js';
 
 const json = new JsonCodec();
@@ -100,6 +100,18 @@ describe('encodeFrame', () => {
   it('encodes any other frame as it is', () => {
     expect(encodeFrame(frame, json)).toBe(json.encode(frame));
     expect(encodeFrame(new OutgoingFrame({ type: 'ping' }, null), json)).toBe('{"type":"ping"}');
+  });
+});
+
+describe('encodedPartOf', () => {
+  it.each<[string, Frame, unknown]>([
+    ['the fragment of a slice', { type: 'data', fragment: 'abc' }, 'abc'],
+    ['the empty fragment of a last slice', { type: 'data', fragment: '' }, ''],
+    ['the payload, encoded', new OutgoingFrame({ type: 'data', payload: [1] }, '[1]', json), '[1]'],
+    ['nothing of a frame without either', new OutgoingFrame({ type: 'data' }, null), null],
+    ['nothing of a frame that was not prepared', completeFrame({ type: 'data', payload: 1 }), null],
+  ])('is %s', (_what, carrier, part) => {
+    expect(encodedPartOf(carrier)).toBe(part);
   });
 });
 

@@ -1,6 +1,6 @@
+import { encodedPartOf } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/reset-code.js';
-import { encodedPartOf } from './stream-queue.js';
 
 /**
  * Whether a reset drops what its stream has queued and goes ahead of all data. The others, an application's own and those

@@ -1,9 +1,10 @@
-import type { Message } from '../wire/codec.js';
 import { isPlain } from '../wire/fragment-cost.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
 import { chargeOf, chargeOfPart, MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
-import { OutgoingFrame } from '../wire/outgoing.js';
+import { encodedPartOf } from '../wire/outgoing.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
+import { payloadEnd } from '../wire/slice-form.js';
 import type { Slicer } from '../wire/slicer.js';
 
 /** A frame's slices, or `null` when it fits as it is. */
@@ -112,13 +113,7 @@ function weighed(frame: OutgoingFrame): Waiting {
   return { frame, bytes: chargeOfPart(encodedPartOf(frame)) };
 }
 
-/** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
-export function encodedPartOf(frame: Frame): Message | null {
-  return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
-}
-
 /** What a frame's payload takes, exact enough to share turns by: text is not measured for it. */
 export function roughBytesOf(frame: Frame): number {
-  const encoded = encodedPartOf(frame) ?? '';
-  return MIN_CHARGE_BYTES + (typeof encoded === 'string' ? encoded.length : encoded.byteLength);
+  return MIN_CHARGE_BYTES + payloadEnd(encodedPartOf(frame) ?? '');
 }

@@ -54,6 +54,11 @@ export class OutgoingFrame implements CompleteFrame {
   }
 }
 
+/** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
+export function encodedPartOf(frame: Frame): Message | null {
+  return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
+}
+
 // No limit: this side had the value in memory when it encoded it.
 const OWN: DecodeLimits = { maxPayloadItems: Infinity };
 
