@@ -74,11 +74,11 @@ export class WriteProgress {
     const taken = this.#sentBytes + this.#heldBytes - bufferedAmount;
     const isEmpty = bufferedAmount === 0;
     const now = asyncScheduler.now();
-    const heard = this.reading.at(now);
+    const readTime = this.reading.at(now);
     const hadHeldBack = this.#heldBack;
-    const lookedAtHeard = this.#lookedAtReadTime;
+    const lookedAtReadTime = this.#lookedAtReadTime;
     this.#heldBack = bufferedAmount > PASSING_BYTES || (!isEmpty && now - this.#sentAt > PASSING_MS);
-    this.#lookedAtReadTime = heard;
+    this.#lookedAtReadTime = readTime;
     this.#sentBytes = 0;
     this.#heldBytes = bufferedAmount;
     if (taken <= 0) return;
@@ -86,8 +86,8 @@ export class WriteProgress {
     this.#probeBytes = isEmpty ? 0 : Math.max(0, this.#probeBytes - taken);
     if (isMute) return;
     this.#tookAt = isEmpty ? this.#sentAt : now;
-    this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : heard;
+    this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : readTime;
     // A socket that is empty has emptied somewhere since the look before: the earliest moment is taken, so that no life is made up.
-    if (hadHeldBack) this.#drainedAtReadTime = isEmpty ? lookedAtHeard : heard;
+    if (hadHeldBack) this.#drainedAtReadTime = isEmpty ? lookedAtReadTime : readTime;
   }
 }
