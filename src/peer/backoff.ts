@@ -6,7 +6,7 @@ import type { SocketClose } from '../transport/transport.js';
 import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { MuxError } from '../wire/errors.js';
+import type { AnyMuxError, MuxError } from '../wire/errors.js';
 import { booleanOf } from './guard.js';
 
 /** What went wrong with one socket or dial, for `shouldRetry` to judge. */
@@ -54,7 +54,7 @@ const CALMING_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.POLICY);
 /** What is known of a failure besides its reason. */
 export interface FailureFacts {
   readonly status: number | null;
-  readonly error: MuxError | null;
+  readonly error: AnyMuxError | null;
   /** Code of the remote's goaway; `null` when there was none. */
   readonly announced: ResetCode | null;
   /** Whether there was no network: nobody failed then, and no attempt is spent. */

@@ -11,9 +11,9 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { Attempt } from './attempt.js';
+import type { FailureFacts } from './backoff.js';
 import { connectError } from './connect-error.js';
 import { failedDial, openTransport } from './dial.js';
-import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { exchangeHello } from './hello.js';
 import type { PeerCore } from './peer-core.js';
@@ -98,7 +98,7 @@ export class Dialer implements SocketSource {
     if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostReplaced(close);
     if (!this.#ready) this.#attempt?.giveUp();
     const error = this.#ready || this.#phase === 'stopped' ? null : (this.#helloError ?? connectError(close));
-    return this.#failed({ close, status: null, error }, session.goawayCode);
+    return this.#failed(close, { status: null, error, announced: session.goawayCode });
   }
 
   stop(): void {
@@ -131,7 +131,8 @@ export class Dialer implements SocketSource {
         this.#proceed(timer(0), {
           next: () => {
             attempt.giveUp();
-            this.core.ended(this.#failed(failedDial(error, 'a connection', this.plan.connectTimeoutMs), null));
+            const { close, ...facts } = failedDial(error, 'a connection', this.plan.connectTimeoutMs);
+            this.core.ended(this.#failed(close, { ...facts, announced: null }));
           },
         });
       },
@@ -180,17 +181,16 @@ export class Dialer implements SocketSource {
   }
 
   /** Decides what follows a failure. */
-  #failed({ close, status, error }: Omit<FailedDial, 'error'> & { readonly error: AnyMuxError | null }, announced: ResetCode | null): Loss {
+  #failed(close: SocketClose, facts: Omit<FailureFacts, 'offline'>): Loss {
     const { backoff, connectivity } = this.plan;
-    const facts = { status, error, announced, offline: connectivity.offline };
-    const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
+    const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, { ...facts, offline: connectivity.offline }) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
     return this.#loss(reason, () => {
-      if (retried === null || this.#phase === 'stopped') this.#giveUp(reason, error);
-      else if (this.#phase === 'waiting') this.#wait(retried.delay(close.code, announced));
+      if (retried === null || this.#phase === 'stopped') this.#giveUp(reason, facts.error);
+      else if (this.#phase === 'waiting') this.#wait(retried.delay(close.code, facts.announced));
     });
   }
 
