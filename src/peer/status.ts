@@ -133,7 +133,6 @@ export class StatusTracker {
 
   #decide(decides: (status: PeerStatus) => boolean): void {
     if (decides(this.#now)) return;
-    if (this.#undecided === null) this.#undecided = [decides];
-    else this.#undecided.push(decides);
+    (this.#undecided ??= []).push(decides);
   }
 }

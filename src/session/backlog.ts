@@ -114,11 +114,8 @@ export class Backlog {
 
   /** Runs `task` once the stream's queue is below 256 KiB and all queues together below `sendHighWaterBytes`. */
   whenRoom(stream: number, task: () => void): void {
-    if (this.hasRoom(stream)) {
-      task();
-      return;
-    }
-    this.#waiters.add(stream, task);
+    if (this.hasRoom(stream)) task();
+    else this.#waiters.add(stream, task);
   }
 
   /** Keeps a task for {@link pullNext}. */
