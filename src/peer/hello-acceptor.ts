@@ -23,18 +23,14 @@ export class HelloAcceptor {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null) return hello.outbox.replied;
-    return (
-      cause.how === 'ended' ||
-      (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR) ||
-      this.#endedByDialerAfterReply
-    );
+    if (cause === null || this.#isEndedByDialer) return hello.outbox.replied;
+    return cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
   }
 
-  /** Whether the dialer has its answer, and wants no more of it. */
-  get #endedByDialerAfterReply(): boolean {
+  /** Whether the dialer wants no more of it: what has been replied stands, and what the handler throws then takes nothing back. */
+  get #isEndedByDialer(): boolean {
     const cause = this.#hello?.cause;
-    return cause?.how === 'reset' && cause.by === 'remote' && this.#hello?.outbox.replied === true;
+    return cause?.how === 'reset' && cause.by === 'remote';
   }
 
   /** A socket has opened: its hello has its time from now on. */
@@ -57,7 +53,7 @@ export class HelloAcceptor {
     }
     runHandler(this.handler, stream, (failed) => {
       this.stop();
-      if (!this.isAnswered || (failed && !this.#endedByDialerAfterReply)) this.core.rejectHello();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer)) this.core.rejectHello();
     });
   }
 
