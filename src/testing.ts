@@ -5,7 +5,8 @@ export { createPair } from './testing/pair.js';
 export type { Pair, PairOptions } from './testing/pair.js';
 export { createServer } from './testing/server.js';
 export type { TestServer, TestServerOptions } from './testing/server.js';
-export type { Fault, FaultScript, Link, LinkMessage, Side } from './testing/link.js';
+export type { FaultScript, Link, LinkMessage } from './testing/link.js';
+export type { Fault, Side } from './transport/memory-link.js';
 
 /* Time */
 export { virtualTime } from './testing/virtual-time.js';

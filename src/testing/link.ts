@@ -14,8 +14,6 @@ export interface LinkMessage {
   readonly nth: number;
 }
 
-export type { Fault, Side };
-
 /** Decides message by message; `undefined` delivers. */
 export type FaultScript = (message: LinkMessage) => Fault | undefined;
 
