@@ -66,7 +66,7 @@ export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
 export type { Reopen } from './peer/operators/reopen-on-reconnect.js';
 export { respond } from './peer/operators/respond.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
-export type { Retry } from './peer/operators/retry-when-safe.js';
+export type { Retry } from './peer/safe-retry.js';
 export { through } from './peer/operators/through.js';
 export { withCredit } from './peer/operators/with-credit.js';
 export type { Credit } from './peer/operators/with-credit.js';

@@ -1,6 +1,4 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
-import { disclaim, retrySafely } from './operators/retry-when-safe.js';
-import type { Retry } from './operators/retry-when-safe.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -14,6 +12,8 @@ import { decline, isOneShot } from './input.js';
 import type { Input } from './input.js';
 import { readOne } from './one-answer.js';
 import { OpenObservable } from './open-observable.js';
+import { disclaim, retrySafely } from './safe-retry.js';
+import type { Retry } from './safe-retry.js';
 import { openFrame } from './sendable.js';
 import { isOver } from './status.js';
 import type { Stream } from './stream.js';

@@ -1,6 +1,5 @@
 import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { disclaim } from './operators/retry-when-safe.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './run-handler.js';
@@ -10,6 +9,7 @@ import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
+import { disclaim } from './safe-retry.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */

@@ -1,0 +1,53 @@
+import { endWith, from, map, merge, retry, take, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
+import { isMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+import { checkNumber, optionError } from '../wire/check.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { fullJitter } from './full-jitter.js';
+
+/** How often, and after what, a call is made again. */
+export interface Retry {
+  /** Attempts in a row after the first; a value starts the count anew. Default 3. */
+  readonly count?: number | undefined;
+  /**
+   * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
+   * 500 ms doubled with each attempt, 30 s at most. A call made while there is no connection waits for one by itself.
+   */
+  readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
+}
+
+/** Errors that have ended a call of which they do not speak. */
+const foreign = new WeakSet();
+
+/** Marks what ended a call that was under way as not its own: whatever it says of another call, this one is not made again for it. */
+export function disclaim(error: unknown): void {
+  // Nothing of it is looked at: what was thrown may throw then.
+  if (typeof error === 'object' && error !== null) foreign.add(error);
+}
+
+/** Subscribes again where that is provably safe. The delay is over when `hurry$` emits; it gives up when `over$` does, and once it may not retry any more. */
+export function retrySafely<T>(
+  { count = 3, delay = (_error, attempt) => timer(fullJitter(attempt)) }: Retry,
+  hurry$: Observable<unknown>,
+  over$: Observable<unknown>,
+  mayRetry: () => boolean,
+): MonoTypeOperatorFunction<T> {
+  checkNumber('retry.count', count);
+  if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
+    throw optionError('retry.delay', 'a number of at least 0 or a function', delay);
+  return retry({
+    resetOnSuccess: true,
+    delay: (error: unknown, attempt) => {
+      if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry()) return throwError(() => error);
+      const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
+      const givenUp$ = over$.pipe(
+        map(() => {
+          throw error;
+        }),
+      );
+      // rxjs would take a completion for the end of everything.
+      return merge(delay$.pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
+    },
+  });
+}
