@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { logger } from '../src/logger.js';
+import { log, logger } from '../src/logger.js';
 import type { LogLevel } from '../src/logger.js';
+import { RemoteError } from '../src/wire/errors.js';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const spies = METHODS.map((method) => jest.spyOn(console, method));
@@ -62,5 +63,31 @@ describe('logger', () => {
     const { warn, isEnabledFor } = logger;
     warn('a line');
     expect([spies[2]?.mock.calls, isEnabledFor('info')]).toEqual([[['a line']], false]);
+  });
+});
+
+describe('log', () => {
+  const circular = new Error('circular');
+  circular.cause = circular;
+
+  it.each<[what: string, error: unknown]>([
+    ['an error', new Error('plain')],
+    ['an error that is its own cause', circular],
+    ['a RemoteError without a payload', new RemoteError('failed', null)],
+    ['what is no error', 'thrown'],
+  ])('gives %s as it is', (_what, error) => {
+    log('error', 'a line', error);
+    expect(spies[3]?.mock.calls).toEqual([['rxmux: a line', error]]);
+    expect(spies[3]?.mock.calls[0]?.[1]).toBe(error);
+  });
+
+  it('gives an error as text, with its causes, where one of these holds a payload', () => {
+    const cause = new Error('middle', { cause: new RemoteError('inner', { password: 's3cret' }) });
+    log('error', 'a line', new Error('outer', { cause }));
+    const call: readonly unknown[] = spies[3]?.mock.calls[0] ?? [];
+    const [line, text] = call;
+    expect(line).toBe('rxmux: a line');
+    expect(text).toMatch(/^Error: outer\n[^]*\ncaused by: Error: middle\n[^]*\ncaused by: RemoteError: inner\n/);
+    expect(text).not.toContain('s3cret');
   });
 });

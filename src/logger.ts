@@ -1,3 +1,4 @@
+import { isError } from './wire/cross-realm.js';
 import { isMuxError } from './wire/errors.js';
 
 /** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
@@ -51,13 +52,23 @@ export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...erro
   }
 }
 
-/** An error as it may be logged: of one that holds the payload of a reset only the text, because payloads are nobody's but the application's. */
+/**
+ * An error as it may be logged: where it, or a cause of it, holds the payload of a reset, only the text, because payloads are
+ * nobody's but the application's.
+ */
 function withoutPayload(error: unknown): unknown {
   try {
-    return isMuxError(error) && 'payload' in error && error.payload !== null ? (error.stack ?? String(error)) : error;
+    const chain = new Set<Error>();
+    for (let each = error; isError(each) && !chain.has(each); each = each.cause) chain.add(each);
+    const errors = [...chain];
+    return errors.some(holdsPayload) ? errors.map((each) => each.stack ?? String(each)).join('\ncaused by: ') : error;
   } catch {
     return error;
   }
+}
+
+function holdsPayload(error: unknown): boolean {
+  return isMuxError(error) && 'payload' in error && error.payload !== null;
 }
 
 function isEnabledFor(level: LogLevel): boolean {

@@ -123,6 +123,20 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['a handler failed after its stream had ended'],
     ],
     [
+      'when a handler fails after its answer, because of what another side has told it',
+      async (asked, stream) => {
+        await stream.reply(payload);
+        await stream.peer.request(asked).catch((cause: unknown) => {
+          throw new Error('the other side has failed', { cause });
+        });
+      },
+      (peer, headers) => {
+        peer.onStream(fails);
+        return peer.request(payload, { headers });
+      },
+      ['a handler failed after its stream had ended'],
+    ],
+    [
       'when a payload cannot be represented',
       (_asked, stream) => stream.reply({ ...payload, call: () => SECRET, id: Symbol(SECRET) }),
       (peer, headers) => settled(peer.request(payload, { headers })),
