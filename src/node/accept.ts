@@ -123,10 +123,10 @@ export function policyOf({ codec, limits }: ResolvedOptions, { verify, origins }
 /** The options of one accepted peer, and of its upgrade where there is one, checked. */
 export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
   checkObject('options', options);
-  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs = HELLO_TIMEOUT_MS } = options;
+  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs } = options;
   checkFunctions({ handler, onHello, onPeer, verify });
   checkOrigins(origins);
-  checkNumber('helloTimeoutMs', helloTimeoutMs);
+  if (helloTimeoutMs !== undefined) checkNumber('helloTimeoutMs', helloTimeoutMs);
   return resolveOptions(options, false);
 }
 
