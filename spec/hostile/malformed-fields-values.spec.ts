@@ -8,7 +8,7 @@ import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile-messa
 import { checkMap, poison, unpolluted } from '../support/hostile-prototypes.js';
 import { SECRET } from '../support/hostile-peer.js';
 import { isOpen, MINE, opens } from '../support/hostile-steps.js';
-import { CODECS } from '../support/peer-frames.js';
+import { CODECS } from '../support/codecs.js';
 
 /** How a stream of the peer's that the remote has reset fails. */
 const failure =

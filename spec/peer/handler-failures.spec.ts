@@ -7,7 +7,8 @@ import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { bomb, untouchable } from '../support/hostile-values.js';
 import { askingIn, throwing } from '../support/peer-answers.js';
-import { CODECS, framesOf } from '../support/peer-frames.js';
+import { CODECS } from '../support/codecs.js';
+import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 

@@ -1,15 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
-import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { fittingReason } from '../../src/session/reason.js';
-import type { Codec, Message } from '../../src/wire/codec.js';
+import type { Message } from '../../src/wire/codec.js';
 import { encodedLength } from '../../src/wire/length.js';
+import { CODECS } from '../support/codecs.js';
 
 const RESET = { type: 'reset', stream: 1, code: 8 };
-const CODECS: readonly (readonly [string, Codec])[] = [
-  ['json', new JsonCodec()],
-  ['msgpack', new MsgpackCodec()],
-];
 const TEXTS = [
   ['plain', 'x'],
   ['of two bytes each', 'é'],

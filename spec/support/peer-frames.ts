@@ -1,7 +1,4 @@
-import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { JsonCodec } from '../../src/codec/json.js';
 import type { Peer } from '../../src/peer/peer.js';
-import type { Codec } from '../../src/wire/codec.js';
 import type { FrameDirection } from '../../src/wire/frame.js';
 import { toMapping } from '../../src/wire/mapping.js';
 
@@ -16,9 +13,3 @@ export function framesOf(peer: Peer, direction: FrameDirection = 'tx'): readonly
   });
   return seen;
 }
-
-/** Both shipped codecs, for `describe.each`. */
-export const CODECS: readonly (readonly [name: string, codec: Codec])[] = [
-  ['json', new JsonCodec()],
-  ['msgpack', new MsgpackCodec()],
-];

@@ -9,6 +9,7 @@ import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isPla
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
+import { CODECS } from '../support/codecs.js';
 import { disguised, NetstringCodec, StuffedCodec } from '../support/foreign-codecs.js';
 import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
 
@@ -152,10 +153,7 @@ describe('whose cost is declared', () => {
 });
 
 describe('envelopeBound', () => {
-  it.each<[string, Codec]>([
-    ['json', new JsonCodec()],
-    ['msgpack', new MsgpackCodec()],
-  ])('is never below what %s writes', (_name, codec) => {
+  it.each(CODECS)('is never below what %s writes', (_name, codec) => {
     fc.assert(
       fc.property(frames(fc.constant(ABSENT)), (frame) => {
         expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
