@@ -1,12 +1,13 @@
-// Packs the package and uses it as its users do: from a bare ES module project, a bare CommonJS one, one that mixes both, and a Vite one.
+// Packs the package and uses it as its users do: from a bare ES module project, a bare CommonJS one, one that mixes both, a Vite one, and one whose tests run in jsdom.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 
@@ -134,13 +135,16 @@ async function checkOneInstance(directory) {
   }
 }
 
-/** Serves the packed package's own answers to the page; the handler doubles a number. */
-async function serveNumbers(directory) {
-  const resolved = createRequire(join(directory, 'program.js')).resolve('rxmux/node');
-  const { serve } = await import(pathToFileURL(resolved).href);
-  const { MsgpackCodec } = await import(pathToFileURL(createRequire(resolved).resolve('rxmux/msgpack')).href);
+/** A door of the packed package, as a project has it. */
+function importFrom(directory, door) {
+  return import(pathToFileURL(createRequire(join(directory, 'program.js')).resolve(door)).href);
+}
+
+/** Serves the packed package's own answers; the handler doubles a number. */
+async function serveNumbers(directory, codec) {
+  const { serve } = await importFrom(directory, 'rxmux/node');
   const handler = ({ n }, stream) => stream.reply(n * 2);
-  const server = serve({ port: 0, host: '127.0.0.1', codec: new MsgpackCodec(), handler });
+  const server = serve({ port: 0, host: '127.0.0.1', codec, handler });
   return { url: `ws://127.0.0.1:${(await server.listening).port}`, close: () => server.close() };
 }
 
@@ -193,7 +197,8 @@ async function checkVite(serverDirectory) {
   check('the built bundle holds the chosen codec', bundle.includes('msgpack'));
   check('the built bundle holds no other VITE_ variable', !/VITE_PRIVATE|stays-at-home/.test(bundle));
 
-  const server = await serveNumbers(serverDirectory);
+  const { MsgpackCodec } = await importFrom(serverDirectory, 'rxmux/msgpack');
+  const server = await serveNumbers(serverDirectory, new MsgpackCodec());
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
   try {
     await checkPage(browser, directory, 'dev', server);
@@ -201,6 +206,18 @@ async function checkVite(serverDirectory) {
     await checkPage(browser, directory, 'preview', server);
   } finally {
     await browser.close();
+    await server.close();
+  }
+}
+
+async function checkJsdom(serverDirectory) {
+  const directory = project('jsdom', 'jsdom', 'commonjs');
+  const server = await serveNumbers(serverDirectory);
+  try {
+    const env = { ...process.env, SERVER: server.url };
+    await promisify(execFile)(process.execPath, ['node_modules/jest/bin/jest.js'], { cwd: directory, env });
+    check('tests run in jsdom, which has no TextEncoder', true);
+  } finally {
     await server.close();
   }
 }
@@ -213,6 +230,7 @@ try {
   checkOldestPeers(checkNodeProject('commonjs'));
   await checkOneInstance(esm);
   await checkVite(esm);
+  await checkJsdom(esm);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
