@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { isUtf8 } from '../../src/codec/utf8.js';
+import { otherPlatform } from '../support/globals.js';
 
 const PIECE = 65_536;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -122,5 +123,37 @@ describe('isUtf8', () => {
 
   it('refuses megabytes of continuation bytes', () => {
     expect(isUtf8(new Uint8Array(4_000_000).fill(0x80), 0, 4_000_000)).toBe(false);
+  });
+});
+
+describe('isUtf8 where no decoder of the platform can refuse', () => {
+  const pretend = otherPlatform();
+
+  it.each<readonly [what: string, TextDecoder: unknown]>([
+    ['there is none', undefined],
+    [
+      'it does not know the option fatal, and says so',
+      class {
+        constructor(_label: string, { fatal = false } = {}) {
+          if (fatal) throw new TypeError("the 'fatal' option is unsupported");
+        }
+      },
+    ],
+    [
+      'it does not know the option fatal, and takes everything',
+      class {
+        decode(): string {
+          return '';
+        }
+      },
+    ],
+  ])('judges long texts all the same: %s', async (_what, TextDecoder) => {
+    await jest.isolateModulesAsync(async () => {
+      pretend({ TextDecoder });
+      const poorer = await import('../../src/codec/utf8.js');
+      const bytes = Buffer.from('a€'.repeat(50_000));
+      expect(poorer.isUtf8(bytes, 0, bytes.length)).toBe(true);
+      expect(poorer.isUtf8(bytes, 0, bytes.length - 1)).toBe(false);
+    });
   });
 });

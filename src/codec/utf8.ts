@@ -10,7 +10,7 @@
  */
 export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
   const end = from + size;
-  if (size > BYTE_BY_BYTE) return isLongUtf8(bytes, from, end);
+  if (size > BYTE_BY_BYTE && DECODER !== null) return isLongUtf8(DECODER, bytes, from, end);
   let at = from;
   while (at < end) {
     const length = isWithin(bytes[at], 0, 0x7f) ? 1 : sequenceLength(bytes, at);
@@ -24,14 +24,24 @@ export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
 const BYTE_BY_BYTE = 128;
 // It makes a text, which is thrown away: 16 MiB of ASCII in one piece take it four times as long as in pieces.
 const PIECE = 65_536;
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const DECODER = fatalDecoder();
+
+// Those that stand in for a platform's own, as in React Native, often cannot refuse: some throw at the option, some ignore it.
+function fatalDecoder(): TextDecoder | null {
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return decoder.fatal ? decoder : null;
+  } catch {
+    return null;
+  }
+}
 
 // Pieces that are each well-formed make a whole that is.
-function isLongUtf8(bytes: Uint8Array, from: number, end: number): boolean {
+function isLongUtf8(decoder: TextDecoder, bytes: Uint8Array, from: number, end: number): boolean {
   for (let at = from; at < end;) {
     const to = end - at > PIECE ? edgeBefore(bytes, at + PIECE) : end;
     try {
-      DECODER.decode(bytes.subarray(at, to));
+      decoder.decode(bytes.subarray(at, to));
     } catch {
       return false;
     }
