@@ -14,8 +14,8 @@ const time = virtualPeerTime();
 
 const KIB = 1024;
 const LIMITS = { maxHeldBytes: 1024 * KIB };
-/** Iterators that a test holds. */
-const held: AsyncIterator<unknown>[] = [];
+/** What keeps the work of a test going: nobody can ask for anything any more where the last of it is gone. */
+const held: unknown[] = [];
 
 /** Sends a stream of three values, the second and third of 200 KiB each, and ends it as `end` says. */
 async function sendThree(peer: Peer, end: (stream: Stream) => unknown): Promise<void> {
@@ -44,7 +44,10 @@ describe('what an iterator has not come to when its stream ends', () => {
       );
     });
     const sent = framesOf(acceptor);
-    for (let nth = 0; nth < 3; nth++) await sendThree(dialer, (stream) => stream.end());
+    for (let nth = 0; nth < 3; nth++) {
+      await sendThree(dialer, (stream) => stream.end());
+      await collection();
+    }
     expect([iterators.length, resetCodes(sent)]).toEqual([3, [11]]);
     expect(await iterators[0]?.next()).toMatchObject({ value: expect.stringMatching(/^x/) });
   });
@@ -55,7 +58,7 @@ describe('what an iterator has not come to when its stream ends', () => {
       (acceptor, hold) => {
         async function* slowly(stream: Stream): AsyncGenerator {
           hold(stream);
-          for await (const value of stream) yield await new Promise(() => value);
+          for await (const value of stream) yield await new Promise((settle) => held.push(settle, value));
         }
         acceptor.streams$.pipe(respond((_, stream) => slowly(stream))).subscribe();
       },
@@ -80,7 +83,10 @@ describe('what an iterator has not come to when its stream ends', () => {
     let streams = 0;
     take(acceptor, () => streams++);
     const sent = framesOf(acceptor);
-    for (let nth = 0; nth < 3; nth++) await sendThree(dialer, end);
+    for (let nth = 0; nth < 3; nth++) {
+      await sendThree(dialer, end);
+      await collection();
+    }
     expect([streams, resetCodes(sent)]).toEqual([3, [11]]);
   });
 
@@ -106,9 +112,11 @@ describe('what an iterator has not come to when its stream ends', () => {
 
 /** Collections until one that is waited for has been told, which on a busy machine takes its time; and a turn for others who wait for the same. */
 async function collected(isTold: () => boolean): Promise<void> {
-  while (!isTold()) {
-    collect();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  while (!isTold()) await collection();
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function collection(): Promise<void> {
+  collect();
   await new Promise((resolve) => setImmediate(resolve));
 }
