@@ -25,11 +25,9 @@ import type { SocketSource } from './socket-source.js';
  * that the replacement is there while the old socket drains.
  */
 export class Dialer implements SocketSource {
-  #phase: 'idle' | 'dialing' | 'waiting' | 'open' | 'stopped' = 'idle';
+  #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
   /** The session made last: the one that takes streams, or is about to. */
   #session: Session | null = null;
-  /** Whether that session's hello was answered. */
-  #ready = false;
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
@@ -95,9 +93,10 @@ export class Dialer implements SocketSource {
     if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
     this.#stability.unsubscribe();
-    if (this.#ready && (this.#phase === 'dialing' || this.#phase === 'waiting')) return this.#lostReplaced(close);
-    if (!this.#ready) this.#attempt?.giveUp();
-    const error = this.#ready || this.#phase === 'stopped' ? null : (this.#helloError ?? connectError(close));
+    if (this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
+    const isHelloLost = this.#phase === 'greeting';
+    if (isHelloLost) this.#attempt?.giveUp();
+    const error = isHelloLost ? (this.#helloError ?? connectError(close)) : null;
     return this.#failed(close, { status: null, error, announced: session.goawayCode });
   }
 
@@ -143,7 +142,7 @@ export class Dialer implements SocketSource {
     const { hello, helloTimeoutMs } = this.plan;
     const session = this.core.adopt(transport);
     this.#session = session;
-    this.#ready = false;
+    this.#phase = 'greeting';
     this.#helloError = null;
     if (hello === undefined) {
       this.#opened(session);
@@ -167,10 +166,9 @@ export class Dialer implements SocketSource {
   }
 
   #opened(session: Session): void {
-    if (this.#session !== session || this.#phase !== 'dialing') return;
+    if (this.#session !== session || this.#phase !== 'greeting') return;
     const { backoff } = this.plan;
     this.#phase = 'open';
-    this.#ready = true;
     if (backoff !== null) {
       backoff.connected();
       this.#stability = patientTimer(backoff.stableMs, () => {
@@ -257,7 +255,7 @@ export class Dialer implements SocketSource {
 
   #report(): void {
     const last = this.#last;
-    if (this.#phase === 'dialing') this.core.report({ state: 'connecting', attempt: this.#next, last });
+    if (this.#phase === 'dialing' || this.#phase === 'greeting') this.core.report({ state: 'connecting', attempt: this.#next, last });
     else if (this.#phase === 'waiting' && last !== null)
       this.core.report({ state: 'waiting', attempt: this.#next, delayMs: this.#delayMs, last, offline: this.plan.connectivity.offline });
   }
