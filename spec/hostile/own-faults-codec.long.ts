@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Stream, StreamPhase } from '../../src/index.js';
+import { WRITING } from '../support/breakable-codec.js';
 import { fusedCodecs } from '../support/hostile-codec.js';
 import type { Fuse } from '../support/hostile-codec.js';
 import { GOOD, HostilePeer } from '../support/hostile-peer.js';
@@ -105,7 +106,7 @@ describe.each(CALLS)('a codec that throws in $name', (each) => {
     });
   });
 
-  describe.each(fusedCodecs(['encode', 'encodeWith']))('%s, where a frame is written', (_codec, codec, fuse) => {
+  describe.each(fusedCodecs(WRITING))('%s, where a frame is written', (_codec, codec, fuse) => {
     it.each(NTH)('at its call %i ends that stream, or fails the call where its frame is measured, and nothing else', async (nth) => {
       const remote = new HostilePeer(codec, 'acceptor');
       await time.advance();

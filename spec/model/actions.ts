@@ -145,11 +145,11 @@ const DEEDS: Readonly<Record<Act, Deed>> = {
     return true;
   },
   breakPayload: (_, side) => {
-    side.break('payload');
+    side.break('encodePayload');
     return true;
   },
   breakEnvelope: (_, side) => {
-    side.break('envelope');
+    side.break('encodeWith');
     return true;
   },
   breakOpen: (_, side) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Frame } from '../../src/wire/frame.js';
-import type { CodecName } from '../support/model-codec.js';
+import type { CodecName } from '../support/breakable-codec.js';
 import type { End } from './pipe.js';
 
 /** What can happen, and how often it does beside the others. */

@@ -10,7 +10,8 @@ import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { breakable } from '../support/model-codec.js';
+import { BreakableCodec, shippedCodec } from '../support/breakable-codec.js';
+import type { Encoder } from '../support/breakable-codec.js';
 import type { Config } from './commands.js';
 import { orderOf } from './orders.js';
 import { TIGHT } from './tight-limits.js';
@@ -42,7 +43,7 @@ export class Side implements Home {
   breaksOpen = false;
   /** Whether the next reply-headers interceptor throws. */
   breaksReply = false;
-  readonly #broken;
+  readonly #breakable;
   /** What never fails. */
   readonly #codec;
   readonly #models = new Map<number, StreamModel>();
@@ -59,13 +60,13 @@ export class Side implements Home {
   ) {
     this.#turns = new Turns(world.findings);
     this.#nextId = end + 1;
-    this.#broken = breakable(config.codec);
-    this.#codec = breakable(config.codec).codec;
+    this.#breakable = new BreakableCodec(config.codec, ['encodePayload', 'encodeWith']);
+    this.#codec = shippedCodec(config.codec);
     const { cap, tight, keepalive } = config;
     const core = new PeerCore(
       resolveOptions(
         {
-          codec: this.#broken.codec,
+          codec: this.#breakable.codec,
           maxFrameBytes: cap,
           limits: tight ? { ...TIGHT, pauseBytes: end === 0 ? 300 : Infinity } : {},
           keepalive: keepalive ? {} : false,
@@ -104,10 +105,10 @@ export class Side implements Home {
     return this.held.filter(({ cause }) => cause === null);
   }
 
-  /** Makes the codec fail once. */
-  break(at: 'payload' | 'envelope' | null): void {
+  /** Makes the codec fail once, at this member; at none without one. */
+  break(at: Encoder | null): void {
     this.broke ||= at !== null;
-    this.#broken.next = at;
+    this.#breakable.breaksAt = at === null ? [] : [at];
   }
 
   weigh(payload: unknown): number {

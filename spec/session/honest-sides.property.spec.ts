@@ -4,7 +4,7 @@ import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { BreakableCodec } from '../support/breakable-codec.js';
+import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Rig } from '../support/session-rig.js';
 import type { Holder } from '../support/session-rig.js';
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 /** One side: its rig, its streams, and what of the other side's messages it has got. */
 class Side {
-  readonly codec = new BreakableCodec();
+  readonly breakable = new BreakableCodec('json', WRITING);
   readonly rig: Rig;
   readonly locals: Holder[] = [];
   /** Payloads accepted for each stream, in order. */
@@ -56,7 +56,7 @@ class Side {
   #inside: Step[] = [];
 
   constructor(isDialer: boolean) {
-    this.rig = new Rig({ isDialer, codec: this.codec, maxFrameBytes: CAP });
+    this.rig = new Rig({ isDialer, codec: this.breakable.codec, maxFrameBytes: CAP });
     this.rig.onOpened = ({ live }) => {
       live.handlerStarted();
     };
@@ -83,7 +83,7 @@ class Side {
     else if (act === 'fill') rig.transport.bufferedAmount = FULL;
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();
-    else if (act === 'break') this.codec.breaks = true;
+    else if (act === 'break') this.breakable.breaksAt = WRITING;
     else if (act === 'drain') rig.session.drain(choice, ResetCode.NO_ERROR, '');
     else if (holder === undefined || holder.live.sealed) return;
     else if (act === 'send') this.#send(holder, { payload });

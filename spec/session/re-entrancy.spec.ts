@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { BreakableCodec } from '../support/breakable-codec.js';
+import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { Rig } from '../support/session-rig.js';
 import type { Envelope, Holder } from '../support/session-rig.js';
@@ -86,11 +86,11 @@ describe('an observer of a frame that is being sent', () => {
   it.each([CANCEL, APPLICATION_ERROR])(
     'resets the stream whose open then cannot be written, and nothing of it leaves (code %s)',
     (code) => {
-      const codec = new BreakableCodec();
-      const rig = new Rig({ codec });
+      const breakable = new BreakableCodec('json', WRITING);
+      const rig = new Rig({ codec: breakable.codec });
       const stream = rig.local();
       onSending(rig, isOpen, () => {
-        codec.breaks = true;
+        breakable.breaksAt = WRITING;
         stream.live.reset('user', code, '');
       });
       rig.send(stream, { type: 'open', payload: 'a' });

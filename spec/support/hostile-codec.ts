@@ -1,10 +1,6 @@
-import { JsonCodec } from '../../src/codec/json.js';
-import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Codec, Message } from '../../src/wire/codec.js';
-import type { Frame } from '../../src/wire/frame.js';
-
-/** The part of a codec that encodes. */
-export type Encoder = 'encode' | 'encodePayload' | 'encodeWith';
+import type { Codec } from '../../src/wire/codec.js';
+import { checkedCodec } from './breakable-codec.js';
+import type { CodecName, Encoder } from './breakable-codec.js';
 
 /** When a codec breaks: at its n-th call from now on, of one of these members. */
 export class Fuse {
@@ -26,57 +22,11 @@ export class Fuse {
 }
 
 /** The shipped codecs, each with a fuse in the given members. */
-export const fusedCodecs = (members: readonly Encoder[]): readonly (readonly [name: string, codec: Codec, fuse: Fuse])[] =>
-  [Json, Msgpack].map((Fused) => {
+export const fusedCodecs = (members: readonly Encoder[]): readonly (readonly [name: CodecName, codec: Codec, fuse: Fuse])[] =>
+  (['json', 'msgpack'] as const).map((name) => {
     const fuse = new Fuse();
-    const codec = new Fused(fuse, members);
-    return [codec.name, codec, fuse] as const;
+    const codec = checkedCodec(name, members, () => {
+      fuse.check();
+    });
+    return [name, codec, fuse] as const;
   });
-
-class Json extends JsonCodec {
-  constructor(
-    readonly fuse: Fuse,
-    readonly members: readonly Encoder[],
-  ) {
-    super();
-  }
-
-  override encode(frame: Frame): string {
-    if (this.members.includes('encode')) this.fuse.check();
-    return super.encode(frame);
-  }
-
-  override encodeWith(frame: Frame, encodedPayload: Message): string {
-    if (this.members.includes('encodeWith')) this.fuse.check();
-    return super.encodeWith(frame, encodedPayload);
-  }
-
-  override encodePayload(payload: unknown): string {
-    if (this.members.includes('encodePayload')) this.fuse.check();
-    return super.encodePayload(payload);
-  }
-}
-
-class Msgpack extends MsgpackCodec {
-  constructor(
-    readonly fuse: Fuse,
-    readonly members: readonly Encoder[],
-  ) {
-    super();
-  }
-
-  override encode(frame: Frame): ArrayBuffer {
-    if (this.members.includes('encode')) this.fuse.check();
-    return super.encode(frame);
-  }
-
-  override encodeWith(frame: Frame, encodedPayload: Message): ArrayBuffer {
-    if (this.members.includes('encodeWith')) this.fuse.check();
-    return super.encodeWith(frame, encodedPayload);
-  }
-
-  override encodePayload(payload: unknown): ArrayBuffer {
-    if (this.members.includes('encodePayload')) this.fuse.check();
-    return super.encodePayload(payload);
-  }
-}
