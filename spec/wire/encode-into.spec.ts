@@ -1,7 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
 import { awkwardText } from '../support/frame-arbitraries.js';
+import { otherPlatform } from '../support/globals.js';
 
 /** What comes of a text in a buffer of so many bytes. */
 function result(encode: typeof encodeInto, text: string, size: number): readonly [read: number, written: number, bytes: Uint8Array] {
@@ -36,4 +37,16 @@ it('encodes any text by hand as the platform does', () => {
       expect(result(encodeIntoByHand, text, size)).toEqual(result(encodeInto, text, size));
     }),
   );
+});
+
+describe('a platform without TextEncoder', () => {
+  const pretend = otherPlatform();
+
+  it('encodes by hand', async () => {
+    pretend({ TextEncoder: undefined });
+    await jest.isolateModulesAsync(async () => {
+      const bare = await import('../../src/wire/encode-into.js');
+      expect(bare.encodeInto).toBe(bare.encodeIntoByHand);
+    });
+  });
 });

@@ -20,7 +20,7 @@ export function encodeIntoByHand(text: string, bytes: Uint8Array): Encoded {
   let read = 0;
   let written = 0;
   for (const character of text) {
-    const encoded = utf8Of(character.codePointAt(0) ?? 0);
+    const encoded = utf8Of(Number(character.codePointAt(0)));
     if (written + encoded.length > bytes.length) break;
     bytes.set(encoded, written);
     written += encoded.length;
