@@ -162,6 +162,23 @@ describe('the hello of a dialer', () => {
     void peer.close();
   });
 
+  it('is no failure of its own where its socket is lost: the close says so', async () => {
+    const { network, peer, reasons } = greeted(
+      { reconnect: true, hello: () => ({}) },
+      { onHello: (payload, stream) => (network.dials.length === 1 ? new Promise(() => undefined) : stream.reply(payload)) },
+    );
+    await time.advance();
+    network.last.link.cut();
+    await time.advance(2_000);
+    expect([reasons, network.dials.length, peer.status.state]).toEqual([
+      [{ code: 1006, reason: '', wasClean: false, willRetry: true }],
+      2,
+      'open',
+    ]);
+    expect(logs.warnings).toEqual([]);
+    void peer.close();
+  });
+
   it.each<[string, number, number]>([
     ['10 s by default', NaN, 10_000],
     ['helloTimeoutMs', 300, 300],
@@ -180,7 +197,12 @@ describe('the hello of a dialer', () => {
     const { peer, sent } = greeted({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
     const outcome = settled(peer.opened);
     await time.advance(3_000);
-    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('300 ms') }) });
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'CONNECT',
+        message: expect.stringContaining('expected a hello to send within 300 ms, got none'),
+      }),
+    });
     expect(sent.map((frame) => frame['type'])).toEqual(['goaway']);
     expect(time.isOver()).toBe(true);
   });

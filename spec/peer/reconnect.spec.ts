@@ -254,6 +254,16 @@ describe('the reconnect helper', () => {
     },
   );
 
+  it('does not ask shouldRetry of a socket that ends because the peer is closed', async () => {
+    const network = echoing();
+    let asked = 0;
+    const { peer } = reconnecting(network, { reconnect: { shouldRetry: () => ++asked > 0 } });
+    await time.advance();
+    void peer.close();
+    await time.advance(5_000);
+    expect([asked, peer.status.state]).toEqual([0, 'closed']);
+  });
+
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];
@@ -317,5 +327,17 @@ describe('the reconnect helper', () => {
     await time.advance();
     expect([network.dials.length, peer.status.state]).toEqual([2, 'open']);
     void peer.close();
+  });
+
+  it('dials nothing from within the onClose that tells that there will be no other dial', async () => {
+    const network = echoing();
+    const { peer, reasons } = reconnecting(network, { reconnect: { shouldRetry: () => false } });
+    peer.onClose(() => {
+      peer.reconnectNow();
+    });
+    await time.advance();
+    network.last.link.cut();
+    await time.advance(60_000);
+    expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
   });
 });

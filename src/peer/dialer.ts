@@ -187,8 +187,8 @@ export class Dialer implements SocketSource {
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
     return this.#loss(reason, () => {
-      if (retried === null || this.#phase === 'stopped') this.#giveUp(reason, facts.error);
-      else if (this.#phase === 'waiting') this.#wait(retried.delay(close.code, facts.announced));
+      if (this.#phase === 'stopped') this.#giveUp(reason, facts.error);
+      else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts.announced));
     });
   }
 
