@@ -120,7 +120,7 @@ describe('a goaway', () => {
     await time.advance(1_000);
     expect(states.at(-1)).toBe('open 1');
     network.last.link.cut();
-    expect(peer.status.state).toBe('draining');
+    expect(peer.status).toEqual({ state: 'draining', by: 'remote' });
     const pong = settled(peer.ping());
     await time.advance(1_000);
     expect([await pong, network.dials.length, peer.status.state]).toEqual([{ value: expect.any(Number) }, 3, 'open']);
