@@ -433,6 +433,20 @@ describe('a peer whose stream ids are used up', () => {
     void peer.close();
   });
 
+  it('dials no more where the observer of the goaway closes it', async () => {
+    const network = holding();
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    peer.open('last');
+    peer.onFrame((direction, { type }) => {
+      if (direction === 'tx' && type === 'goaway') void peer.close();
+    });
+    const outcome = settled(peer.request('one more'));
+    await time.advance(60_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect([network.dials.length, peer.status.state, time.isOver()]).toEqual([1, 'closed', true]);
+  });
+
   it('connects where the old socket is lost before the hello on the new one was answered: nothing drains', async () => {
     const network = new Network({ onHello: later(100, welcome), onStream: () => new Promise(() => undefined) });
     const peer = nearlyUsedUp(network, new Backoff({ maxDelayMs: 0, minDelayMs: 0 }), () => ({ payload: 'hi' }));

@@ -82,11 +82,12 @@ export class Dialer implements SocketSource {
     const { backoff } = this.plan;
     if (backoff === null) return false;
     if (this.#phase === 'open') {
-      // This side's ids are used up (S1): the old socket drains without a deadline.
-      if (this.#session?.acceptsStreams === true) this.#session.drain(Infinity, ResetCode.NO_ERROR, '');
+      // Before the goaway, whose observer may close the peer.
       this.#wait(backoff.spread());
+      // This side's ids are used up (S1): the old socket drains without a deadline.
+      this.core.openSession?.drain(Infinity, ResetCode.NO_ERROR, '');
     }
-    return this.#phase !== 'stopped';
+    return true;
   }
 
   lost(session: Session, close: SocketClose): Loss {

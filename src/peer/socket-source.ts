@@ -15,7 +15,7 @@ export interface SocketSource {
   readonly expectsSocket: boolean;
   /** Dials now instead of waiting out a delay. */
   dialNow(): void;
-  /** The ids of the current socket are used up: dials another to go on with; `false` where there will be none. */
+  /** The ids of the current socket are used up: dials another to go on with; `false` where this socket is the only one. */
   replace(): boolean;
   /** The remote of a session goes away; `code` is NO_ERROR where nothing is wrong. */
   goneAway(session: Session, code: ResetCode): void;
