@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { skip } from 'rxjs';
 import { connect } from '../../src/index.js';
 import type { CloseReason, Peer } from '../../src/index.js';
@@ -75,6 +75,26 @@ describe('close() of a peer that dials', () => {
     await time.advance(60_000);
     expect(network.dials).toHaveLength(1);
     expect(time.isOver()).toBe(true);
+  });
+
+  it('inside onClose of a dial that is not tried again leaves the calls that wait the error of that dial', async () => {
+    const network = new Network();
+    network.answer = { status: 503 };
+    const { peer } = reconnecting(network, { reconnect: false });
+    peer.onClose(() => void peer.close());
+    const outcome = settled(peer.request('p'));
+    await time.advance();
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true }) });
+  });
+
+  it('has nothing asked of shouldRetry', async () => {
+    const network = echoing();
+    const shouldRetry = jest.fn(() => true);
+    const { peer } = reconnecting(network, { reconnect: { shouldRetry } });
+    await time.advance();
+    void peer.close();
+    await time.advance(5_000);
+    expect([peer.status.state, shouldRetry.mock.calls]).toEqual(['closed', []]);
   });
 
   it.each(['waiting', 'connecting', 'open'])('inside status$ ends it when it is %s', async (when) => {

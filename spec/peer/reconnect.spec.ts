@@ -254,16 +254,6 @@ describe('the reconnect helper', () => {
     },
   );
 
-  it('does not ask shouldRetry of a socket that ends because the peer is closed', async () => {
-    const network = echoing();
-    let asked = 0;
-    const { peer } = reconnecting(network, { reconnect: { shouldRetry: () => ++asked > 0 } });
-    await time.advance();
-    void peer.close();
-    await time.advance(5_000);
-    expect([asked, peer.status.state]).toEqual([0, 'closed']);
-  });
-
   it('asks shouldRetry, which has the last word', async () => {
     const network = echoing();
     const asked: unknown[] = [];

@@ -35,6 +35,7 @@ export class Dialer implements SocketSource {
   #helloError: AnyMuxError | null = null;
   /** What the last dial failed with, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
+  /** The dial under way, or the one that failed last; none once a socket is open. */
   #attempt: Attempt | null = null;
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   #step = Subscription.EMPTY;
@@ -95,9 +96,8 @@ export class Dialer implements SocketSource {
     this.#session = null;
     this.#stability.unsubscribe();
     if (this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
-    const isHelloLost = this.#phase === 'greeting';
-    if (isHelloLost) this.#attempt?.giveUp();
-    const error = isHelloLost ? (this.#helloError ?? connectError(close)) : null;
+    this.#attempt?.giveUp();
+    const error = this.#phase === 'greeting' ? (this.#helloError ?? connectError(close)) : null;
     return this.#failed(close, { status: null, error, announced: session.goawayCode });
   }
 
@@ -167,9 +167,10 @@ export class Dialer implements SocketSource {
   }
 
   #opened(session: Session): void {
-    if (this.#session !== session || this.#phase !== 'greeting') return;
+    if (this.#phase !== 'greeting') return;
     const { backoff } = this.plan;
     this.#phase = 'open';
+    this.#attempt = null;
     if (backoff !== null) {
       backoff.connected();
       this.#stability = patientTimer(backoff.stableMs, () => {
