@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { firstValueFrom, timer } from 'rxjs';
+import { EMPTY, firstValueFrom, timer } from 'rxjs';
 import type { ConnectOptions, DialContext, Hello, OpenInterceptor, Peer, StreamHandler } from '../../src/index.js';
 import { connectOver } from '../../src/peer/connect.js';
 import { MemoryLink } from '../../src/transport/memory-link.js';
@@ -8,6 +8,7 @@ import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 import { echo, greeted, later, welcome } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
+import { ScriptedTransport } from '../support/scripted-transport.js';
 
 const time = virtualPeerTime();
 
@@ -271,6 +272,20 @@ describe('the hello of a dialer', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
     expect([sent, peer.status.state]).toEqual([[], 'closed']);
     expect(time.isOver()).toBe(true);
+  });
+
+  it('is not made on a socket that ends as it is first read', async () => {
+    const transport = new ScriptedTransport();
+    Object.defineProperty(transport, 'messages$', {
+      get: () => {
+        transport.end();
+        return EMPTY;
+      },
+    });
+    const hello = jest.fn(() => ({}));
+    const peer = connectOver('ws://test', { keepalive: false, reconnect: true, hello }, () => transport);
+    expect([peer.status.state, hello.mock.calls]).toEqual(['waiting', []]);
+    await peer.close();
   });
 
   it('is told by its signal that its socket was lost while it is being made', async () => {

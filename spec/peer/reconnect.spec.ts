@@ -306,6 +306,23 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
+  it('dials no more from within onClose of a loss that ends the peer: calls that are made there are refused', async () => {
+    const network = holding();
+    const { peer, reasons } = reconnecting(network, { reconnect: { maxAttempts: 1 } });
+    await time.advance();
+    const old = peer.open('p');
+    await time.advance();
+    const outcomes: unknown[] = [];
+    peer.onClose(() => {
+      peer.reconnectNow();
+      outcomes.push(settled(peer.request()));
+    });
+    network.last.link.cut();
+    const lost = { ...cut, willRetry: false };
+    expect([reasons, old.cause, network.dials.length]).toEqual([[lost], { how: 'lost', reason: lost }, 1]);
+    expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) }]);
+  });
+
   it('may be told to dial at once from within onClose', async () => {
     const network = echoing();
     const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });

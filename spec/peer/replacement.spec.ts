@@ -361,8 +361,10 @@ describe('a goaway', () => {
     void first.peer.close({ drainMs: 5_000 });
     await time.advance();
     const waiting = settled(peer.request('waiting'));
+    const opened = peer.open('waiting too');
     await time.advance(1_000);
     expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
+    expect(opened.cause).toEqual({ how: 'lost', reason: reasons[0] });
     expect(await waiting).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 401, retriable: true }) });
     expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
     expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
