@@ -335,16 +335,4 @@ describe('the reconnect helper', () => {
     expect([network.dials.length, peer.status.state]).toEqual([2, 'open']);
     void peer.close();
   });
-
-  it('dials nothing from within the onClose that tells that there will be no other dial', async () => {
-    const network = echoing();
-    const { peer, reasons } = reconnecting(network, { reconnect: { shouldRetry: () => false } });
-    peer.onClose(() => {
-      peer.reconnectNow();
-    });
-    await time.advance();
-    network.last.link.cut();
-    await time.advance(60_000);
-    expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
-  });
 });

@@ -4,7 +4,6 @@ import { log } from '../logger.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-owner.js';
-import { ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -40,7 +39,7 @@ export class Dialer implements SocketSource {
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   #step = Subscription.EMPTY;
   #stability = Subscription.EMPTY;
-  #resumes = Subscription.EMPTY;
+  readonly #resumes: Subscription;
   /** Losses decided whose `follow` has not run yet. */
   #pendingLosses = 0;
 
@@ -49,13 +48,12 @@ export class Dialer implements SocketSource {
     private readonly plan: DialPlan,
   ) {
     const { connectivity } = plan;
-    if (connectivity !== ALWAYS_ONLINE)
-      this.#resumes = connectivity.resumes$.subscribe((resume) => {
-        core.probe();
-        // A page that becomes visible does not cut a running delay short: the delay protects the server.
-        // `#step` is closed only where the delay was skipped for want of a network.
-        if (!connectivity.offline && (resume === 'network' || this.#step.closed)) this.dialNow();
-      });
+    this.#resumes = connectivity.resumes$.subscribe((resume) => {
+      core.probe();
+      // A page that becomes visible does not cut a running delay short: the delay protects the server.
+      // `#step` is closed only where the delay was skipped for want of a network.
+      if (!connectivity.offline && (resume === 'network' || this.#step.closed)) this.dialNow();
+    });
   }
 
   get expectsSocket(): boolean {
@@ -122,7 +120,7 @@ export class Dialer implements SocketSource {
     if (attempt.givenUp) return;
     this.#proceed(openTransport(this.plan, subprotocol(this.core.codec), attempt), {
       next: (transport) => {
-        if (attempt.givenUp) transport.terminate('closed before it was open');
+        if (attempt.givenUp) transport.terminate();
         else this.#adopt(transport, attempt);
       },
       error: (error: unknown) => {
