@@ -110,6 +110,26 @@ describe('a goaway', () => {
     expect(network.dials).toHaveLength(2);
   });
 
+  it('whose old socket is lost from within the loss of its replacement, as close() waits for both, ends the peer once', async () => {
+    const network = holding();
+    const { peer, states, reasons } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    const old = network.last;
+    void old.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    peer.open('new').subscribe({ error: () => old.link.cut({ code: 1011 }) });
+    await time.advance();
+    void peer.close({ drainMs: 30_000 });
+    network.last.link.cut();
+    expect([states.slice(4), reasons.map(({ code }) => code)]).toEqual([
+      ['draining by local', 'closed 1011'],
+      [1011, 1006],
+    ]);
+    expect(spell(peer.status)).toBe('closed 1011');
+  });
+
   it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
     const network = holding();
     const { peer, states } = reconnecting(network);

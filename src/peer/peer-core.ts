@@ -149,7 +149,7 @@ export class PeerCore implements SessionOwner {
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.isClosed && !this.#drains) this.status.set(status);
+    if (!this.#drains) this.status.set(status);
   }
 
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
