@@ -72,7 +72,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     readOne(
       stream,
       (reply) => {
-        if (hello.onReply !== undefined) guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
+        guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
         subscriber.complete();
       },
       (error) => {
