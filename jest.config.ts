@@ -3,6 +3,8 @@ import type { Config } from 'jest';
 
 const config: Config = {
   testEnvironment: 'node',
+  // It is there to end what hangs, and tells nothing of speed: a machine that does other things is many times slower.
+  testTimeout: 60_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
   // isolatedModules (in tsconfig.spec.json): each file is only stripped of its types, which `npm run typecheck` checks for all of them at once.
   transform: { '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }] },

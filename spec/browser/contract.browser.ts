@@ -17,8 +17,6 @@ import { turn, until } from '../support/socket-leaks.js';
 import { spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
 import type { CodecName, Operations } from './page.js';
 
-jest.setTimeout(30_000);
-
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];

@@ -14,7 +14,6 @@ const WINDOW_MS = 100;
 const SPREAD_MS = 1_000;
 const SEED = 1;
 // Each is some seconds of work.
-jest.setTimeout(60_000);
 
 let time: VirtualTime;
 

@@ -37,7 +37,7 @@ describe('the quick start of README.md', () => {
     const [printed] = await Promise.all([text(client.stdout), once(client, 'exit')]);
     expect(printed.trimEnd().split('\n')).toEqual(blocks[1]?.prints);
     expect(client.exitCode).toBe(0);
-  }, 30_000);
+  });
 });
 
 /** Strips the types, and has the programs import the sources. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
@@ -14,7 +14,6 @@ import type { TargetName } from './targets.js';
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 const BATCHES = 2;
 // A busy machine takes its time over what is a second of work.
-jest.setTimeout(60_000);
 
 type Name = keyof typeof SUBJECTS;
 

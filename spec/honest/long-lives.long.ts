@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, interval, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
 import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
@@ -8,7 +8,6 @@ import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
 
-jest.setTimeout(60_000);
 const time = machineTime();
 const logs = collectLogs();
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, interval, map, take, toArray } from 'rxjs';
 import { reopenOnReconnect, retryWhenSafe } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
@@ -7,7 +7,6 @@ import { HonestWorld } from '../support/honest-world.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 
-jest.setTimeout(60_000);
 const time = machineTime();
 const logs = collectLogs();
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, map, timer } from 'rxjs';
 import { DEFAULT_LIMITS } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
@@ -7,7 +7,6 @@ import { HonestWorld } from '../support/honest-world.js';
 import type { DialOptions } from '../support/honest-world.js';
 import { collectLogs } from '../support/peer-logs.js';
 
-jest.setTimeout(60_000);
 const time = machineTime();
 const logs = collectLogs();
 

@@ -107,7 +107,7 @@ describe('what an iterator has not come to when its stream ends', () => {
       await collected(() => gone === nth);
     }
     expect(resetCodes(sent)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** Collections until one that is waited for has been told, which on a busy machine takes its time; and a turn for others who wait for the same. */
