@@ -15,7 +15,7 @@ import type { MuxServer, UpgradeOptions } from '../../src/node.js';
 import { portOf } from '../support/socket-handshake.js';
 import { turn, until } from '../support/socket-leaks.js';
 import { spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
-import type { CodecName, Operations } from './page.js';
+import type { CodecName, Operations, WorkerAsk } from './page.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
@@ -80,6 +80,34 @@ async function run<K extends keyof Operations>(name: K, ...args: Parameters<Oper
     },
     [name, args] as const,
   ) as Promise<Awaited<ReturnType<Operations[K]>>>;
+}
+
+type WorkerKind = 'dedicated' | 'shared' | 'service';
+
+/** Runs one operation in a worker of the page. */
+async function runInWorker(kind: WorkerKind, name: keyof Operations, ...args: readonly unknown[]): Promise<unknown> {
+  return page.evaluate(
+    async ([where, ask]: readonly [WorkerKind, WorkerAsk]) => {
+      const [script, options] = ['/page.js', { type: 'module' }] as const;
+      const workers = {
+        dedicated: () => new Worker(script, options),
+        shared: () => new SharedWorker(script, options).port,
+        service: async () => {
+          await navigator.serviceWorker.register(script, options);
+          return (await navigator.serviceWorker.ready).active;
+        },
+      };
+      const { port1, port2 } = new MessageChannel();
+      const outcome = new Promise((resolve) => {
+        port1.onmessage = ({ data }) => {
+          resolve(data);
+        };
+      });
+      (await workers[where]())?.postMessage(ask, [port2]);
+      return outcome;
+    },
+    [kind, { name, args }] as const,
+  );
 }
 
 function serveAt(path: string, codec: Codec, options: UpgradeOptions = {}): void {
@@ -269,6 +297,22 @@ describe('a page that has lost its connection', () => {
     expect(await run('dialsOffline')).toMatchObject({ state: 'waiting', offline: true });
     await page.context().setOffline(false);
     expect(await run('isBack')).toBe('back');
+  });
+});
+
+describe.each<WorkerKind>(['dedicated', 'shared', 'service'])('a %s worker', (kind) => {
+  const inWorker = (name: keyof Operations, ...args: readonly unknown[]): Promise<unknown> => runInWorker(kind, name, ...args);
+
+  it.each<CodecName>(['json', 'msgpack'])('asks, streams and uploads, with %s', async (codec) => {
+    expect(await inWorker('request', codec)).toEqual({ n: 1, text: 'é😀', list: [null, true] });
+    expect(await inWorker('serverStream', codec, 2_000)).toBe(true);
+    expect(await inWorker('big', codec, MIB)).toBe(true);
+    expect(await inWorker('push', codec)).toBe('seen news');
+    expect(ends).toEqual(new Array(4).fill({ code: 1000, reason: '', wasClean: true, willRetry: false }));
+  });
+
+  it('dials at once when the network is back', async () => {
+    expect(await inWorker('wakes')).toEqual({ state: 'open', reconnects: 1 });
   });
 });
 

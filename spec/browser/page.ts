@@ -163,3 +163,22 @@ const operations = {
 export type Operations = typeof operations;
 
 Object.assign(globalThis, { operations });
+
+/** What a worker is asked for, with the port that the outcome is posted to. */
+export interface WorkerAsk {
+  readonly name: keyof Operations;
+  readonly args: readonly unknown[];
+}
+
+function answer({ data, ports }: MessageEvent<WorkerAsk>): void {
+  const operation = operations[data.name] as (...args: readonly unknown[]) => unknown;
+  void Promise.resolve(operation(...data.args))
+    .catch(String)
+    .then((outcome) => ports[0]?.postMessage(outcome));
+}
+
+addEventListener('message', answer);
+// A shared worker is given a port by each page that uses it.
+addEventListener('connect', (event) => {
+  for (const port of (event as MessageEvent).ports) port.onmessage = answer;
+});
