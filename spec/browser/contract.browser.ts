@@ -20,6 +20,8 @@ import type { CodecName, Operations, WorkerAsk } from './page.js';
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
+/** What playwright would set, although no user has it: a page that was left is shown again as it was. */
+const UNSET = ['--disable-back-forward-cache'];
 const MIB = 1024 * 1024;
 
 interface Ask {
@@ -160,7 +162,7 @@ beforeAll(async () => {
   for (const codec of [new JsonCodec(), new MsgpackCodec()]) serveAll(codec);
   http.listen(0, '127.0.0.1');
   await new Promise((resolve) => http.once('listening', resolve));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: UNSET });
   page = await browser.newPage();
 });
 
@@ -297,6 +299,13 @@ describe('a page that has lost its connection', () => {
     expect(await run('dialsOffline')).toMatchObject({ state: 'waiting', offline: true });
     await page.context().setOffline(false);
     expect(await run('isBack')).toBe('back');
+  });
+
+  it('dials again once it is shown again: the browser keeps a page that was left, and closes its sockets', async () => {
+    await run('stays');
+    await page.goto('about:blank');
+    await page.goBack({ waitUntil: 'commit' });
+    expect(await run('hasReconnected')).toEqual({ status: { state: 'open', reconnects: 1 }, answer: 'back' });
   });
 });
 

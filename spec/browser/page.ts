@@ -146,6 +146,21 @@ const operations = {
     return answer;
   },
 
+  /** Dials, and stays connected. */
+  stays: () => {
+    waiting = dial('json', '/json', { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
+    return whenever(waiting, 'open');
+  },
+
+  /** The peer that stayed has lost its socket, and has another. */
+  hasReconnected: async () => {
+    if (waiting === null) return null;
+    const status = await firstValueFrom(waiting.status$.pipe(filter((now) => now.state === 'open' && now.reconnects > 0)));
+    const answer = await waiting.request({ op: 'echo', value: 'back' });
+    await waiting.close();
+    return { status, answer };
+  },
+
   close: async (codec: CodecName) => {
     const peer = dial(codec);
     await peer.request({ op: 'echo', value: 0 });
