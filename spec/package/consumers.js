@@ -77,6 +77,15 @@ function checkNodeProject(type) {
   return directory;
 }
 
+/** The oldest compiler that the README names, and the newest beside the project's own. */
+function checkCompilers(directory) {
+  for (const compiler of ['typescript@5.0', 'typescript@7.0']) {
+    install(directory, tarball, compiler);
+    run(directory, join(directory, 'node_modules/.bin/tsc'), '--project', '.');
+    check(`it type-checks with ${compiler}`, true);
+  }
+}
+
 /** After the type check: the typings of that rxjs are older than the module resolution. */
 function checkOldestPeers(directory) {
   const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace('^', '')}`);
@@ -227,7 +236,9 @@ try {
   checkSourceMaps(esm);
   checkAlone(esm);
   checkClassNames(esm);
-  checkOldestPeers(checkNodeProject('commonjs'));
+  const cjs = checkNodeProject('commonjs');
+  checkCompilers(cjs);
+  checkOldestPeers(cjs);
   await checkOneInstance(esm);
   await checkVite(esm);
   await checkJsdom(esm);

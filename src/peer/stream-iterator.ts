@@ -18,7 +18,7 @@ const dropped =
     : null;
 
 /** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
-export class StreamIterator<T> implements AsyncIterableIterator<T, undefined> {
+export class StreamIterator<T> implements AsyncIterator<T, undefined> {
   /** What it has not been asked for. */
   readonly #unasked: UnreadQueue<T>;
   readonly #pulls = new Fifo<Pull<T>>();
