@@ -3,9 +3,12 @@ import { firstValueFrom } from 'rxjs';
 import type { Unsubscribable } from 'rxjs';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 describe('an async generator that waits when its stream is cancelled', () => {
   const ended: string[] = [];
@@ -63,5 +66,40 @@ describe('an async generator that waits when its stream is cancelled', () => {
     subscription.unsubscribe();
     await time.advance();
     expect(ended).toEqual(['ended']);
+  });
+});
+
+/** So long that each is asked for when the one before has left: none but the first is pulled within the call. */
+const LONG = 'x'.repeat(300_000);
+
+describe('a generator that ends its own call while it makes a value', () => {
+  it.each<[string, (stream: Stream, subscription: Unsubscribable, abort: AbortController) => void]>([
+    ['by its signal', (_stream, _subscription, abort) => abort.abort()],
+    ['by a reset', (stream) => stream.reset(ResetCode.CANCEL)],
+    ['by unsubscribing', (_stream, subscription) => subscription.unsubscribe()],
+    ['by closing the peer', (stream) => void stream.peer.close()],
+  ])('is ended %s, without a complaint, and what it made is not sent', async (_how, end) => {
+    const { dialer, acceptor } = createPair();
+    const [abort, ended, got]: [AbortController, string[], number[]] = [new AbortController(), [], []];
+    let opened: Stream | null = null;
+    acceptor.onStream((_, stream) => {
+      (stream as Stream<string>).subscribe({ next: ({ length }) => got.push(length), error: () => undefined });
+      return new Promise(() => undefined);
+    });
+    function* producing() {
+      try {
+        yield LONG;
+        yield LONG;
+        if (opened !== null) end(opened, subscription, abort);
+        yield 'late';
+        ended.push('went on');
+      } finally {
+        ended.push('ended');
+      }
+    }
+    const options = { input: producing, signal: abort.signal, onOpen: (stream: Stream) => void (opened = stream) };
+    const subscription = dialer.open$('p', options).subscribe({ error: () => undefined });
+    await time.advance();
+    expect([got, ended, logs.errors]).toEqual([[LONG.length, LONG.length], ['ended'], []]);
   });
 });
