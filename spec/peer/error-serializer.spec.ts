@@ -3,11 +3,13 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { defaultErrorSerializer, RemoteError, ResetError } from '../../src/index.js';
 import { logger } from '../../src/logger.js';
 import type { ErrorSerializer } from '../../src/peer/hooks.js';
+import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { untouchable } from '../support/hostile-values.js';
 import { askingIn, throwing } from '../support/peer-answers.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
+import { read } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -96,6 +98,21 @@ describe('an error serializer', () => {
   ])('that %s is logged', async (_what, errorSerializer, told) => {
     await answered(throwing(new Error('why')), { errorSerializer });
     expect(jest.mocked(logger.warn).mock.calls).toContainEqual(['rxmux: an error serializer failed', told]);
+  });
+
+  it('that ends the stream itself ends it for good: what comes later sees that end, too', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: () => void acceptor.close() } });
+    const streams: Stream[] = [];
+    acceptor.onStream((_, stream) => {
+      streams.push(stream);
+      throw new Error('why');
+    });
+    dialer.open();
+    await time.advance();
+    expect(streams.flatMap((stream): unknown[] => [...read(stream), stream.signal.reason])).toMatchObject([
+      { code: 'CANCELLED' },
+      { code: 'CANCELLED' },
+    ]);
   });
 
   it('may give a value larger than a frame: the reset goes in fragments', async () => {
