@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { throwError } from 'rxjs';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { ABSENT } from '../../src/wire/frame.js';
@@ -88,6 +89,14 @@ describe('a value that comes too late', () => {
     void dialer.request().catch(() => undefined);
     await time.advance();
     expect(outcomes).toMatchObject([{ code: 'CANCELLED' }]);
+  });
+
+  it('on a stream whose input has failed with what is no Error rejects with that, without a warning', async () => {
+    const { stream } = opened(stays);
+    const thrown: unknown = 'text';
+    await stream.sendAll(throwError(() => thrown)).catch(() => undefined);
+    await expect(stream.send(1)).rejects.toBe(thrown);
+    expect(logs.warnings).toEqual([]);
   });
 
   it('on a stream that the remote has reset rejects with that reset', async () => {

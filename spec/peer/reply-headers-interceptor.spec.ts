@@ -249,6 +249,24 @@ describe('a reply-headers interceptor', () => {
     expect([values, logs.errors]).toEqual([[1, 3], []]);
   });
 
+  it('leaves headers to a TypeError where one of them has sent the first frame while it was encoded', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.onStream((_, stream) => {
+      const toJSON = (): string => {
+        void stream.send(1);
+        return 'late';
+      };
+      expect(() => stream.send(2, { headers: { a: { toJSON } } })).toThrow(
+        new TypeError('expected headers with the first frame only, got some after it'),
+      );
+      return stream.reply(3);
+    });
+    dialer.open(null, { end: true });
+    await time.advance();
+    expect([sent.map(({ payload }) => payload), logs.errors]).toEqual([[1, 3], []]);
+  });
+
   it('leaves headers on a stream that this side opened to a TypeError', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply(3));

@@ -6,7 +6,6 @@ import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import { isError } from '../wire/cross-realm.js';
 import { violation } from '../wire/violation.js';
 import { disown, rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
@@ -69,7 +68,7 @@ export class Outbox {
    *
    * @throws TypeError for headers after this side's first frame, and what a codec or an interceptor throws
    */
-  accept(value: unknown, headers?: MetadataInput): Error | null {
+  accept(value: unknown, headers?: MetadataInput): unknown {
     return this.#accept(value, headers, false);
   }
 
@@ -78,11 +77,11 @@ export class Outbox {
    *
    * @throws as {@link accept} does, and what the trailers throw
    */
-  acceptLast(value: unknown = ABSENT, headers?: MetadataInput, trailers?: TrailersInput): Error | null {
+  acceptLast(value: unknown = ABSENT, headers?: MetadataInput, trailers?: TrailersInput): unknown {
     return this.#accept(value, headers, true, trailers);
   }
 
-  #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): Error | null {
+  #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): unknown {
     const early = this.refusal();
     if (early !== null) return early;
     const { codec } = this.stream.peerCore;
@@ -100,7 +99,7 @@ export class Outbox {
     return null;
   }
 
-  #readyUnless(refusal: Error | null): Promise<void> {
+  #readyUnless(refusal: unknown): Promise<void> {
     const { stream } = this;
     if (refusal !== null) return rejected(refusal);
     if (stream.line.hasRoom) return READY;
@@ -112,12 +111,12 @@ export class Outbox {
   }
 
   /** Why nothing can be sent any more, or `null`. */
-  refusal(): Error | null {
+  refusal(): unknown {
     const { stream } = this;
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;
     const { error } = stream;
-    if (isError(error)) return error;
+    if (error !== null) return error;
     const { now } = stream.peerCore.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.takeWarning()) {
@@ -150,10 +149,10 @@ export class Outbox {
     const { peerCore, local } = this.stream;
     if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#interceptors === 'done')) return null;
     const copy = copyMetadata(headers);
-    if (!this.begun) {
-      if (!peerCore.hooks.replyHeaders.empty) this.#intercept(copy);
-      return freezeMetadata(copy, peerCore.codec);
-    }
+    if (!this.begun && !peerCore.hooks.replyHeaders.empty) this.#intercept(copy);
+    const first = this.begun ? null : freezeMetadata(copy, peerCore.codec);
+    // While it is encoded, a value among them may send the first frame itself.
+    if (!this.begun) return first;
     if (Object.keys(copy).length > 0)
       throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some after it`);
     return null;
