@@ -103,6 +103,14 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('does not hold on to the signal where its stream was refused at once', async () => {
+    const { dialer } = pair(stays);
+    void dialer.close();
+    const { signal } = new AbortController();
+    await expect(call(dialer, { signal })).resolves.toMatchObject({ code: 'REFUSED' });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('is cancelled by a signal, too, that was given to a call which is over', async () => {
     const { dialer } = pair((payload, stream) => (stream.id === 1 ? stream.reset(300) : stays(payload, stream)));
     const abort = new AbortController();

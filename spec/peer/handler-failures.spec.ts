@@ -182,6 +182,22 @@ describe('a handler that fails after the end of its stream', () => {
     expect(logs.errors).toEqual([expect.stringContaining('failed after its stream had ended')]);
   });
 
+  it('is logged, too, while the opener still sends, which is then stopped', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.onStream((_, stream) => {
+      void stream.reply('r');
+      throw new Error('late');
+    });
+    dialer.open('p');
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, end: true, payload: 'r' },
+      { type: 'reset', stream: 1, code: 0 },
+    ]);
+    expect(logs.errors).toEqual([expect.stringContaining('failed after its stream had ended')]);
+  });
+
   it('is no news when the stream was reset before', async () => {
     const { sent } = await answered((_, stream) => {
       stream.reset(300, 'why');

@@ -71,13 +71,13 @@ describe('the hello of an acceptor', () => {
   });
 
   /** A hello, and a second stream of a dialer that goes on whatever comes back. */
-  async function insisting(onHello: StreamHandler, hang: (peer: Peer) => void = () => undefined) {
+  async function insisting(onHello: StreamHandler, hang: (peer: Peer) => void = () => undefined, { end } = { end: true }) {
     const { network } = greeted({}, { onHello, onStream: echo, helloTimeoutMs: 500 });
     const { link, peer } = network.last;
     hang(peer);
     const sent = framesOf(peer);
     await time.advance();
-    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me', end: true }));
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me', end }));
     await time.advance(100);
     link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'second', end: true }));
     await time.advance(10);
@@ -116,6 +116,18 @@ describe('the hello of an acceptor', () => {
     expect(sent.map((frame) => frame['type'])).toEqual(['reset', 'goaway']);
     expect(sent.at(-1)).toMatchObject({ code: 7, reason: 'the hello was refused' });
     expect(peer.status.state).toBe('closed');
+  });
+
+  it('is answered by an end alone, also of a dialer that has not ended it', async () => {
+    const onHello: StreamHandler = (_, stream) => {
+      void stream.end();
+      return new Promise(() => undefined);
+    };
+    const { sent } = await insisting(onHello, undefined, { end: false });
+    expect(sent).toEqual([
+      { type: 'data', stream: 1, end: true },
+      { type: 'data', stream: 3, end: true, payload: 'second' },
+    ]);
   });
 
   it('closes the connection when an interceptor has reset it, and does not run the handler', async () => {

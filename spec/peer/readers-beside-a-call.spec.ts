@@ -41,6 +41,25 @@ describe('somebody who reads beside a call', () => {
     expect([beside, seen]).toEqual([[[1, 'complete']], [1, 'complete']]);
   });
 
+  it('of one answer is told all that came where the answer was followed by another, which has ended the stream', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => {
+      void stream.send(1);
+      void stream.reply(2);
+    });
+    const beside: unknown[][] = [];
+    const streams: Stream[] = [];
+    const onOpen = (stream: Stream): void => {
+      streams.push(stream);
+      beside.push(read(stream));
+    };
+    const answer = dialer.request('p', { onOpen });
+    await time.advance();
+    expect([await answer, beside]).toEqual([1, [[1, 2, 'complete']]]);
+    // Nobody has cancelled it.
+    expect(streams.map(({ signal }): unknown => signal.reason)).toMatchObject([{ name: 'AbortError' }]);
+  });
+
   it('is told what the call ends the stream with, and not the value at which it does', async () => {
     const beside: unknown[][] = [];
     const streams: Stream[] = [];

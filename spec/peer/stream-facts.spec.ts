@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
-import { opened, stays } from '../support/peer-streams.js';
+import { opened, read, stays } from '../support/peer-streams.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -43,6 +43,25 @@ describe('a stream', () => {
     void stream.end();
     await time.advance();
     expect(seen).toEqual([1, 'halfClosedLocal', { h: 1 }, null, 2, 'closed', { h: 1 }, { t: 2 }, 'complete', 'closed', { h: 1 }, { t: 2 }]);
+  });
+
+  it('has its cause before its readers are told of the end', async () => {
+    const { stream } = opened((_, remote) => remote.reply(1));
+    void stream.end();
+    const seen: unknown[] = [];
+    stream.subscribe({ complete: () => seen.push(stream.cause) });
+    await time.advance();
+    expect(seen).toEqual([{ how: 'ended' }]);
+  });
+
+  it('has ended for readers once the remote has, whatever this side then fails with', async () => {
+    const { stream } = opened((_, remote) => {
+      void remote.reply(1);
+      return stays(_, remote);
+    });
+    await time.advance();
+    stream.reset(300);
+    expect([stream.cause, read(stream)]).toEqual([expect.objectContaining({ how: 'reset' }), [1, 'complete']]);
   });
 
   it('goes through its phases, seen from both sides', async () => {

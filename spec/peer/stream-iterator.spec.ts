@@ -134,6 +134,23 @@ describe('for await over a stream', () => {
     expect(seen).toEqual([...values.slice(0, read), expect.objectContaining({ code: 'RESET', resetCode: 3 })]);
   });
 
+  it('counts each value for itself, also after a small one that came before the loop began', async () => {
+    const streams: Stream[] = [];
+    const { stream } = opened(
+      (_, remote) => {
+        streams.push(remote);
+        void remote.send('small');
+        return new Promise(() => undefined);
+      },
+      { maxUnreadBytes: 3_000, pauseBytes: Infinity },
+    );
+    await time.advance();
+    void stream[Symbol.asyncIterator]().next();
+    for (let n = 0; n < 5; n++) void streams[0]?.send('x'.repeat(1_000));
+    await time.advance();
+    expect(stream.cause).toMatchObject({ how: 'reset', by: 'library', code: 3 });
+  });
+
   it('gives back what it counted: a loop that keeps up never runs into a limit', async () => {
     const limits = { pauseBytes: 400, maxUnreadBytes: 600, maxHeldBytes: 1_000, pauseMs: 5 };
     const streams: Stream[] = [];
@@ -196,6 +213,7 @@ describe('the iterator of a stream', () => {
     expect(await next).toEqual({ done: true, value: undefined });
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
     const failed = opened((_, remote) => {
+      void remote.send('waits');
       remote.reset(300);
     });
     await time.advance();

@@ -81,6 +81,18 @@ describe('streams$', () => {
     expect(handler).toHaveBeenCalledTimes(taken ? 0 : 1);
   });
 
+  it('a stream that is reset there counts as processed: the goaway says so', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.streams$.subscribe((stream) => {
+      stream.reset(300);
+    });
+    dialer.open('p').subscribe({ error: () => undefined });
+    await time.advance();
+    void acceptor.close();
+    expect(sent.at(-1)).toMatchObject({ type: 'goaway', last_stream: 1 });
+  });
+
   it('shows each stream to every subscriber before the handler gets what nobody took', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
