@@ -59,8 +59,7 @@ function endAnswer(stream: StreamCore): void {
 
 /** Stops an upload that nobody reads; only where the answer has ended. */
 export function stopUpload(stream: StreamCore): void {
-  if (stream.phase !== 'closed' && stream.phase !== 'halfClosedRemote' && !stream.hasReader)
-    stream.line.reset('library', ResetCode.NO_ERROR, '');
+  if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.line.reset('library', ResetCode.NO_ERROR, '');
 }
 
 /** Resets a stream with what its handler or its input threw. After the stream's end it is only logged: the answer stands. */

@@ -175,7 +175,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.#error ??= error;
     if (this.#deadline !== null) this.peerCore.deadlines.cancel(this.#deadline);
     if (this.#signal !== null) this.peerCore.signals.remove(this.#signal, this);
-    this.finish(cause.how === 'ended' && this.#error == null ? COMPLETED : new ErrorEnd(this));
+    this.finish(cause.how === 'ended' ? COMPLETED : new ErrorEnd(this));
     this.#extras?.gone(cause);
   }
 
@@ -229,16 +229,14 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   expire(timeoutMs: number): void {
-    if (this.phase === 'closed') return;
     this.#error = new DeadlineExceededError(timeoutMs, { streamId: this.line.id });
     this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
   }
 
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
-    if (this.phase === 'closed') return;
     const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
-    if (this.cause !== null) return;
+    if (this.phase === 'closed') return;
     // `throw undefined` must not look like no error.
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
