@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { throwError } from 'rxjs';
+import { Subject, throwError } from 'rxjs';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { ABSENT } from '../../src/wire/frame.js';
@@ -89,6 +89,17 @@ describe('a value that comes too late', () => {
     void dialer.request().catch(() => undefined);
     await time.advance();
     expect(outcomes).toMatchObject([{ code: 'CANCELLED' }]);
+  });
+
+  it('is not the same as an input that gives nothing more, and completes: nothing is warned of', async () => {
+    const { stream } = opened(stays);
+    const input$ = new Subject<number>();
+    const sent = stream.sendAll(input$);
+    input$.next(1);
+    void stream.end();
+    input$.complete();
+    await expect(sent).resolves.toBeUndefined();
+    expect(logs.warnings).toEqual([]);
   });
 
   it('on a stream whose input has failed with what is no Error rejects with that, without a warning', async () => {
