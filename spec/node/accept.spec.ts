@@ -166,6 +166,22 @@ describe('handleUpgrade', () => {
     socket.destroy();
     await emptied(http.now);
   });
+
+  it('answers 503 when the peer is closed in the turn in which verify decides', async () => {
+    let decide: (verdict: Verdict) => void = () => undefined;
+    const onPeer = jest.fn();
+    const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer });
+    const socket = await rawSocket(http.now);
+    const answer = answerOn(socket);
+    socket.write(requestOf());
+    const peer = await next;
+    decide(true);
+    await peer.close();
+    expect((await answer).status).toBe(503);
+    expect(onPeer).not.toHaveBeenCalled();
+    socket.destroy();
+    await emptied(http.now);
+  });
 });
 
 describe('accept', () => {

@@ -95,8 +95,11 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const source = new GivenSocket(core);
   const peer = makePeer(core, source, options);
   const policy = policyOf(resolved, options);
-  void peer.closed.then(() => {
-    policy.draining$.next(true);
+  // Not by its promise, which is a microtask late: the verdict may be in that.
+  peer.status$.subscribe({
+    complete: () => {
+      policy.draining$.next(true);
+    },
   });
   const fail = (status: number | null, reason: string): void => {
     source.fail(connectError(abnormalClose(reason), status));
