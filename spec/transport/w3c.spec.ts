@@ -319,6 +319,22 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(transport.closed).toEqual(LOST);
     });
 
+    it.each<readonly [what: string, act: (transport: W3cTransport) => void]>([
+      ['closing', (t) => t.close(1000, '')],
+      ['terminating', (t) => t.terminate()],
+    ])('ends a socket that can neither be closed nor terminated, and does not throw, when %s it', (_what, act) => {
+      const socket = new FakeSocket();
+      const close = jest.spyOn(socket, 'close').mockImplementation(() => {
+        throw new TypeError('not accepted');
+      });
+      const transport = new W3cTransport(socket);
+      const seen = read(transport);
+      act(transport);
+      expect(transport.closed).toEqual(LOST);
+      expect(seen.completed).toBe(1);
+      expect(close).toHaveBeenLastCalledWith();
+    });
+
     it.each(['CONNECTING', 'OPEN', 'CLOSING'] as const)('terminates in state %s at once, by what the platform has', (state) => {
       const plain = new FakeSocket(state);
       const transport = new W3cTransport(plain);

@@ -126,8 +126,12 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   terminate(reason = ''): void {
     if (this.#closed !== null) return;
     this.end(abnormalClose(reason));
-    if (this.socket.terminate === undefined) this.socket.close();
-    else this.socket.terminate();
+    try {
+      if (this.socket.terminate === undefined) this.socket.close();
+      else this.socket.terminate();
+    } catch {
+      // It has been let go of; who terminates it may be a timer, where nobody could catch what it throws.
+    }
   }
 
   /** The close code that this platform lets a program send for `code`. */
