@@ -102,7 +102,10 @@ describe('handleUpgrade', () => {
     await emptied(http.now);
   });
 
-  it('fails the peer of a dialer that had left before handleUpgrade was called', async () => {
+  it.each<readonly [what: string, options: UpgradeOptions]>([
+    ['would be welcome', {}],
+    ['would be refused', { codec: new MsgpackCodec() }],
+  ])('fails the peer of a dialer that %s, and had left before handleUpgrade was called', async (_what, options) => {
     const socket = await rawSocket(http.now);
     const held = new Promise<Parameters<typeof handleUpgrade>>((resolve) => {
       http.now.once('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -114,7 +117,8 @@ describe('handleUpgrade', () => {
       });
     });
     socket.write(requestOf());
-    const peer = handleUpgrade(...(await held));
+    const [request, stream, head] = await held;
+    const peer = handleUpgrade(request, stream, head, options);
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
   });
 

@@ -180,6 +180,19 @@ describe('a handshake', () => {
     });
   });
 
+  it.each<readonly [what: string, offer: Offer]>([
+    ['would be welcome', {}],
+    ['would be refused', { protocols: ['x'] }],
+  ])('that %s is no refusal where another listener has answered before', async (_what, offer) => {
+    const { http, peers, refusals } = await started();
+    http.prependListener('upgrade', (_request, socket) => {
+      socket.end('HTTP/1.1 429 Theirs\r\n\r\nlater');
+    });
+    expect(await handshake(http, offer)).toMatchObject({ status: 429, body: 'later' });
+    expect([peers, refusals]).toEqual([[], []]);
+    await emptied(http);
+  });
+
   describe('to a server that is going away', () => {
     it.each<readonly [what: string, offer: Offer]>([
       ['offers another subprotocol', { protocols: ['x'] }],

@@ -48,7 +48,7 @@ export interface UpgradeHandlers {
   /** @param context what `verify` found out, if anything */
   accepted(transport: Transport, context: PeerContext | undefined): void;
   refused(status: number, reason: string): void;
-  /** Nothing was answered: the dialer has gone without waiting for it, or the socket was upgraded before. */
+  /** Nothing was answered: the dialer has gone without waiting for it, or somebody else has answered before. */
   unanswered(reason: string): void;
 }
 
@@ -67,6 +67,11 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   const refuse = (status: number, reason: string): void => {
     if (UPGRADED.has(socket)) {
       handlers.unanswered('the socket was upgraded before');
+      return;
+    }
+    // The dialer has gone, or another listener has answered: what is on its way then is left alone.
+    if (!socket.writable) {
+      handlers.unanswered('the socket has ended');
       return;
     }
     answerHttp(socket, status, reason);
@@ -114,7 +119,6 @@ export function ignoreErrors(socket: Duplex): void {
 
 /** Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. */
 export function answerHttp(socket: Duplex, status: number, reason: string): void {
-  if (socket.destroyed) return;
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
