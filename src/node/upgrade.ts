@@ -95,7 +95,6 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   const accept = (context: PeerContext | undefined): void => {
     const upgraded = complete();
     if (typeof upgraded !== 'string') handlers.accepted(upgraded, context);
-    else if (socket.destroyed) leave();
     else refuse(400, upgraded);
   };
   const conclude = (ruling: Ruling): void => {
