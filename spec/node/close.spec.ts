@@ -257,6 +257,14 @@ describe('closing a server', () => {
     });
   });
 
+  it('forgets the goaways still to come once a second close has sent them', async () => {
+    const server = await listens();
+    await busy(server, 5);
+    const closed = server.close({ drainMs: HOUR });
+    void server.close();
+    await closed;
+  });
+
   it('forgets the goaways still to come once its last peer has left', async () => {
     const server = await listens();
     const { dialers, finishes } = await busy(server, 5);
