@@ -183,9 +183,11 @@ describe('a handshake', () => {
   it.each<readonly [what: string, offer: Offer]>([
     ['would be welcome', {}],
     ['would be refused', { protocols: ['x'] }],
+    ['nobody would answer', { path: '/x' }],
   ])('that %s is no refusal where another listener has answered before', async (_what, offer) => {
-    const { http, peers, refusals } = await started();
-    http.prependListener('upgrade', (_request, socket) => {
+    const { http, peers, refusals } = await started({ path: '/' });
+    // Once: a path that a listener may answer which stays is left to that.
+    http.prependOnceListener('upgrade', (_request, socket) => {
       socket.end('HTTP/1.1 429 Theirs\r\n\r\nlater');
     });
     expect(await handshake(http, offer)).toMatchObject({ status: 429, body: 'later' });

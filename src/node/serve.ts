@@ -132,7 +132,7 @@ class NodeMuxServer implements MuxServer {
     if (path !== undefined && asked !== path) {
       // Whoever answers this path may not handle socket errors, which would end the process.
       ignoreErrors(socket);
-      if (!this.#isUnanswered(asked)) return;
+      if (!socket.writable || !this.#isUnanswered(asked)) return;
       answerHttp(socket, 404, `nothing answers at ${asked}`);
       refused(404, `nothing answers at ${asked}`);
       return;
