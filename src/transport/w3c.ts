@@ -46,7 +46,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;
       const early = this.#early.splice(0);
-      // Resumes a socket that `receive` paused, and one that its owner paused until somebody reads.
+      // Resumes a socket that `receive` paused, and one that its owner paused until somebody reads. Not any: `ws` throws while it gives up a handshake.
       if (early.length > 0 || this.writable) this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
@@ -143,7 +143,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   protected listen(): () => void {
     const { socket } = this;
     const heard = ({ data }: SocketEvent): void => {
-      this.receive(typeof data === 'string' ? data : (data as ArrayBuffer));
+      this.receive(data as Message);
     };
     socket.addEventListener('message', heard);
     return () => {
