@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CodecMismatch, ConnectError, logger } from '../../src/index.js';
-import type { Peer } from '../../src/index.js';
+import type { Peer, PeerContext } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { accept, connect, handleUpgrade } from '../../src/node.js';
 import type { AcceptOptions, UpgradeOptions, Verdict } from '../../src/node.js';
@@ -61,6 +61,15 @@ describe('handleUpgrade', () => {
     expect(seen).toEqual([peer, '/x']);
     await dialer.close();
     expect(await peer.closed).toMatchObject({ code: 1000 });
+  });
+
+  it('keeps the context of the options where verify finds none', async () => {
+    const context = { given: 'by the options' } as PeerContext;
+    const next = nextPeer({ context, verify: () => true });
+    const dialer = connect(url(), { keepalive: false });
+    await dialer.opened;
+    expect((await next).context).toBe(context);
+    await dialer.close();
   });
 
   it.each<readonly [what: string, options: UpgradeOptions, status: number]>([
