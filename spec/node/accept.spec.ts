@@ -163,34 +163,27 @@ describe('handleUpgrade', () => {
     expect(await (await first).closed).toMatchObject({ code: 1000, wasClean: true });
   });
 
-  it('answers 503 when the peer is closed before verify has decided', async () => {
+  it.each<readonly [when: string, act: (peer: Peer, decide: () => void) => Promise<unknown>]>([
+    ['before verify has decided', (peer, decide) => peer.close().then(decide)],
+    [
+      'in the turn in which verify decides',
+      (peer, decide) => {
+        decide();
+        return peer.close();
+      },
+    ],
+  ])('answers 503 when the peer is closed %s, and shows it to nobody', async (_when, act) => {
     let decide: (verdict: Verdict) => void = () => undefined;
     const onPeer = jest.fn();
     const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer });
     const socket = await rawSocket(http.now);
     const answer = answerOn(socket);
     socket.write(requestOf());
-    const peer = await next;
-    await peer.close();
+    await act(await next, () => {
+      decide(true);
+    });
     expect((await answer).status).toBe(503);
-    decide(true);
     await turn();
-    expect(onPeer).not.toHaveBeenCalled();
-    socket.destroy();
-    await emptied(http.now);
-  });
-
-  it('answers 503 when the peer is closed in the turn in which verify decides', async () => {
-    let decide: (verdict: Verdict) => void = () => undefined;
-    const onPeer = jest.fn();
-    const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer });
-    const socket = await rawSocket(http.now);
-    const answer = answerOn(socket);
-    socket.write(requestOf());
-    const peer = await next;
-    decide(true);
-    await peer.close();
-    expect((await answer).status).toBe(503);
     expect(onPeer).not.toHaveBeenCalled();
     socket.destroy();
     await emptied(http.now);
