@@ -1,10 +1,24 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { isUtf8 } from '../../src/codec/utf8.js';
+import type { isUtf8 as Check } from '../../src/codec/utf8.js';
 import { otherPlatform } from '../support/globals.js';
 
 const PIECE = 65_536;
 const decoder = new TextDecoder('utf-8', { fatal: true });
+const pretend = otherPlatform();
+/** One whose modules nobody can ask for. */
+const elsewhere: unknown = Object.create(process, { getBuiltinModule: { value: undefined } });
+
+/** The check of a program that begins with these globals. */
+function checkWhere(globals: Readonly<Record<string, unknown>>): Promise<typeof Check> {
+  pretend(globals);
+  return new Promise((resolve, reject) => {
+    const imported = async (): Promise<void> => {
+      resolve((await import('../../src/codec/utf8.js')).isUtf8);
+    };
+    jest.isolateModulesAsync(imported).catch(reject);
+  });
+}
 
 const isDecodable = (bytes: Uint8Array): boolean => {
   try {
@@ -13,12 +27,6 @@ const isDecodable = (bytes: Uint8Array): boolean => {
   } catch {
     return false;
   }
-};
-
-/** What is told of these bytes among others, with so many of ASCII ahead of them and behind. */
-const judged = (bytes: readonly number[], ahead = 0, behind = 0): boolean => {
-  const text = [...Array.from({ length: ahead }, () => 0x61), ...bytes, ...Array.from({ length: behind }, () => 0x62)];
-  return isUtf8(Uint8Array.from([0xff, ...text, 0x80]), 1, text.length);
 };
 
 const WELL_FORMED: readonly (readonly [string, readonly number[]])[] = [
@@ -61,7 +69,21 @@ const MALFORMED: readonly (readonly [string, readonly number[]])[] = [
   ['four continuation bytes', [0x80, 0x80, 0x80, 0x80]],
 ];
 
-describe('isUtf8', () => {
+describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>]>([
+  ['has a check of its own', {}],
+  ['has a decoder', { process: elsewhere }],
+])('isUtf8 where the platform %s', (_what, globals) => {
+  let isUtf8: typeof Check;
+  beforeAll(async () => {
+    isUtf8 = await checkWhere(globals);
+  });
+
+  /** What is told of these bytes among others, with so many of ASCII ahead of them and behind. */
+  const judged = (bytes: readonly number[], ahead = 0, behind = 0): boolean => {
+    const text = [...Array.from({ length: ahead }, () => 0x61), ...bytes, ...Array.from({ length: behind }, () => 0x62)];
+    return isUtf8(Uint8Array.from([0xff, ...text, 0x80]), 1, text.length);
+  };
+
   const places: readonly (readonly [ahead: number, behind: number])[] = [
     [0, 0],
     [3, 0],
@@ -127,8 +149,6 @@ describe('isUtf8', () => {
 });
 
 describe('isUtf8 where no decoder of the platform can refuse', () => {
-  const pretend = otherPlatform();
-
   it.each<readonly [what: string, TextDecoder: unknown]>([
     ['there is none', undefined],
     [
@@ -148,12 +168,30 @@ describe('isUtf8 where no decoder of the platform can refuse', () => {
       },
     ],
   ])('judges long texts all the same: %s', async (_what, TextDecoder) => {
-    await jest.isolateModulesAsync(async () => {
-      pretend({ TextDecoder });
-      const poorer = await import('../../src/codec/utf8.js');
-      const bytes = Buffer.from('a€'.repeat(50_000));
-      expect(poorer.isUtf8(bytes, 0, bytes.length)).toBe(true);
-      expect(poorer.isUtf8(bytes, 0, bytes.length - 1)).toBe(false);
-    });
+    const isUtf8 = await checkWhere({ TextDecoder, process: elsewhere });
+    const bytes = Buffer.from('a€'.repeat(50_000));
+    expect(isUtf8(bytes, 0, bytes.length)).toBe(true);
+    expect(isUtf8(bytes, 0, bytes.length - 1)).toBe(false);
   });
+});
+
+it.each<readonly [what: string, process: unknown]>([
+  ['no process', undefined],
+  ['one without modules', {}],
+  ['one without that module', { getBuiltinModule: () => undefined }],
+  ['one whose module checks nothing', { getBuiltinModule: () => ({}) }],
+])('isUtf8 does without what Node has where there is %s', async (_what, stranger) => {
+  const isUtf8 = await checkWhere({ process: stranger });
+  pretend({ process });
+  const bytes = Buffer.from('é'.repeat(500));
+  expect([isUtf8(bytes, 0, bytes.length), isUtf8(bytes, 1, bytes.length - 1)]).toEqual([true, false]);
+});
+
+it('isUtf8 has Node look at the long texts, and at nothing else', async () => {
+  const looked: Uint8Array[] = [];
+  const getBuiltinModule = (id: string): unknown => ({ isUtf8: (bytes: Uint8Array) => looked.push(bytes) > 0 && id === 'node:buffer' });
+  const isUtf8 = await checkWhere({ process: Object.create(process, { getBuiltinModule: { value: getBuiltinModule } }) });
+  const bytes = Buffer.from('x'.repeat(400));
+  expect([isUtf8(bytes, 100, 128), looked]).toEqual([true, []]);
+  expect([isUtf8(bytes, 100, 129), looked]).toEqual([true, [bytes.subarray(100, 229)]]);
 });
