@@ -53,6 +53,7 @@ const VALUES: readonly (readonly [string, readonly number[]])[] = [
   ['array 16', [0xdc, 0, 3, ...zeros(3)]],
   ['array 32', [0xdd, 0, 0, 0, 3, ...zeros(3)]],
   ['map 16', [0xde, 0, 2, 1, 2, 3, 4]],
+  ['map whose key is a numeral', [0x81, 0xa4, 0x2d, 0x31, 0x32, 0x33, 4]],
   ['map 32', [0xdf, 0, 0, 0, 1, 3, 4]],
   ['negative fixint', [0xe0]],
 ];

@@ -79,10 +79,11 @@ function checkNodeProject(type) {
 
 /** The oldest compiler that the README names, and the newest beside the project's own. */
 function checkCompilers(directory) {
-  for (const compiler of ['typescript@5.0', 'typescript@7.0']) {
-    install(directory, tarball, compiler);
-    run(directory, join(directory, 'node_modules/.bin/tsc'), '--project', '.');
-    check(`it type-checks with ${compiler}`, true);
+  const versions = ['5.0', '7.0'];
+  install(directory, tarball, ...versions.map((compiler) => `typescript-${compiler}@npm:typescript@${compiler}`));
+  for (const compiler of versions) {
+    run(directory, process.execPath, `node_modules/typescript-${compiler}/bin/tsc`, '--project', '.');
+    check(`it type-checks with TypeScript ${compiler}`, true);
   }
 }
 
