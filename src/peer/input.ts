@@ -100,12 +100,7 @@ export function pullSource(input: object): PullSource | null {
   if (!(Symbol.iterator in input)) return null;
   const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
   consume(input, iterator);
-  return {
-    pull: (taker) => {
-      taker.resolve(iterator.next());
-    },
-    stop: () => iterator.return?.(),
-  };
+  return iterableSource(iterator);
 }
 
 /**
@@ -120,6 +115,25 @@ export function decline(input: Input<unknown>): void {
   // Of Observables only a stream is pulled, and stopped here.
   if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source))
     guard('ending an input', () => pullSource(source)?.stop());
+}
+
+/** A generator cannot be ended while it runs: one that ends its own call is ended once it has given its value. */
+function iterableSource(iterator: Iterator<unknown>): PullSource {
+  let isRunning = false;
+  let isLeft = false;
+  return {
+    pull: (taker) => {
+      isRunning = true;
+      const result = iterator.next();
+      isRunning = false;
+      if (!isLeft) taker.resolve(result);
+      else if (result.done !== true) guard('ending an input', () => iterator.return?.());
+    },
+    stop: () => {
+      if (isRunning) isLeft = true;
+      else iterator.return?.();
+    },
+  };
 }
 
 function asyncSource(iterator: AsyncIterator<unknown>): PullSource {

@@ -50,7 +50,6 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   let exhausted = false;
   let asked = false;
   let stepping = false;
-  let left = false;
   const give = (value: unknown): void => {
     asked = false;
     outlet.send(value);
@@ -72,7 +71,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   };
   // A loop, because what is there at once would otherwise be asked for from within the answer before.
   const step = (): void => {
-    if (stepping || left) return;
+    if (stepping) return;
     stepping = true;
     while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
       asked = true;
@@ -83,15 +82,11 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       }
     }
     stepping = false;
-    if (left) stop();
     // `whenDemand` may call `step` synchronously.
-    else if (!asked && !exhausted && !outlet.closed) outlet.whenDemand(step);
-  };
-  const stop = (): void => {
-    left = true;
-    // A generator cannot be ended while it runs, which ends its own call here: once it has given its value.
-    if (!stepping && !exhausted) guard('ending an input', () => source.stop());
+    if (!asked && !exhausted && !outlet.closed) outlet.whenDemand(step);
   };
   step();
-  return stop;
+  return () => {
+    if (!exhausted) guard('ending an input', () => source.stop());
+  };
 }
