@@ -10,7 +10,7 @@
  */
 export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
   const end = from + size;
-  if (size > BYTE_BY_BYTE && LONG !== null) return LONG(bytes.subarray(from, end));
+  if (size > BYTE_BY_BYTE && platformCheck !== null) return platformCheck(bytes.subarray(from, end));
   let at = from;
   while (at < end) {
     const length = isWithin(bytes[at], 0, 0x7f) ? 1 : sequenceLength(bytes, at);
@@ -24,8 +24,7 @@ export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
 const BYTE_BY_BYTE = 128;
 // The decoder makes a text, which is thrown away: 16 MiB of ASCII in one piece take it four times as long as in pieces.
 const PIECE = 65_536;
-/** How the platform judges a long text; `null` where it cannot. */
-const LONG = nodeCheck() ?? decoderCheck();
+const platformCheck = nodeCheck() ?? decoderCheck();
 
 type Check = (bytes: Uint8Array) => boolean;
 

@@ -132,9 +132,8 @@ class NodeMuxServer implements MuxServer {
     if (path !== undefined && asked !== path) {
       // Whoever answers this path may not handle socket errors, which would end the process.
       ignoreErrors(socket);
-      if (!socket.writable || !this.#isUnanswered(asked)) return;
-      answerHttp(socket, 404, `nothing answers at ${asked}`);
-      refused(404, `nothing answers at ${asked}`);
+      const reason = `nothing answers at ${asked}`;
+      if (this.#isUnanswered(asked) && answerHttp(socket, 404, reason)) refused(404, reason);
       return;
     }
     upgrade(request, socket, head, this.#policy, {

@@ -69,13 +69,8 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
       handlers.unanswered('the socket was upgraded before');
       return;
     }
-    // The dialer has gone, or another listener has answered: what is on its way then is left alone.
-    if (!socket.writable) {
-      handlers.unanswered('the socket has ended');
-      return;
-    }
-    answerHttp(socket, status, reason);
-    handlers.refused(status, reason);
+    if (answerHttp(socket, status, reason)) handlers.refused(status, reason);
+    else handlers.unanswered('the socket has ended');
   };
   const leave = (): void => {
     socket.destroy();
@@ -116,8 +111,12 @@ export function ignoreErrors(socket: Duplex): void {
   if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
 }
 
-/** Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. */
-export function answerHttp(socket: Duplex, status: number, reason: string): void {
+/**
+ * Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. `false` where the dialer has gone,
+ * or another listener has answered: what is on its way then is left alone.
+ */
+export function answerHttp(socket: Duplex, status: number, reason: string): boolean {
+  if (!socket.writable) return false;
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
@@ -129,6 +128,7 @@ export function answerHttp(socket: Duplex, status: number, reason: string): void
   // Half closed it would be kept for as long as the other side likes.
   socket.once('finish', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return true;
 }
 
 /** What `verify` finds, unless this side goes away or the dialer leaves before that. */
