@@ -433,7 +433,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(strictly(Uint8Array.of(1, 2))).toEqual(Uint8Array.of(1, 2));
     expect(failureOf(() => strictly([new Date(0)]))).toMatch(/^ProtocolError: .*at most 3 items/);
     const million = (items: number): ArrayBuffer => {
-      const data = new Uint8Array(5 + items).fill(0x80);
+      const data = new Uint8Array(5 + items).fill(0xc0);
       data.set([0xdd, items >>> 24, (items >> 16) & 0xff, (items >> 8) & 0xff, items & 0xff]);
       return data.buffer;
     };

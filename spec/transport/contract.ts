@@ -98,8 +98,9 @@ export function holdsTheContract(kind: LineKind, codec: Codec): void {
       const { dialer, acceptor } = await join();
       acceptor.onStream((payload, stream) => stream.reply(payload));
       const bytes = Uint8Array.from({ length: 200_000 }, (_, n) => n * 7);
-      if (codec.binary) expect(await dialer.request(bytes)).toEqual(bytes);
-      else await expect(dialer.request(bytes)).rejects.toBeInstanceOf(TypeError);
+      const answer = dialer.request<Uint8Array>(bytes);
+      if (codec.binary) expect(Buffer.compare(await answer, bytes)).toBe(0);
+      else await expect(answer).rejects.toBeInstanceOf(TypeError);
     });
 
     it('fragments a payload of 1 MiB and reassembles it, both ways', async () => {
