@@ -17,6 +17,9 @@ describe('isJsonReady', () => {
     ['an array of scalars', ['a', 1, false, null]],
     ['an object of scalars', { a: 'a', b: 1, c: false, d: null }],
     ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
+    ['an object with a tag of its own', { [Symbol.toStringTag]: 'Row', a: 1 }],
+    ['an object whose prototype is one', Object.assign(Object.create({ inherited: 1 }) as object, { a: 1 })],
+    ['a property named constructor', { constructor: 'a' }],
     ['a property that is undefined, which JSON leaves out', { a: undefined }],
     ['objects in arrays in objects', { a: [{ b: ['c'] }] }],
   ])('takes %s as it is', (_what, value) => {
@@ -35,6 +38,7 @@ describe('isJsonReady', () => {
     ['an array with a toJSON', Object.assign([], { toJSON: () => 1 })],
     ['an instance of a class', new Row()],
     ['a map', new Map()],
+    ['an iterator of what is built in', new Map().values()],
     ['bytes', new Uint8Array(1)],
     ['an array of a class of its own', new (class extends Array<number> {})()],
   ])('leaves %s to a copy, wherever it stands', (_what, value) => {

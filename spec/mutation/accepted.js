@@ -135,6 +135,9 @@ export const ACCEPTED = [
     ].map((code) => ({ code, why: MEMORY })),
   ]),
   ...of('src/codec/json-ready.ts', [
+    { code: 'value.constructor === Object && value[Symbol.toStringTag] === undefined', mutant: 'false', why: FASTER },
+    { code: 'value.constructor === Object', mutant: 'false', why: FASTER },
+    { code: 'value[Symbol.toStringTag] === undefined', mutant: 'false', why: FASTER },
     { code: "typeof item !== 'string'", mutant: 'true', why: FASTER },
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
@@ -292,6 +295,7 @@ export const ACCEPTED = [
     { code: 'this.#attachedBytes > 0', why: FASTER },
     { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
     { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
+    { code: "this.phase === 'idle'", mutant: 'true', why: FASTER },
     { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each of them has a slot' },
     { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each of them has a slot' },
   ]),

@@ -30,15 +30,24 @@ function isReady(value: unknown, levels: number): boolean {
 
 function isContainerReady(value: object & { readonly toJSON?: unknown }, levels: number): boolean {
   if (levels === 0 || value.toJSON !== undefined) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (Array.isArray(value)) return prototype === Array.prototype && areReady(value, levels - 1);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (Array.isArray(value)) return value.constructor === Array && areReady(value, levels - 1);
+  if (!isPlain(value)) return false;
   // Also shows what somebody has added to Object.prototype, which does no harm here and is a fifth faster than Object.keys.
   for (const key in value) {
     const item: unknown = (value as Readonly<Record<string, unknown>>)[key];
     if (typeof item !== 'string' && !isReady(item, levels - 1)) return false;
   }
   return true;
+}
+
+/**
+ * Whether an object counts by its own properties and nothing else. Nearly always its constructor tells, with a tag of its own for what is
+ * built in; to ask for a prototype leaves compiled code, for a fiftieth of what it costs to send a small frame.
+ */
+function isPlain(value: object & { readonly [Symbol.toStringTag]?: unknown }): boolean {
+  if (value.constructor === Object && value[Symbol.toStringTag] === undefined) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function areReady(items: readonly unknown[], levels: number): boolean {

@@ -2,7 +2,7 @@ import type { OperatorFunction } from 'rxjs';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import { encodeFrame } from '../wire/outgoing.js';
+import { frameEncoder } from '../wire/outgoing.js';
 import { mapPresent } from './map-present.js';
 
 /**
@@ -18,5 +18,5 @@ import { mapPresent } from './map-present.js';
  */
 export function encode(codec: Codec): OperatorFunction<Frame, Message> {
   checkedCodec(codec);
-  return mapPresent((frame) => encodeFrame(frame, codec));
+  return mapPresent(frameEncoder(codec));
 }

@@ -132,8 +132,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** A frame or slice of this stream has left. */
   sent(slice: Frame): void {
-    // Only the first one is taken notice of.
-    this.advance('sendOpen');
+    if (this.phase === 'idle') this.advance('sendOpen');
     if (slice.end !== true) return;
     // Nothing is awaited: 'lose' is the input that closes without a frame.
     if (this.isNotification) this.#closeAndTell('lose', ENDED);

@@ -20,7 +20,7 @@ export function isDate(value: unknown): value is Date {
 
 /** Whether a value is a promise, of this realm or another; what can only be awaited like one is not. */
 export function isPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise || tagOf(value) === 'Promise';
+  return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
 }
 
 const ERRORS = new Set(['Error', 'DOMException']);

@@ -64,10 +64,18 @@ const OWN: DecodeLimits = { maxPayloadItems: Infinity };
 
 /** Encodes one frame to one message, without encoding again what this codec has prepared. */
 export function encodeFrame(frame: Frame, codec: Codec): Message {
-  const encoded = OutgoingFrame.encodedBy(codec, frame);
-  if (encoded === null) return codec.encode(frame);
-  if (joins(codec)) return codec.encodeWith(frame, encoded);
-  return codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
+  return frameEncoder(codec)(frame);
+}
+
+/** {@link encodeFrame} for many frames of one codec, which is looked at once. */
+export function frameEncoder(codec: Codec): (frame: Frame) => Message {
+  const encodeAround = joins(codec)
+    ? (frame: Frame, encoded: Message) => codec.encodeWith(frame, encoded)
+    : (frame: Frame, encoded: Message) => codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
+  return (frame) => {
+    const encoded = OutgoingFrame.encodedBy(codec, frame);
+    return encoded === null ? codec.encode(frame) : encodeAround(frame, encoded);
+  };
 }
 
 /** Whether `encodeWith` may stand in for `encode`: not where a subclass or a wrapper has overridden the latter alone, which would be bypassed. */
