@@ -269,10 +269,10 @@ export const ACCEPTED = [
   ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/scheduler.ts', [
     {
-      code: '!backlog.pulled || this.#empty',
+      code: '!backlog.pulled || this.#isEmpty()',
       why: 'a stream that is asked a moment earlier waits for its turn with its frame instead of without',
     },
-    { code: 'this.#direct', mutant: 'false', within: 'if (this.#direct)', why: QUEUED },
+    { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
     { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
     { code: 'this.#window?.open ?? true', why: NO_WINDOW },
     { code: 'true', within: 'this.#window?.open ?? true', why: NO_WINDOW },

@@ -56,6 +56,13 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes.at(-1)).toBe(8 * each);
     });
 
+    it('writes 64 messages of a very long turn at once, and never more', async () => {
+      const each = 2 + 'message'.length;
+      for (let n = 0; n < 8 + 16 + 32 + 64 + 64 + 1; n++) transport.send('message');
+      await turn();
+      expect(stream.writes).toEqual([8, 16, 32, 64, 64, 1].map((messages) => messages * each));
+    });
+
     it('writes what was sent before the close, and then the close', async () => {
       transport.send('last words');
       transport.close(1000, 'bye');

@@ -108,14 +108,14 @@ export class Dialer implements SocketSource {
   }
 
   /** The number of the dial under way, or of the next. */
-  get #next(): number {
+  #nextAttempt(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
   #dial(): void {
     this.#phase = 'dialing';
     this.#stability.unsubscribe();
-    const attempt = (this.#attempt = new Attempt(this.#next, this.#sockets, this.#last));
+    const attempt = (this.#attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last));
     this.#report();
     if (attempt.givenUp) return;
     this.#proceed(openTransport(this.plan, subprotocol(this.core.codec), attempt), {
@@ -255,8 +255,15 @@ export class Dialer implements SocketSource {
 
   #report(): void {
     const last = this.#last;
-    if (this.#phase === 'dialing' || this.#phase === 'greeting') this.core.report({ state: 'connecting', attempt: this.#next, last });
+    if (this.#phase === 'dialing' || this.#phase === 'greeting')
+      this.core.report({ state: 'connecting', attempt: this.#nextAttempt(), last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt: this.#next, delayMs: this.#delayMs, last, offline: this.plan.connectivity.offline });
+      this.core.report({
+        state: 'waiting',
+        attempt: this.#nextAttempt(),
+        delayMs: this.#delayMs,
+        last,
+        offline: this.plan.connectivity.offline,
+      });
   }
 }

@@ -23,12 +23,12 @@ export class HelloAcceptor {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null || this.#isEndedByDialer) return hello.outbox.replied;
+    if (cause === null || this.#isEndedByDialer()) return hello.outbox.replied;
     return cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
   }
 
   /** Whether the dialer wants no more of it: what has been replied stands, and what the handler throws then takes nothing back. */
-  get #isEndedByDialer(): boolean {
+  #isEndedByDialer(): boolean {
     const cause = this.#hello?.cause;
     return cause?.how === 'reset' && cause.by === 'remote';
   }
@@ -53,7 +53,7 @@ export class HelloAcceptor {
     }
     runHandler(this.handler, stream, (failed) => {
       this.stop();
-      if (!this.isAnswered || (failed && !this.#isEndedByDialer)) this.core.rejectHello();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
     });
   }
 

@@ -149,7 +149,7 @@ export class PeerCore implements SessionOwner {
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.#drains) this.status.set(status);
+    if (!this.#isDraining()) this.status.set(status);
   }
 
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
@@ -203,7 +203,7 @@ export class PeerCore implements SessionOwner {
     if (this.#lastSession === session) {
       this.#lastSession = null;
       // A replacement is lost while the socket before it still drains.
-      if (this.status.now.state === 'open' && this.#drains) this.status.set({ state: 'draining', by: 'remote' });
+      if (this.status.now.state === 'open' && this.#isDraining()) this.status.set({ state: 'draining', by: 'remote' });
     }
     return this.source.lost(session, close);
   }
@@ -217,7 +217,7 @@ export class PeerCore implements SessionOwner {
   }
 
   /** Whether there are sockets besides the one whose hello is under way. */
-  get #drains(): boolean {
+  #isDraining(): boolean {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }
 

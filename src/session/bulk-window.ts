@@ -65,18 +65,18 @@ export class BulkWindow {
 
   /** Whether a slice of bulk may leave. */
   get open(): boolean {
-    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.#contended;
+    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.#isContended();
   }
 
   /** A slice of bulk has left. */
   sent(bytes: number): void {
     this.#sentBytes += bytes;
-    if (this.#contended && this.#sentBytes - this.#pingedBytes >= BYTES_PER_PING) this.#probe();
+    if (this.#isContended() && this.#sentBytes - this.#pingedBytes >= BYTES_PER_PING) this.#probe();
   }
 
   /** A small frame has left in the middle of a transfer. */
   contend(): void {
-    const begins = !this.#contended;
+    const begins = !this.#isContended();
     this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
     if (!begins) return;
     this.#path = null;
@@ -95,7 +95,7 @@ export class BulkWindow {
     this.#patience.unsubscribe();
   }
 
-  get #contended(): boolean {
+  #isContended(): boolean {
     return asyncScheduler.now() < this.#contendedUntil;
   }
 

@@ -171,13 +171,13 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   keep(bytes: number): boolean {
-    const excess = this.#kept.keep(bytes);
+    const excess = this.#countedUnread().keep(bytes);
     if (excess !== null) this.#overrun(excess);
     return excess === null;
   }
 
   read(bytes: number): void {
-    this.#kept.read(bytes);
+    this.#countedUnread().read(bytes);
   }
 
   handOver(): void {
@@ -194,7 +194,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.#abandon('lose', { how: 'lost', reason });
   }
 
-  get #kept(): UnreadBytes {
+  #countedUnread(): UnreadBytes {
     return (this.#unread ??= new CountedUnreadBytes(this, this.session.receiveBudget));
   }
 

@@ -25,7 +25,7 @@ export class Pace {
 
   /** Whether the socket takes more, and nothing is waited for. */
   get free(): boolean {
-    return !this.#waiting && this.#takesMore;
+    return !this.#waiting && this.#takesMore();
   }
 
   /** Whether this turn has a share left. */
@@ -44,7 +44,7 @@ export class Pace {
       this.#waiting = false;
       this.goOn();
     };
-    if (!this.#takesMore) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
+    if (!this.#takesMore()) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {
       this.#turnBytes = 0;
       this.transport.turn(task);
@@ -52,7 +52,7 @@ export class Pace {
   }
 
   // What a closing socket does not take stays here, for the next one.
-  get #takesMore(): boolean {
+  #takesMore(): boolean {
     return this.transport.writable && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
   }
 }

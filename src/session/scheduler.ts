@@ -68,7 +68,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   add(frame: OutgoingFrame): void {
     this.#granted = false;
     if (!isControl(frame)) this.#addToStream(frame);
-    else if (this.#direct) this.#sendDirectly(frame);
+    else if (this.#isDirect()) this.#sendDirectly(frame);
     else {
       this.#control.push(frame);
       this.#pump();
@@ -77,7 +77,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   /** Whether it is time to ask for a frame: it leaves at once, in this turn's share of the event loop, or it is the next stream's turn. */
   get hasDemand(): boolean {
-    return this.#granted || (this.#direct && this.#pace.hasShare);
+    return this.#granted || (this.#isDirect() && this.#pace.hasShare);
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
@@ -102,7 +102,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** Runs `task` once everything accepted so far has left; never, when the scheduler is stopped first. */
   whenFlushed(task: () => void): void {
     if (this.#stopped) return;
-    if (this.#flushed) task();
+    if (this.#isFlushed()) task();
     else this.#whenFlushed.push(task);
   }
 
@@ -121,22 +121,22 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     this.backlog.clear();
   }
 
-  get #empty(): boolean {
+  #isEmpty(): boolean {
     return this.#control.length === 0 && this.backlog.queues.size === 0;
   }
 
-  get #flushed(): boolean {
-    return this.#empty && !this.#pumping;
+  #isFlushed(): boolean {
+    return this.#isEmpty() && !this.#pumping;
   }
 
   /** Whether a frame may leave without being queued: there is room, and nothing is before it. */
-  get #direct(): boolean {
-    return this.#flushed && !this.#stopped && this.#pace.free;
+  #isDirect(): boolean {
+    return this.#isFlushed() && !this.#stopped && this.#pace.free;
   }
 
   #addToStream(frame: OutgoingFrame): void {
     let slices: Slicer | null = null;
-    if (this.#direct) {
+    if (this.#isDirect()) {
       try {
         slices = this.#cut(frame);
       } catch (error) {
@@ -169,7 +169,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     if (this.#pumping || this.#pace.waiting) return;
     this.#pumping = true;
     try {
-      while (!this.#empty && !this.#pace.waiting && !this.#stopped) {
+      while (!this.#isEmpty() && !this.#pace.waiting && !this.#stopped) {
         if (!this.#pace.free || !this.#pace.hasShare) this.#pace.wait();
         else if (!this.#step()) break;
       }
@@ -190,13 +190,13 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#pulling = false;
     }
     // Nothing is queued, so nothing else waits for the socket, or for a turn.
-    if (this.backlog.pulled && this.#flushed && !this.#pace.waiting && !this.#stopped) this.#pace.wait();
+    if (this.backlog.pulled && this.#isFlushed() && !this.#pace.waiting && !this.#stopped) this.#pace.wait();
   }
 
   /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
   #askAfter(stream: number): void {
     const { backlog } = this;
-    if (!backlog.pulled || this.#empty) return;
+    if (!backlog.pulled || this.#isEmpty()) return;
     this.#granting(() => (backlog.queues.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
   }
 
@@ -275,7 +275,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   #checkFlushed(): void {
-    if (this.#whenFlushed.length > 0 && this.#flushed) runAll(this.#whenFlushed.splice(0));
+    if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
   }
 }
 

@@ -53,7 +53,7 @@ export class StreamQueue {
 
   /** The frame whose turn it is, or that is being cut. */
   get front(): OutgoingFrame {
-    return this.#first.frame;
+    return this.#atFront().frame;
   }
 
   /** Adds a frame to a queue that is not empty; gives the bytes it is counted with. */
@@ -70,7 +70,7 @@ export class StreamQueue {
    * @throws what the codec throws, ProtocolError for a frame that cannot be cut, TypeError when {@link empty}
    */
   take(cut: Cut): Frame {
-    const front = this.#first;
+    const front = this.#atFront();
     const { frame } = front;
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
@@ -86,7 +86,7 @@ export class StreamQueue {
     return frames;
   }
 
-  get #first(): Waiting {
+  #atFront(): Waiting {
     if (this.#front === null) throw new TypeError('expected a frame to be queued, got a queue that is empty');
     return this.#front;
   }

@@ -60,7 +60,7 @@ export class MemoryTransport implements Transport {
   /** What was sent in this turn, and what the other end has not read because it is stalled or paused. */
   get bufferedAmount(): number {
     const other = this.link.other(this.side);
-    return this.#leaving + (other.#blocked ? other.#unreadBytes : 0);
+    return this.#leaving + (other.#isBlocked() ? other.#unreadBytes : 0);
   }
 
   send(message: Message): number {
@@ -144,7 +144,7 @@ export class MemoryTransport implements Transport {
     this.#deliver();
   };
 
-  get #blocked(): boolean {
+  #isBlocked(): boolean {
     return this.#paused || this.#stalled;
   }
 
@@ -158,7 +158,7 @@ export class MemoryTransport implements Transport {
   #deliver(): void {
     if (this.#delivering) return;
     this.#delivering = true;
-    while (this.#reader !== null && !this.#blocked && this.#closed === null) {
+    while (this.#reader !== null && !this.#isBlocked() && this.#closed === null) {
       const item = this.#arriving.shift();
       if (item === undefined) break;
       if ('close' in item) this.#closeHandshake(item.close);

@@ -17,10 +17,12 @@ const nextTick = process.nextTick.bind(process);
 /** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
 const UNNOTICED_BYTES = 16 * 1024;
 /**
- * The messages of one turn that make the first write; each further write takes twice as many as the one before. So the
- * remote begins on a long burst while the rest of it is still being made, and a burst of n takes some log n system calls.
+ * The messages of one turn that make the first write; each further write takes twice as many as the one before, so that the remote
+ * begins on a long burst while the rest of it is still being made, …
  */
 const FIRST_WRITE_MESSAGES = 8;
+/** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
+const MOST_WRITE_MESSAGES = 64;
 const TEXT = { binary: false };
 const BINARY = { binary: true };
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
@@ -127,7 +129,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   #joined(): void {
     if (!this.#corked || --this.#joining > 0) return;
-    this.#joining = this.#writeMessages *= 2;
+    this.#joining = this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
     this.#stream?.uncork();
     this.#stream?.cork();
   }
