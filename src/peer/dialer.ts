@@ -255,15 +255,9 @@ export class Dialer implements SocketSource {
 
   #report(): void {
     const last = this.#last;
-    if (this.#phase === 'dialing' || this.#phase === 'greeting')
-      this.core.report({ state: 'connecting', attempt: this.#nextAttempt(), last });
+    const attempt = this.#nextAttempt();
+    if (this.#phase === 'dialing' || this.#phase === 'greeting') this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({
-        state: 'waiting',
-        attempt: this.#nextAttempt(),
-        delayMs: this.#delayMs,
-        last,
-        offline: this.plan.connectivity.offline,
-      });
+      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.plan.connectivity.offline });
   }
 }
