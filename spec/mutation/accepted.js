@@ -109,6 +109,15 @@ export const ACCEPTED = [
     { code: 'message.length <= limit', mutant: 'true', why: FASTER },
     { code: 'fitsWithin(text, maxBytes)', mutant: 'false', why: FASTER },
   ]),
+  ...of(
+    'src/wire/cross-realm.ts',
+    [
+      ["typeof value === 'object' && value !== null", 'true'],
+      ["typeof value === 'object' && value !== null", "typeof value === 'object' || value !== null"],
+      ["typeof value === 'object'", 'true'],
+      ['value !== null', 'true'],
+    ].map(([code, mutant]) => ({ code, mutant, why: FASTER })),
+  ),
   ...of('src/wire/subprotocol.ts', [{ code: "offered?.split(',', 1)[0]?.trim", why: NARROWING }]),
   ...of('src/wire/mapping.ts', [{ code: 'value !== undefined', mutant: 'true', why: 'a field that is undefined is never asked about' }]),
   ...of('src/wire/reassembly.ts', [

@@ -118,7 +118,7 @@ describe('a handler', () => {
       },
     };
     const { sent } = await answered(() => twice);
-    expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
+    expect([sent, logs.errors]).toEqual([[{ type: 'data', stream: 1, end: true }], []]);
   });
 
   it('is waited for where its thenable is a function', async () => {

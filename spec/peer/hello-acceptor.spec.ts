@@ -56,6 +56,19 @@ describe('the hello of an acceptor', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'RESET', resetCode: 300 });
   });
 
+  it('stands once its handler’s thenable has settled, whatever that calls after', async () => {
+    const twice = {
+      then(resolve: () => void, reject: (error: Error) => void) {
+        resolve();
+        reject(new Error('again'));
+      },
+    };
+    const { peer } = unsaid({ onHello: (_, stream) => (void stream.reply(), twice), onStream: echo });
+    const answer = peer.request('a');
+    await time.advance();
+    expect([await answer, peer.status.state]).toEqual(['a', 'open']);
+  });
+
   it('closes the connection when it rejects, with the reset that says why in front', async () => {
     const { network, peer } = unsaid({ onHello: () => Promise.reject(new Error('bad token')) });
     const accepted = network.last.peer;

@@ -24,7 +24,8 @@ export function runHandler(handler: StreamHandler, stream: StreamCore, settled?:
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.facade);
-    if (isThenable(result)) result.then(answered, failed);
+    // A promise, because any other thenable may settle twice.
+    if (isThenable(result)) Promise.resolve(result).then(answered, failed);
     else answered(result);
   } catch (error) {
     failed(error);
