@@ -5,6 +5,9 @@ import type { Client, Needs } from '../harness/adapter.js';
 /** Envelopes, quotes and the like, beside a payload. */
 const AROUND = 1024;
 
+/** One of the small requests beside it, held with its envelope until its handler has settled. */
+const SMALL = 256;
+
 /** A peer as a client of the benchmarks, in Node and in a page. */
 export function clientOf(peer: Peer): Client {
   return {
@@ -20,7 +23,7 @@ export function raised({ payloadBytes = 0, payloadItems = 0, streams = 0 }: Need
   const needed = {
     maxPayloadBytes: bytes,
     maxPayloadItems: payloadItems,
-    maxHeldBytes: bytes,
+    maxHeldBytes: bytes + streams * SMALL,
     maxUnreadBytes: bytes,
     maxUnsentBytes: bytes,
     maxStreams: streams,
