@@ -103,3 +103,39 @@ describe('a generator that ends its own call while it makes a value', () => {
     expect([got, ended, logs.errors]).toEqual([[LONG.length, LONG.length], ['ended'], []]);
   });
 });
+
+describe('an iterator that ends its own call while it makes a value', () => {
+  /** The third value ends the call; gives how often the iterator was told to return. */
+  const returnsOf = async (third: IteratorResult<string>, back: Readonly<Record<string, () => unknown>>): Promise<number> => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => {
+      stream.subscribe({ error: () => undefined });
+      return new Promise(() => undefined);
+    });
+    const abort = new AbortController();
+    let [asked, returned] = [0, 0];
+    const next = (): IteratorResult<string> => {
+      if (++asked < 3) return { done: false, value: LONG };
+      abort.abort();
+      return third;
+    };
+    const counted = Object.fromEntries(Object.entries(back).map(([key, value]) => [key, () => (returned++, value())]));
+    const input = { [Symbol.iterator]: () => ({ next, ...counted }) } as unknown as Iterable<string>;
+    dialer.open$('p', { input, signal: abort.signal }).subscribe({ error: () => undefined });
+    await time.advance();
+    expect(asked).toBe(3);
+    return returned;
+  };
+  const fails = (): never => {
+    throw new Error('no');
+  };
+
+  it.each<[string, IteratorResult<string>, Readonly<Record<string, () => unknown>>, number, string[]]>([
+    ['is told to return once', { done: false, value: 'late' }, { return: () => ({ done: true }) }, 1, []],
+    ['is not told to return where it has just come to its own end', { done: true, value: undefined }, { return: fails }, 0, []],
+    ['need not know how to return', { done: false, value: 'late' }, {}, 0, []],
+    ['may fail at that, which is logged', { done: false, value: 'late' }, { return: fails }, 1, ['rxmux: ending an input failed']],
+  ])('%s', async (_what, third, back, returned, errors) => {
+    expect([await returnsOf(third, back), logs.errors]).toEqual([returned, errors]);
+  });
+});

@@ -282,6 +282,7 @@ it('a ReadableStream that somebody else has locked fails its call with what the 
   const reader = input.getReader();
   const { told } = await calling(0, retryWhenSafe({ delay: 1 }))(input);
   expect(told).toEqual([expect.objectContaining({ name: 'TypeError', message: expect.stringMatching(/locked/i) })]);
+  expect(logs.errors).toEqual([]);
   reader.releaseLock();
   const { uploads } = await calling(0, retryWhenSafe({ delay: 1 }))(input);
   expect(uploads).toEqual([[]]);

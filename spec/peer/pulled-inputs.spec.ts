@@ -42,6 +42,24 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
     expect([told, stopped]).toEqual([outcome, 0]);
   });
 
+  it('is told to stop where its stream ends before it was asked for a value', async () => {
+    const { dialer, link } = createPair();
+    link.stall('acceptor');
+    void dialer.open().send('x'.repeat(3_000_000));
+    await time.advance();
+    const stream = dialer.open();
+    const calls: string[] = [];
+    void stream.sendAll(
+      make(
+        () => calls.push('next'),
+        () => calls.push('return'),
+      ),
+    );
+    stream.reset();
+    await time.advance();
+    expect(calls).toEqual(['return']);
+  });
+
   it('need not be one that can be stopped', async () => {
     const { dialer } = createPair();
     const stream = dialer.open();

@@ -111,6 +111,17 @@ describe('a call in the delay before its next attempt', () => {
     expect([attempts, dialer.status]).toEqual([1, { state: 'draining', by: 'local' }]);
   });
 
+  it('has none where the one socket of its peer is going away', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((payload) => (payload === 'long' ? NEVER : undefined))).subscribe();
+    dialer.open$('long').subscribe({ error: () => undefined });
+    await time.advance();
+    void acceptor.close({ drainMs: 10_000 });
+    const told = errorsOf(dialer.request$('p', { retry: { delay: 60_000 } }));
+    await time.advance(10);
+    expect([told, dialer.status]).toEqual([[['REFUSED', true]], { state: 'draining', by: 'remote' }]);
+  });
+
   it('fails so, too, when the one socket of its peer is lost', async () => {
     const { dialer, link } = createPair();
     const told = errorsOf(dialer.request$('p', { retry: { delay: 60_000 } }));

@@ -54,6 +54,18 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual(Array<string>(2).fill('rxmux: a subscriber of a stream failed'));
   });
 
+  it.each([
+    ['its completion', sendsAndEnds()],
+    ['its error', (_: unknown, stream: Stream) => stream.reset(300)],
+  ])('logs what an observer throws at %s', async (_when, handler) => {
+    const fails = (): never => {
+      throw new Error('no');
+    };
+    opened(handler).stream.subscribe({ complete: fails, error: fails });
+    await time.advance();
+    expect(logs.errors).toEqual(['rxmux: a subscriber of a stream failed']);
+  });
+
   it('takes an observer that wants nothing but its end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     const seen: string[] = [];

@@ -108,19 +108,18 @@ export class Calls {
     const answer$ = new Observable((subscriber) => {
       if (subscriber.closed) return;
       const stream = this.#request(value, options);
-      let settled = false;
+      let answered = false;
       subscriber.add(() => {
-        if (!settled) stream.discard();
+        if (!answered) stream.discard();
       });
       readOne(
         stream,
         (answer) => {
-          settled = true;
+          answered = true;
           subscriber.next(answer);
           completeGuarded('a subscriber of a stream', subscriber);
         },
         (error) => {
-          settled = true;
           subscriber.error(error);
         },
       );

@@ -3,6 +3,7 @@ import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
 import { isPlainObject } from './plain-object.js';
 import { isArrayBuffer } from './cross-realm.js';
+import { describeReceived } from './describe-received.js';
 import { violation } from './violation.js';
 
 /**
@@ -39,7 +40,7 @@ export function toMapping(frame: Frame): Record<string, unknown> {
  * ```
  */
 export function fromMapping(mapping: unknown): CompleteFrame {
-  if (!isPlainObject(mapping)) throw new ProtocolError(`expected a map as the envelope, got ${describe(mapping)}`);
+  if (!isPlainObject(mapping)) throw new ProtocolError(`expected a map as the envelope, got ${describeReceived(mapping)}`);
   const envelope: Envelope = mapping;
   const type = take(envelope.type, FIELDS.type, envelope);
   if (type === undefined) throw wrong(envelope, `field 'type': expected ${FIELDS.type.expected}, got none`);
@@ -107,7 +108,7 @@ const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
 function take<T>(value: unknown, { key, accepts, expected, fallback }: Field<T>, envelope: Envelope): T {
   if (value === undefined || !Object.hasOwn(envelope, key)) return fallback;
   if (accepts(value)) return value;
-  throw wrong(envelope, `field '${key}': expected ${expected}, got ${describe(value)}`);
+  throw wrong(envelope, `field '${key}': expected ${expected}, got ${describeReceived(value)}`);
 }
 
 function plusZero(value: number | null): number | null {
@@ -117,13 +118,4 @@ function plusZero(value: number | null): number | null {
 function wrong(envelope: Envelope, text: string): ProtocolError {
   const stream = Object.hasOwn(envelope, 'stream') ? envelope.stream : null;
   return violation(isId(stream) ? stream : null, text);
-}
-
-// Never the text itself: it may be an application's secret.
-function describe(value: unknown): string {
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return 'an array';
-  if (isArrayBuffer(value) || ArrayBuffer.isView(value)) return 'bytes';
-  if (value === undefined) return 'nothing';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

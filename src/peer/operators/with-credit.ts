@@ -2,6 +2,7 @@ import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, 
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
 import { checkFunction, checkNumber } from '../../wire/check.js';
+import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../overflow.js';
 import type { Outlet, Overflow } from '../overflow.js';
 import { pump } from '../pump.js';
@@ -212,7 +213,7 @@ class AvailableCredit implements Outlet {
 
   #take(grant: unknown): void {
     if (typeof grant !== 'number' || !Number.isInteger(grant) || grant < 1) {
-      this.fail(new ProtocolError(`expected credit to be a whole number of items, got ${JSON.stringify(grant)}`));
+      this.fail(new ProtocolError(`expected credit to be a whole number of items, got ${describeReceived(grant)}`));
       return;
     }
     this.#credit += grant;
