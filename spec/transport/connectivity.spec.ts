@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { EMPTY } from 'rxjs';
 import { ALWAYS_ONLINE, browserConnectivity } from '../../src/transport/connectivity.js';
 import { otherPlatform } from '../support/globals.js';
 
@@ -17,11 +18,13 @@ describe('what a browser tells of its network and its page', () => {
     pretend({ ...listens(windowEvents), navigator: {}, document: page });
     const seen: string[] = [];
     const listening = browserConnectivity().resumes$.subscribe((resume) => seen.push(resume));
-    windowEvents.dispatchEvent(new Event('online'));
-    pageEvents.dispatchEvent(new Event('visibilitychange'));
     page.visibilityState = 'hidden';
     pageEvents.dispatchEvent(new Event('visibilitychange'));
     windowEvents.dispatchEvent(new Event('offline'));
+    expect(seen).toEqual([]);
+    windowEvents.dispatchEvent(new Event('online'));
+    page.visibilityState = 'visible';
+    pageEvents.dispatchEvent(new Event('visibilitychange'));
     expect(seen).toEqual(['network', 'page']);
     listening.unsubscribe();
     windowEvents.dispatchEvent(new Event('online'));
@@ -56,5 +59,6 @@ describe('what a browser tells of its network and its page', () => {
   ])('is nothing on %s', (_what, globals) => {
     pretend(globals);
     expect(browserConnectivity()).toBe(ALWAYS_ONLINE);
+    expect(ALWAYS_ONLINE).toEqual({ offline: false, resumes$: EMPTY });
   });
 });
