@@ -8,17 +8,20 @@ import type { WsTransport } from '../../src/transport/ws.js';
 export class FakeStream extends Duplex {
   /** Bytes of each write that reached the platform. */
   readonly writes: number[] = [];
-  #held: (() => void)[] | null = null;
+  #take: (done: () => void) => void = (done) => {
+    done();
+  };
+  readonly #held: (() => void)[] = [];
 
   /** Takes no byte more until {@link flow}. */
   hold(): void {
-    this.#held = [];
+    this.#take = (done) => this.#held.push(done);
   }
 
+  /** Takes what is held, and from then on each write in a turn of its own, as a socket does that was full. */
   flow(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const done of held) done();
+    this.#take = (done) => setImmediate(done);
+    for (const done of this.#held.splice(0)) done();
   }
 
   override _read(): void {
@@ -26,20 +29,13 @@ export class FakeStream extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#take(chunk.length, done);
+    this.writes.push(chunk.length);
+    this.#take(done);
   }
 
   override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
-    this.#take(
-      chunks.reduce((sum, { chunk }) => sum + chunk.length, 0),
-      done,
-    );
-  }
-
-  #take(size: number, done: () => void): void {
-    this.writes.push(size);
-    if (this.#held === null) done();
-    else this.#held.push(done);
+    this.writes.push(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
+    this.#take(done);
   }
 }
 

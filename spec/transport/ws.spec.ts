@@ -104,7 +104,7 @@ describe('a socket of ws as a transport', () => {
         while (transport.bufferedAmount < bytes) transport.send('x'.repeat(size));
       };
 
-      it.each([10, 1_000, 20 * KIB, 64 * KIB, 1024 * KIB])('is found once when messages of %i bytes have drained', async (size) => {
+      it.each([10, 1_000, 2 * KIB, 20 * KIB, 64 * KIB, 1024 * KIB])('is found once when messages of %i bytes have drained', async (size) => {
         fill(1024 * KIB, size);
         await turn();
         const task = jest.fn();
