@@ -104,21 +104,24 @@ describe('a socket of ws as a transport', () => {
         while (transport.bufferedAmount < bytes) transport.send('x'.repeat(size));
       };
 
-      it.each([10, 1_000, 2 * KIB, 20 * KIB, 64 * KIB, 1024 * KIB])('is found once when messages of %i bytes have drained', async (size) => {
-        fill(1024 * KIB, size);
-        await turn();
-        const task = jest.fn();
-        transport.whenBelow(256 * KIB, task);
-        await turn();
-        expect(task).not.toHaveBeenCalled();
-        stream.flow();
-        await until('the task', () => task.mock.calls.length > 0);
-        expect(transport.bufferedAmount).toBeLessThanOrEqual(256 * KIB);
-        transport.send('x'.repeat(300 * KIB));
-        await turn();
-        await turn();
-        expect(task).toHaveBeenCalledTimes(1);
-      });
+      it.each([10, 1_000, 2 * KIB, 20 * KIB, 64 * KIB, 1024 * KIB])(
+        'is found once when messages of %i bytes have drained',
+        async (size) => {
+          fill(1024 * KIB, size);
+          await turn();
+          const task = jest.fn();
+          transport.whenBelow(256 * KIB, task);
+          await turn();
+          expect(task).not.toHaveBeenCalled();
+          stream.flow();
+          await until('the task', () => task.mock.calls.length > 0);
+          expect(transport.bufferedAmount).toBeLessThanOrEqual(256 * KIB);
+          transport.send('x'.repeat(300 * KIB));
+          await turn();
+          await turn();
+          expect(task).toHaveBeenCalledTimes(1);
+        },
+      );
 
       it.each([0, 1, 40 * KIB])('is found below %i bytes too, where a few small messages have no callback', async (bytes) => {
         fill(bytes + 1, 100);
