@@ -121,7 +121,8 @@ it.each<[socket: unknown, options: unknown, message: string]>([
   [{}, undefined, 'options: expected an object, got undefined'],
   [{}, null, 'options: expected an object, got null'],
   [{}, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
-  [{ addEventListener: 1, send: 1 }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [{ addEventListener: () => undefined, send: 1 }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [{ addEventListener: 1, send: () => undefined }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
   [null, { isDialer: true }, 'socket: expected a WebSocket, got null'],
 ])('new Peer(%p, %p) is refused', (socket, options, message) => {
   expect(() => new Peer(socket as SocketLike, options as NewPeerOptions)).toThrow(new TypeError(message));

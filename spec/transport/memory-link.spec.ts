@@ -138,6 +138,18 @@ describe('a link in memory', () => {
     ]);
   });
 
+  it('shows what an end sends until it has heard of the loss of the other', async () => {
+    const { link, dialer, acceptor } = joined({ latencyMs: 10 });
+    const seen: unknown[] = [];
+    link.carried$.subscribe({ next: ({ message }) => seen.push(message), complete: () => seen.push('complete') });
+    read(acceptor, time);
+    dialer.terminate();
+    await time.advance(5);
+    acceptor.send('unheard');
+    await time.advance(5);
+    expect(seen).toEqual(['unheard', 'complete']);
+  });
+
   describe('that ends', () => {
     it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, after what was sent before', async (side) => {
       const { link } = joined({ latencyMs: 10 });
