@@ -34,6 +34,15 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
       },
       { settled: true, error: new RangeError('no more') },
     ],
+    [
+      'gives a result that cannot be read',
+      () => ({
+        get done(): never {
+          throw new RangeError('no more');
+        },
+      }),
+      { settled: true, error: new RangeError('no more') },
+    ],
   ])('is not told to stop once it %s', async (_what, next, outcome) => {
     const { dialer } = createPair();
     let stopped = 0;

@@ -143,14 +143,24 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
     pull: (taker) => {
       iterator.next().then(
         (result: unknown) => {
-          if (typeof result === 'object' && result !== null) taker.resolve(result as IteratorResult<unknown>);
-          else taker.reject(new TypeError(`expected the result of an async iterator, got ${String(result)}`));
+          settle(taker, result);
         },
         (error: unknown) => taker.reject(error),
       );
     },
     stop,
   };
+}
+
+/** Hands on what an async iterator has given for a result: it may be none, or throw where it is read. */
+function settle(taker: Pull<unknown>, result: unknown): void {
+  try {
+    if (typeof result !== 'object' || result === null)
+      throw new TypeError(`expected the result of an async iterator, got ${String(result)}`);
+    taker.resolve(result as IteratorResult<unknown>);
+  } catch (error) {
+    taker.reject(error);
+  }
 }
 
 /**
