@@ -10,6 +10,8 @@ import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
+const making = () => ['a', 'b'].values();
+
 describe('the input of open$', () => {
   it('is made anew for each subscription when it is a function', async () => {
     const { dialer, acceptor } = createPair();
@@ -55,6 +57,7 @@ describe('the input of open$', () => {
     ['an array', ['a', 'b']],
     ['an Observable', of('a', 'b')],
     ['a function', () => ['a', 'b'].values()],
+    ['a function that is its own iterator', Object.assign(making, { [Symbol.iterator]: () => making })],
   ])('that is %s is sent again by retry', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     const given: unknown[] = [];

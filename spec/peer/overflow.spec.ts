@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { OverflowBuffer } from '../../src/peer/overflow.js';
-import type { Outlet } from '../../src/peer/overflow.js';
+import type { Outlet, Overflow } from '../../src/peer/overflow.js';
 
 /** An outlet that has room when it is told so. */
 class Waiting implements Outlet {
@@ -40,17 +40,17 @@ class Waiting implements Outlet {
   }
 }
 
-it.each(['buffer', 'latest', { dropOldest: 2 }] as const)(
-  'what is kept with overflow %j waits for room once, however much comes',
-  (overflow) => {
-    const outlet = new Waiting();
-    const buffer = new OverflowBuffer(outlet, overflow);
-    for (let value = 1; value <= 4; value++) buffer.next(value);
-    buffer.complete();
-    expect([outlet.tasks.length, outlet.sent]).toEqual([1, []]);
-    outlet.hasRoom = true;
-    outlet.tasks[0]?.();
-    const kept = { buffer: [1, 2, 3, 4], latest: [4] };
-    expect(outlet.sent).toEqual([...(typeof overflow === 'string' ? kept[overflow] : [3, 4]), 'complete']);
-  },
-);
+it.each<[Overflow, readonly number[]]>([
+  ['buffer', [1, 2, 3, 4]],
+  ['latest', [4]],
+  [{ dropOldest: 2 }, [3, 4]],
+])('what is kept with overflow %j waits for room once, however much comes', (overflow, kept) => {
+  const outlet = new Waiting();
+  const buffer = new OverflowBuffer(outlet, overflow);
+  for (let value = 1; value <= 4; value++) buffer.next(value);
+  buffer.complete();
+  expect([outlet.tasks.length, outlet.sent]).toEqual([1, []]);
+  outlet.hasRoom = true;
+  outlet.tasks[0]?.();
+  expect(outlet.sent).toEqual([...kept, 'complete']);
+});

@@ -111,7 +111,7 @@ describe('a call in the delay before its next attempt', () => {
     expect([attempts, dialer.status]).toEqual([1, { state: 'draining', by: 'local' }]);
   });
 
-  it('has none where the one socket of its peer is going away', async () => {
+  it('is not kept in it where the one socket of its peer is going away', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((payload) => (payload === 'long' ? NEVER : undefined))).subscribe();
     dialer.open$('long').subscribe({ error: () => undefined });

@@ -52,6 +52,7 @@ function isEndedByDestroy(input: object): input is Destroyable {
 
 /** Whether an input gives what it has only once. Of other Observables nobody can tell. */
 export function isOneShot(input: Input<unknown>): boolean {
+  if (typeof input === 'function') return false;
   const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
   if (isReadableStream(source) || canBeDestroyed(source)) return true;
   const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
