@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { JsonCodec } from '../../../src/index.js';
+import type { Codec } from '../../../src/index.js';
+import { MsgpackCodec } from '../../../src/msgpack.js';
+import { watchResources } from '../../support/socket-leaks.js';
+import { LINE_KINDS } from '../../support/socket-lines.js';
+import type { Line, LineKind, LineOptions } from '../../support/socket-lines.js';
+
+type Join = (options?: Omit<LineOptions, 'codec'>) => Promise<Line>;
+
+/** What every transport owes a session, seen through two peers, in either coding; afterwards nothing of a line may be left. */
+export function onEveryLine(title: string, holds: (join: Join, kind: LineKind, codec: Codec) => void): void {
+  describe.each(LINE_KINDS)(`${title}: $name`, (kind) => {
+    describe.each([new JsonCodec(), new MsgpackCodec()])('with $name', (codec) => {
+      let lines: Line[] = [];
+      let leaks: ReturnType<typeof watchResources>;
+
+      beforeEach(() => {
+        lines = [];
+        leaks = watchResources();
+      });
+
+      afterEach(async () => {
+        await Promise.all(lines.map((line) => line.dispose()));
+        expect(await leaks()).toEqual({});
+      });
+
+      const join: Join = async (options) => {
+        const line = await kind.join({ codec, ...options });
+        lines.push(line);
+        return line;
+      };
+      holds(join, kind, codec);
+    });
+  });
+}
