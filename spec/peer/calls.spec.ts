@@ -156,6 +156,14 @@ describe('timeoutMs of open and open$', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
   });
 
+  it('ends the stream by the library, not by its user', async () => {
+    const { dialer } = pair(stays);
+    const stream = dialer.open('p', { timeoutMs: 100 });
+    stream.subscribe({ error: () => undefined });
+    await time.advance(100);
+    expect(stream.cause).toEqual({ how: 'reset', by: 'library', code: 17, reason: 'not done within 100 ms', payload: null });
+  });
+
   it.each([-1, NaN, '5' as unknown as number])('is refused with TypeError when it is %p', (timeoutMs) => {
     const { dialer, sent } = pair(stays);
     expect(() => dialer.open('p', { timeoutMs })).toThrow(TypeError);

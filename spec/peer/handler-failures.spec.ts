@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
-import { RefusedError, RemoteError, ResetError } from '../../src/index.js';
+import { RefusedError, RemoteError, ResetCode, ResetError } from '../../src/index.js';
 import { logger } from '../../src/logger.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
@@ -87,6 +87,20 @@ describe.each(CODECS)('a handler with %s', (_name, codec) => {
         error: expect.objectContaining({ code: 'REMOTE', message: reason, payload: payload ?? null, streamId: 1, retriable: false }),
       });
     });
+  });
+});
+
+describe('a handler that throws nothing', () => {
+  it.each([undefined, null])('but %p ends its stream with an error there too, which says which stream', async (nothing) => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((payload, stream) => {
+      stream.subscribe({ error: (error: unknown) => seen.push(error) });
+      return throwing(nothing)(payload, stream);
+    });
+    dialer.open('p').subscribe({ error: () => undefined });
+    await time.advance();
+    expect(seen).toEqual([expect.objectContaining({ name: 'ResetError', resetCode: ResetCode.APPLICATION_ERROR, streamId: 1 })]);
   });
 });
 

@@ -221,6 +221,25 @@ describe('an input that may be taken any number of times', () => {
   });
 });
 
+it('a stream that a call reads is shared by it: it can be sent on again when who took it has left', async () => {
+  const { dialer, acceptor } = createPair();
+  const source = createPair();
+  source.acceptor.onStream((_, stream) => stream.sendAll(interval(10).pipe(take(3))));
+  const own: unknown[] = [];
+  const streams: Stream[] = [];
+  listen(source.dialer.open$('rows', { onOpen: (stream) => streams.push(stream) }), own);
+  acceptor.onStream((_, stream) => stream.sendAll(streams[0] ?? []));
+  dialer.open$('rows').pipe(take(1)).subscribe();
+  await time.advance(15);
+  const told: unknown[] = [];
+  listen(dialer.open$('rows'), told);
+  await time.advance(1_000);
+  expect([own, told]).toEqual([
+    [0, 1, 2, 'complete'],
+    [1, 2, 'complete'],
+  ]);
+});
+
 it('a stream whose end completes the call is not shared by the next attempt, which begins before its reader has left', async () => {
   const { dialer, acceptor } = createPair();
   const source = createPair();

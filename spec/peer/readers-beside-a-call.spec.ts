@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { take } from 'rxjs';
+import { Subject, take } from 'rxjs';
 import type { Limits, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -31,6 +31,25 @@ async function called(onOpen: (stream: Stream) => void, { limits, onNext }: { li
   if (remote === undefined) throw new Error('expected a stream');
   return { remote, seen };
 }
+
+describe('a call that is answered while its upload goes on', () => {
+  it('completes, and lets the upload go on: its last subscriber has not left, it was told the end', async () => {
+    const { dialer, acceptor } = createPair();
+    const uploaded: unknown[][] = [];
+    acceptor.onStream((_, stream) => {
+      uploaded.push(read(stream));
+      return stream.reply('first');
+    });
+    const input = new Subject<number>();
+    const answered: unknown[] = [];
+    dialer.open$('p', { input }).subscribe({ next: (value) => answered.push(value), complete: () => answered.push('complete') });
+    await time.advance();
+    input.next(1);
+    input.complete();
+    await time.advance();
+    expect([answered, uploaded]).toEqual([['first', 'complete'], [[1, 'complete']]]);
+  });
+});
 
 describe('somebody who reads beside a call', () => {
   it('is told the end, and so is the call', async () => {

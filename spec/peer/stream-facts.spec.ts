@@ -204,6 +204,17 @@ describe('a stream', () => {
     expect(late).toEqual([{ h: 1 }]);
   });
 
+  it('gives reply headers at once to who asks later, while the stream lives', async () => {
+    const { stream } = opened((_, remote) => {
+      void remote.send(1, { headers: { h: 1 } });
+      return new Promise(() => undefined);
+    });
+    await time.advance();
+    const late: unknown[] = [];
+    stream.replyHeaders$.subscribe({ next: (headers) => late.push(headers), complete: () => late.push('complete') });
+    expect([stream.phase, late]).toEqual(['open', [{ h: 1 }, 'complete']]);
+  });
+
   it('emits empty reply headers for an answer without any', async () => {
     const { stream } = opened((_, remote) => remote.reply(1));
     const seen: unknown[] = [];
