@@ -19,12 +19,21 @@ export const headOfLine: Workload = {
     lower('upMs', 'up transfer ms'),
     lower('downP50', 'down p50 ms'),
     lower('downP99', 'down p99 ms'),
+    lower('downMs', 'down transfer ms'),
   ],
   async run(pair) {
     await warmUp(pair);
     const idle = await pair.task('headOfLine', { meanwhile: 'nothing', everyMs: EVERY_MS, ms: IDLE_MS });
     const up = await pair.task('headOfLine', { meanwhile: 'up', everyMs: EVERY_MS, bytes: LARGE });
     const down = await pair.task('headOfLine', { meanwhile: 'down', everyMs: EVERY_MS, items: 1_024, bytes: 65_000 });
-    return { idleP99: idle.p99Ms, upP50: up.p50Ms, upP99: up.p99Ms, upMs: up.transferMs, downP50: down.p50Ms, downP99: down.p99Ms };
+    return {
+      idleP99: idle.p99Ms,
+      upP50: up.p50Ms,
+      upP99: up.p99Ms,
+      upMs: up.transferMs,
+      downP50: down.p50Ms,
+      downP99: down.p99Ms,
+      downMs: down.transferMs,
+    };
   },
 };

@@ -146,10 +146,12 @@ describe('Backlog', () => {
   });
 
   describe('pulling', () => {
+    const anyStream = (): boolean => true;
+
     it('lets one stream after another go on, each with all its tasks, the longest wait first', () => {
       const ran: string[] = [];
       const backlog = backlogOf();
-      expect([backlog.pulled, backlog.pullNext()]).toEqual([false, false]);
+      expect([backlog.pulled, backlog.pullNext(anyStream)]).toEqual([false, false]);
       for (const [stream, task] of [
         [3, 'a'],
         [1, 'b'],
@@ -157,8 +159,8 @@ describe('Backlog', () => {
       ] as const)
         backlog.whenDemand(stream, () => ran.push(task));
       expect([backlog.pulled, ran]).toEqual([true, []]);
-      expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
-      expect([backlog.pullNext(), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
+      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
+      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
     });
 
     it('lets a stream that has ended go on, and forgets all when it is cleared', () => {
@@ -168,7 +170,23 @@ describe('Backlog', () => {
       backlog.release(3);
       expect([ran, backlog.pulled]).toEqual([[3], true]);
       backlog.clear();
-      expect([backlog.pullNext(), ran]).toEqual([false, [3]]);
+      expect([backlog.pullNext(anyStream), ran]).toEqual([false, [3]]);
+    });
+
+    it('passes by streams that are not to be asked, and those with something queued', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf();
+      for (const stream of [1, 3, 5]) backlog.whenDemand(stream, () => ran.push(stream));
+      add(backlog, 3, 100);
+      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([true, [5]]);
+      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([false, [5]]);
+    });
+
+    it('knows which stream has more: what is queued, or somebody to be asked', () => {
+      const backlog = backlogOf();
+      backlog.whenDemand(1, () => undefined);
+      add(backlog, 3, 100);
+      expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
     });
   });
 

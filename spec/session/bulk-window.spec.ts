@@ -1,16 +1,22 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { BulkWindow, CONTENDED_MS, MIN_WINDOW_BYTES, MAX_PROBES, SHORT_RTT_MS } from '../../src/session/bulk-window.js';
+import { BULK_FRAME_BYTES, BulkWindow, CONTENDED_MS, MIN_WINDOW_BYTES, MAX_PROBES, SHORT_RTT_MS } from '../../src/session/bulk-window.js';
 import { BYTES_PER_PING } from '../../src/session/flood-guard.js';
 import { TURN_BYTES } from '../../src/session/pace.js';
+import { ResetCode } from '../../src/wire/reset-code.js';
 import { Rig } from '../support/session-rig.js';
+import type { Envelope, Holder } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
 const MIB = 1024 * 1024;
+
+const BULK = 1;
+const OTHER = 2;
 
 /** A window with the pings that it has sent, how often it opened, and how many pings it waits for no longer. */
 function windowed() {
   const pongs: ((ms: number) => void)[] = [];
   const seen = { opened: 0, givenUp: 0 };
+  const busy = new Set([BULK]);
   const window = new BulkWindow(
     (answered) => {
       pongs.push(answered);
@@ -21,16 +27,25 @@ function windowed() {
     () => {
       seen.opened++;
     },
+    (stream) => busy.has(stream),
   );
-  return { window, pongs, seen };
+  const send = (bytes: number): void => {
+    window.sent(BULK, bytes);
+  };
+  /** A small frame of another stream leaves in the middle of the bulk. */
+  const contend = (): void => {
+    send(0);
+    window.passed(OTHER);
+  };
+  return { window, pongs, seen, busy, send, contend };
 }
 
 describe('bulk that is alone', () => {
   it(
     'is never held up, and sends no pings',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.sent(100 * MIB);
+      const { window, pongs, send } = windowed();
+      send(100 * MIB);
       expect([window.open, pongs.length]).toEqual([true, 0]);
     }),
   );
@@ -40,9 +55,9 @@ describe('pings of bulk', () => {
   it(
     'are waited for until a later one is answered, however long that takes',
     inTime((time) => {
-      const { window, pongs, seen } = windowed();
-      window.contend();
-      for (let n = 0; n < 3; n++) window.sent(BYTES_PER_PING);
+      const { window, pongs, seen, send, contend } = windowed();
+      contend();
+      for (let n = 0; n < 3; n++) send(BYTES_PER_PING);
       window.awaitAnswer();
       time.advance(CONTENDED_MS);
       expect([pongs.length, seen.givenUp, seen.opened]).toEqual([3, 0, 1]);
@@ -55,11 +70,11 @@ describe('pings of bulk', () => {
   it(
     'are given up where too many are not answered, the oldest first',
     inTime(() => {
-      const { window, pongs, seen } = windowed();
-      window.contend();
-      for (let n = 0; n < MAX_PROBES; n++) window.sent(BYTES_PER_PING);
+      const { pongs, seen, send, contend } = windowed();
+      contend();
+      for (let n = 0; n < MAX_PROBES; n++) send(BYTES_PER_PING);
       expect([pongs.length, seen.givenUp]).toEqual([MAX_PROBES, 0]);
-      window.sent(BYTES_PER_PING);
+      send(BYTES_PER_PING);
       expect(seen.givenUp).toBe(1);
     }),
   );
@@ -69,15 +84,15 @@ describe('bulk while streams contend', () => {
   it(
     'is followed by a ping for each 256 KiB, and held up while 512 KiB are unanswered',
     inTime(() => {
-      const { window, pongs, seen } = windowed();
-      window.contend();
-      window.sent(BYTES_PER_PING - 1);
+      const { window, pongs, seen, send, contend } = windowed();
+      contend();
+      send(BYTES_PER_PING - 1);
       expect(pongs.length).toBe(0);
-      window.sent(1);
+      send(1);
       expect([pongs.length, window.open]).toEqual([1, true]);
-      window.sent(BYTES_PER_PING - 1);
+      send(BYTES_PER_PING - 1);
       expect([pongs.length, window.open]).toEqual([1, true]);
-      window.sent(1);
+      send(1);
       expect([pongs.length, window.open, seen.opened]).toEqual([2, false, 0]);
       pongs[0]?.(0);
       expect([window.open, seen.opened]).toEqual([true, 1]);
@@ -87,16 +102,16 @@ describe('bulk while streams contend', () => {
   it(
     'pings at once for what has left before, and waits for that answer',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.sent(10 * MIB);
-      window.contend();
-      window.contend();
+      const { window, pongs, send, contend } = windowed();
+      send(10 * MIB);
+      contend();
+      contend();
       expect([pongs.length, window.open]).toEqual([1, false]);
       pongs[0]?.(30);
       expect(window.open).toBe(true);
-      window.sent(MIN_WINDOW_BYTES - 1);
+      send(MIN_WINDOW_BYTES - 1);
       expect(window.open).toBe(true);
-      window.sent(1);
+      send(1);
       expect(window.open).toBe(false);
     }),
   );
@@ -104,9 +119,9 @@ describe('bulk while streams contend', () => {
   it(
     'pings for as much as a ping is granted for, to the byte',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.sent(BYTES_PER_PING);
-      window.contend();
+      const { pongs, send, contend } = windowed();
+      send(BYTES_PER_PING);
+      contend();
       expect(pongs.length).toBe(1);
     }),
   );
@@ -114,9 +129,9 @@ describe('bulk while streams contend', () => {
   it(
     'does not ping for less than a ping is granted for',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.sent(BYTES_PER_PING - 1);
-      window.contend();
+      const { pongs, send, contend } = windowed();
+      send(BYTES_PER_PING - 1);
+      contend();
       expect(pongs.length).toBe(0);
     }),
   );
@@ -124,16 +139,16 @@ describe('bulk while streams contend', () => {
   it(
     'goes on freely a second after the last sign of contention',
     inTime((time) => {
-      const { window, pongs } = windowed();
-      window.sent(10 * MIB);
-      window.contend();
+      const { window, pongs, send, contend } = windowed();
+      send(10 * MIB);
+      contend();
       time.advance(CONTENDED_MS - 1);
-      window.contend();
+      contend();
       time.advance(CONTENDED_MS - 1);
       expect(window.open).toBe(false);
       time.advance(1);
       expect(window.open).toBe(true);
-      window.sent(MIB);
+      send(MIB);
       expect(pongs.length).toBe(1);
     }),
   );
@@ -141,13 +156,13 @@ describe('bulk while streams contend', () => {
   it(
     'is not set back by an answer that comes after a later one',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.contend();
-      window.sent(BYTES_PER_PING);
-      window.sent(BYTES_PER_PING);
+      const { window, pongs, send, contend } = windowed();
+      contend();
+      send(BYTES_PER_PING);
+      send(BYTES_PER_PING);
       pongs[1]?.(0);
       pongs[0]?.(0);
-      window.sent(MIN_WINDOW_BYTES - 1);
+      send(MIN_WINDOW_BYTES - 1);
       expect(window.open).toBe(true);
     }),
   );
@@ -155,13 +170,13 @@ describe('bulk while streams contend', () => {
   it(
     'gets a wider window on a long line: twice what is answered within its shortest round trip',
     inTime((time) => {
-      const { window, pongs } = windowed();
-      window.contend();
+      const { window, pongs, send, contend } = windowed();
+      contend();
       const roundTrip = (bytes: number, ms: number): void => {
-        window.sent(bytes);
+        send(bytes);
         time.advance(ms);
         pongs.at(-1)?.(ms);
-        window.contend();
+        contend();
       };
       roundTrip(BYTES_PER_PING, 50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
@@ -178,11 +193,11 @@ describe('bulk while streams contend', () => {
   it(
     'counts what a whole round trip brings, not what answers that come together seem to',
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.contend();
-      for (let nth = 0; nth < 3; nth++) window.sent(BYTES_PER_PING);
+      const { window, pongs, send, contend } = windowed();
+      contend();
+      for (let nth = 0; nth < 3; nth++) send(BYTES_PER_PING);
       pongs[0]?.(50);
-      window.sent(BYTES_PER_PING);
+      send(BYTES_PER_PING);
       pongs[1]?.(50);
       pongs[2]?.(50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
@@ -197,11 +212,11 @@ describe('bulk while streams contend', () => {
     { ms: SHORT_RTT_MS + 1, bytes: 2 * MIN_WINDOW_BYTES },
   ])('has $bytes bytes on a line of $ms ms: what both ends need for one window is not the line', ({ ms, bytes }) =>
     inTime(() => {
-      const { window, pongs } = windowed();
-      window.contend();
-      window.sent(BYTES_PER_PING);
+      const { window, pongs, send, contend } = windowed();
+      contend();
+      send(BYTES_PER_PING);
       pongs[0]?.(ms);
-      window.sent(MIN_WINDOW_BYTES);
+      send(MIN_WINDOW_BYTES);
       pongs[1]?.(ms);
       expect(window.bytes).toBe(bytes);
     })(),
@@ -210,20 +225,20 @@ describe('bulk while streams contend', () => {
   it(
     'begins anew with the next contention',
     inTime((time) => {
-      const { window, pongs } = windowed();
-      window.contend();
+      const { window, pongs, send, contend } = windowed();
+      contend();
       for (let nth = 0; nth < 2; nth++) {
-        window.sent(MIN_WINDOW_BYTES);
+        send(MIN_WINDOW_BYTES);
         pongs[nth]?.(30);
       }
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
       time.advance(CONTENDED_MS);
-      window.contend();
+      contend();
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
-      window.sent(BYTES_PER_PING);
+      send(BYTES_PER_PING);
       pongs[2]?.(50);
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
-      window.sent(MIN_WINDOW_BYTES);
+      send(MIN_WINDOW_BYTES);
       pongs[3]?.(50);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
     }),
@@ -234,12 +249,12 @@ describe('bulk that waits for an answer', () => {
   it(
     'waits a second, with one timer, and then takes all for answered',
     inTime((time) => {
-      const { window, seen } = windowed();
-      window.contend();
-      window.sent(MIN_WINDOW_BYTES);
+      const { window, seen, send, contend } = windowed();
+      contend();
+      send(MIN_WINDOW_BYTES);
       window.awaitAnswer();
       time.advance(CONTENDED_MS - 1);
-      window.contend();
+      contend();
       window.awaitAnswer();
       expect([seen.opened, window.open]).toEqual([0, false]);
       time.advance(1);
@@ -250,9 +265,9 @@ describe('bulk that waits for an answer', () => {
   it(
     'leaves no timer after the answer, nor after the end',
     inTime((time) => {
-      const { window, pongs, seen } = windowed();
-      window.contend();
-      window.sent(MIN_WINDOW_BYTES);
+      const { window, pongs, seen, send, contend } = windowed();
+      contend();
+      send(MIN_WINDOW_BYTES);
       window.awaitAnswer();
       window.awaitAnswer();
       pongs[0]?.(1);
@@ -267,12 +282,260 @@ describe('bulk that waits for an answer', () => {
   );
 });
 
-describe('a connection with a big transfer', () => {
-  /** Turns pass until nothing more is written. */
-  function settle(rig: Rig): void {
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+describe('a window that is closed', () => {
+  it(
+    'holds streams whose last frame was bulk, and no others',
+    inTime(() => {
+      const { window, send, contend } = windowed();
+      contend();
+      send(MIN_WINDOW_BYTES - 1);
+      expect(window.holds(BULK)).toBe(false);
+      send(1);
+      expect([BULK, OTHER].map((stream) => window.holds(stream))).toEqual([true, false]);
+      window.sent(OTHER, 1);
+      window.passed(BULK);
+      expect([BULK, OTHER].map((stream) => window.holds(stream))).toEqual([false, true]);
+      window.forget(OTHER);
+      expect(window.holds(OTHER)).toBe(false);
+    }),
+  );
+});
+
+describe('a small frame', () => {
+  it.each<readonly [string, (of: ReturnType<typeof windowed>) => void]>([
+    ['of the stream itself', ({ window }) => window.passed(BULK)],
+    [
+      'after bulk that has nothing more to send',
+      ({ window, busy }) => {
+        busy.clear();
+        window.passed(OTHER);
+      },
+    ],
+    [
+      'after bulk whose stream has gone over to small frames',
+      ({ window }) => {
+        window.passed(BULK);
+        window.passed(OTHER);
+      },
+    ],
+    [
+      'after bulk whose stream is over',
+      ({ window }) => {
+        window.forget(BULK);
+        window.passed(OTHER);
+      },
+    ],
+  ])('%s is in the way of nothing', (_what, passes) => {
+    inTime(() => {
+      const rows = windowed();
+      rows.send(MIN_WINDOW_BYTES);
+      passes(rows);
+      expect([rows.window.open, rows.pongs.length]).toEqual([true, 0]);
+    })();
+  });
+});
+
+/** Turns pass until nothing more is written. */
+function settle(rig: Rig): void {
+  while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+}
+
+describe('a stream of whole frames that are large', () => {
+  const LARGE = 'x'.repeat(BULK_FRAME_BYTES);
+  const ENOUGH = MIN_WINDOW_BYTES / BULK_FRAME_BYTES;
+  /** What one turn writes beside what was counted when the window closed. */
+  const MOST = ENOUGH + TURN_BYTES / BULK_FRAME_BYTES;
+
+  /** Asks a stream for frames without end, as long as it has demand. */
+  function pull(rig: Rig, stream: Holder, payload: unknown): void {
+    const step = (): void => {
+      while (!stream.live.closed && stream.live.hasDemand) rig.send(stream, { payload });
+      if (!stream.live.closed) stream.live.whenDemand(step);
+    };
+    stream.live.whenDemand(step);
   }
 
+  const turns = (rig: Rig, count: number): void => {
+    for (let turn = 0; turn < count; turn++) rig.transport.nextTurn();
+  };
+  const pingsOf = (frames: readonly Envelope[]): readonly Envelope[] => frames.filter(({ type }) => type === 'ping');
+  const countOf = (frames: readonly Envelope[], { live }: Holder): number => frames.filter(({ stream }) => stream === live.id).length;
+
+  it(
+    'is asked for no more while others want to send and too much is unanswered, and these pass',
+    inTime(() => {
+      const rig = new Rig();
+      const bulk = rig.open();
+      pull(rig, bulk, LARGE);
+      turns(rig, 10);
+      const small = rig.open({ payload: 'contends' });
+      rig.forget();
+      settle(rig);
+      const [ping] = pingsOf(rig.news);
+      expect(bulk.live.hasDemand).toBe(false);
+      expect(small.live.hasDemand).toBe(true);
+      rig.send(small, { payload: 'passes' });
+      expect(rig.news.map(({ payload }) => payload)).toEqual(['passes']);
+      rig.receive({ type: 'pong', nonce: ping?.nonce ?? '' });
+      settle(rig);
+      const then = rig.news;
+      expect(countOf(then, bulk)).toBeGreaterThanOrEqual(ENOUGH - 1);
+      expect(countOf(then, bulk)).toBeLessThanOrEqual(MOST);
+      expect(pingsOf(then).length).toBe(2);
+    }),
+  );
+
+  it(
+    'goes on after a second without an answer',
+    inTime((time) => {
+      const rig = new Rig();
+      const bulk = rig.open();
+      pull(rig, bulk, LARGE);
+      turns(rig, 10);
+      rig.open({ payload: 'contends' });
+      settle(rig);
+      rig.forget();
+      time.advance(CONTENDED_MS - 1);
+      expect([rig.news, rig.transport.turnsDue]).toEqual([[], 0]);
+      time.advance(1);
+      expect(countOf(rig.news, bulk)).toBeGreaterThan(0);
+    }),
+  );
+
+  it(
+    'waits in its queue where it is sent without being asked, and leaves in order',
+    inTime(() => {
+      const rig = new Rig();
+      const pulled = rig.open();
+      const pushed = rig.open();
+      pull(rig, pulled, LARGE);
+      for (let n = 0; n < ENOUGH; n++) rig.send(pushed, { payload: [n, LARGE] });
+      turns(rig, ENOUGH);
+      rig.open({ payload: 'contends' });
+      settle(rig);
+      rig.forget();
+      for (const payload of [[ENOUGH, LARGE], 'small']) rig.send(pushed, { payload });
+      settle(rig);
+      expect(rig.news).toEqual([]);
+      const [ping] = pingsOf(rig.sent);
+      rig.receive({ type: 'pong', nonce: ping?.nonce ?? '' });
+      settle(rig);
+      const sent = rig.news.filter(({ stream }) => stream === pushed.live.id).map(({ payload }) => payload);
+      expect(sent).toEqual([[ENOUGH, LARGE], 'small']);
+    }),
+  );
+
+  it(
+    'is never held up alone, nor beside others as large, and sends no pings',
+    inTime(() => {
+      const rig = new Rig();
+      const streams = [rig.open(), rig.open()];
+      for (const stream of streams) pull(rig, stream, LARGE);
+      turns(rig, 50);
+      expect(pingsOf(rig.sent)).toEqual([]);
+      for (const stream of streams) expect(countOf(rig.sent, stream)).toBeGreaterThan(4 * ENOUGH);
+    }),
+  );
+
+  it.each([
+    ['a byte less than', -1, 'goes on'],
+    ['just', 0, 'is held up'],
+  ])('is one whose payload takes 16 KiB: with %s that it %s', (_what, more, outcome) => {
+    inTime(() => {
+      const rig = new Rig();
+      const payload = 'x'.repeat(BULK_FRAME_BYTES - '""'.length + more);
+      const [stream, other] = [rig.open(), rig.open()];
+      pull(rig, stream, payload);
+      pull(rig, other, LARGE);
+      turns(rig, 50);
+      rig.open({ payload: 'contends' });
+      turns(rig, 10);
+      rig.forget();
+      turns(rig, 4);
+      expect(countOf(rig.news, stream) > 0 ? 'goes on' : 'is held up').toBe(outcome);
+    })();
+  });
+
+  it(
+    'does not hold up the first frame of a stream, however large',
+    inTime(() => {
+      const rig = new Rig();
+      const bulk = rig.open();
+      pull(rig, bulk, LARGE);
+      turns(rig, 10);
+      rig.open({ payload: 'contends' });
+      settle(rig);
+      rig.forget();
+      for (let n = 0; n < 3; n++) rig.open({ payload: LARGE, end: true });
+      expect(rig.news.map(({ type }) => type)).toEqual(['open', 'open', 'open']);
+    }),
+  );
+
+  it(
+    'contends with no pings and pongs, which are of no stream',
+    inTime((time) => {
+      const rig = new Rig();
+      const bulk = rig.open();
+      pull(rig, bulk, LARGE);
+      turns(rig, 10);
+      rig.open({ payload: 'contends' });
+      settle(rig);
+      time.advance(0.5 * CONTENDED_MS);
+      rig.receive({ type: 'pong', nonce: pingsOf(rig.sent)[0]?.nonce ?? '' });
+      settle(rig);
+      time.advance(0.4 * CONTENDED_MS);
+      rig.receive({ type: 'ping', nonce: 'theirs' });
+      expect(rig.sent.at(-1)).toEqual({ type: 'pong', nonce: 'theirs' });
+      expect(bulk.live.hasDemand).toBe(false);
+      time.advance(0.1 * CONTENDED_MS);
+      expect(bulk.live.hasDemand).toBe(true);
+    }),
+  );
+
+  it(
+    'is bulk in slices however small these are, from the first to the last',
+    inTime(() => {
+      const rig = new Rig({ maxFrameBytes: BULK_FRAME_BYTES / 2 });
+      const [cut, other] = [rig.open(), rig.open()];
+      // Two slices each.
+      pull(rig, cut, 'x'.repeat(0.75 * BULK_FRAME_BYTES));
+      turns(rig, 50);
+      for (let n = 0; n < 2; n++) {
+        rig.send(other, { payload: 'contends' });
+        settle(rig);
+      }
+      expect(pingsOf(rig.sent).length).toBe(1);
+      expect(cut.live.hasDemand).toBe(false);
+    }),
+  );
+
+  it.each([
+    ['whole', BULK_FRAME_BYTES],
+    ['in slices', 2 * MIN_WINDOW_BYTES],
+  ])('waits with a reset with a large payload, %s, and is forgotten after it', (_how, bytes) => {
+    inTime(() => {
+      const rig = new Rig();
+      const [bulk, failed] = [rig.open(), rig.open()];
+      const hasDemand = (): readonly boolean[] => [bulk, failed].map(({ live }) => rig.session.scheduler.hasDemand(live.id));
+      const isReset = (): boolean => rig.sent.some(({ type, more }) => type === 'reset' && more !== true);
+      pull(rig, bulk, LARGE);
+      rig.send(failed, { payload: LARGE });
+      turns(rig, 10);
+      rig.open({ payload: 'contends' });
+      settle(rig);
+      failed.live.reset('user', ResetCode.APPLICATION_ERROR, '', null, JSON.stringify('y'.repeat(bytes)));
+      settle(rig);
+      expect([isReset(), ...hasDemand()]).toEqual([false, false, false]);
+      for (let answers = 0; answers < 4 && !isReset(); answers++) {
+        rig.receive({ type: 'pong', nonce: pingsOf(rig.sent).at(-1)?.nonce ?? '' });
+        settle(rig);
+      }
+      expect([isReset(), ...hasDemand()]).toEqual([true, false, true]);
+    })();
+  });
+});
+
+describe('a connection with a big transfer', () => {
   it(
     'holds it up while others want to send, and lets these pass',
     inTime((time) => {

@@ -562,9 +562,9 @@ describe('Scheduler', () => {
 
   it('is not idle while the socket is full, before anything was sent', () => {
     const { scheduler, transport } = bare();
-    expect(scheduler.hasDemand).toBe(true);
+    expect(scheduler.hasDemand(1)).toBe(true);
     transport.bufferedAmount = FULL;
-    expect(scheduler.hasDemand).toBe(false);
+    expect(scheduler.hasDemand(1)).toBe(false);
   });
 
   it('has no output before it is started', () => {

@@ -128,9 +128,14 @@ export class Backlog {
     return this.#pullers.size > 0;
   }
 
-  /** Lets the stream that has waited longest to be asked go on, of those with nothing queued; `false` where there is none. */
-  pullNext(): boolean {
-    const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting));
+  /** Whether a stream has something queued, or waits to be asked for the next. */
+  hasMore(stream: number): boolean {
+    return this.#queues.has(stream) || this.#pullers.has(stream);
+  }
+
+  /** Lets the stream that has waited longest to be asked go on, of those with nothing queued that `accept` takes; `false` where there is none. */
+  pullNext(accept: (stream: number) => boolean): boolean {
+    const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting) && accept(waiting));
     return stream !== undefined && this.pull(stream);
   }
 

@@ -1,7 +1,10 @@
 import { asyncScheduler, Subscription, timer } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
+import { LazySet } from '../wire/lazy.js';
 import { BYTES_PER_PING } from './flood-guard.js';
 
+/** A whole frame with so many bytes of payload is bulk, as every slice is. */
+export const BULK_FRAME_BYTES = 16 * 1024;
 /** Bytes of bulk that may be unanswered at least. */
 export const MIN_WINDOW_BYTES = 512 * 1024;
 /** With a round trip of up to this many ms the window stays at its least: both ends take as long for what is in it. */
@@ -32,9 +35,9 @@ interface PathEstimate {
 const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
 
 /**
- * How much bulk may be on its way while small frames of other streams want to go the same way. What the kernel holds cannot
- * be seen: a sender that is faster than the path fills megabytes of buffers, and every small frame waits behind them. So
- * bulk is counted by pings, and stops when too much of it is unanswered. A transfer that is alone is never held up.
+ * How much bulk, slices and large whole frames, may be on its way while small frames of other streams want to go the same way. What
+ * the kernel holds cannot be seen: a sender that is faster than the path fills megabytes of buffers, and every small frame waits behind
+ * them. So bulk is counted by pings, and stops when too much of it is unanswered. A transfer that is alone is never held up.
  *
  * The window is twice the bandwidth-delay product: the highest rate at which bulk was answered × the shortest round trip. Twice, so that
  * the rate can double with each round trip until the path is full. Where no pong comes in a second, all that was sent counts as answered.
@@ -49,11 +52,17 @@ export class BulkWindow {
   /** Those sent and not answered, in order; a pong that comes late still tells of the path. */
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
+  /** Those whose last frame was bulk. */
+  readonly #streams = new LazySet<number>();
+  /** The one of them that sent last. */
+  #last = 0;
 
   constructor(
     private readonly ping: SendPing,
     /** Called when bulk may go on. */
     private readonly opened: () => void,
+    /** Whether a stream has more to send. */
+    private readonly hasMore: (stream: number) => boolean,
   ) {}
 
   /** How much bulk may be unanswered while streams contend. */
@@ -63,24 +72,33 @@ export class BulkWindow {
     return Math.max(MIN_WINDOW_BYTES, 2 * path.maxBytesPerMs * path.minRttMs);
   }
 
-  /** Whether a slice of bulk may leave. */
+  /** Whether bulk may leave. */
   get open(): boolean {
     return this.#sentBytes - this.#answeredBytes < this.bytes || !this.#isContended();
   }
 
-  /** A slice of bulk has left. */
-  sent(bytes: number): void {
+  /** Whether a stream's last frame was bulk, and its next one has to wait. */
+  holds(stream: number): boolean {
+    return this.#streams.has(stream) && !this.open;
+  }
+
+  /** A slice leaves, or a whole frame that is bulk. */
+  sent(stream: number, bytes: number): void {
+    this.#streams.add(stream);
+    this.#last = stream;
     this.#sentBytes += bytes;
     if (this.#isContended() && this.#sentBytes - this.#pingedBytes >= BYTES_PER_PING) this.#probe();
   }
 
-  /** A small frame has left in the middle of a transfer. */
-  contend(): void {
-    const begins = !this.#isContended();
-    this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
-    if (!begins) return;
-    this.#path = null;
-    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.#probe();
+  /** A small frame leaves. In the middle of another stream's transfer it has to share the way. */
+  passed(stream: number): void {
+    this.#streams.delete(stream);
+    if (this.#streams.has(this.#last) && this.hasMore(this.#last)) this.#contend();
+  }
+
+  /** A stream sends nothing more. */
+  forget(stream: number): void {
+    this.#streams.delete(stream);
   }
 
   /** Bulk waits: {@link opened} comes with an answer, or when there is none in time. */
@@ -93,6 +111,14 @@ export class BulkWindow {
 
   stop(): void {
     this.#patience.unsubscribe();
+  }
+
+  #contend(): void {
+    const begins = !this.#isContended();
+    this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
+    if (!begins) return;
+    this.#path = null;
+    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.#probe();
   }
 
   #isContended(): boolean {

@@ -59,7 +59,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   get hasDemand(): boolean {
-    return this.closed || this.session.scheduler.hasDemand;
+    return this.closed || this.session.scheduler.hasDemand(this.id);
   }
 
   get arrivedBytes(): number {

@@ -7,7 +7,7 @@ import type { Limits } from '../wire/limits.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Backlog } from './backlog.js';
-import { BulkWindow } from './bulk-window.js';
+import { BulkWindow, BULK_FRAME_BYTES } from './bulk-window.js';
 import type { SendPing } from './bulk-window.js';
 import { roughBytesOf } from './stream-queue.js';
 import type { Cut, StreamQueue } from './stream-queue.js';
@@ -40,10 +40,8 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #granted = false;
   #whenFlushed: (() => void)[] = [];
   readonly #pace: Pace;
-  /** Made when the first slice has left. */
+  /** Made when the first bulk leaves. */
   #window: BulkWindow | null = null;
-  /** The stream whose slice left last. */
-  #sliced = 0;
   #cut: Cut = unstarted;
   #emit: (slice: Frame) => void = unstarted;
 
@@ -75,9 +73,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
   }
 
-  /** Whether it is time to ask for a frame: it leaves at once, in this turn's share of the event loop, or it is the next stream's turn. */
-  get hasDemand(): boolean {
-    return this.#granted || (this.#isDirect() && this.#pace.hasShare);
+  /** Whether it is time to ask a stream for a frame: it leaves at once, in this turn's share of the event loop, or it is the stream's turn. */
+  hasDemand(stream: number): boolean {
+    return this.#granted || (this.#hasTurn() && !this.#isHeld(stream));
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
@@ -88,6 +86,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   /** A stream has left and its end has been told: what waited for that goes on. */
   release(stream: number): void {
+    this.#window?.forget(stream);
     this.backlog.release(stream);
     this.#checkFlushed();
   }
@@ -134,9 +133,20 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     return this.#isFlushed() && !this.#stopped && this.#pace.free;
   }
 
+  /** Whether a stream has sent bulk, and what follows has to wait until more of it is answered. */
+  #isHeld(stream: number): boolean {
+    return this.#window?.holds(stream) === true;
+  }
+
+  /** Whether what is asked for leaves at once, in this turn's share of the event loop. */
+  #hasTurn(): boolean {
+    return this.#isDirect() && this.#pace.hasShare;
+  }
+
   #addToStream(frame: OutgoingFrame): void {
+    const stream = frame.stream ?? 0;
     let slices: Slicer | null = null;
-    if (this.#isDirect()) {
+    if (this.#isDirect() && !this.#isHeld(stream)) {
       try {
         slices = this.#cut(frame);
       } catch (error) {
@@ -148,18 +158,20 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
         return;
       }
     }
-    this.backlog.add(frame.stream ?? 0, frame, slices);
+    this.backlog.add(stream, frame, slices);
     this.#pump();
   }
 
   #sendDirectly(frame: OutgoingFrame): void {
+    const bytes = roughBytesOf(frame);
     this.#pumping = true;
     try {
+      this.#leaving(frame, bytes, false);
       this.#send(frame);
     } finally {
       this.#pumping = false;
     }
-    this.#pace.wrote(roughBytesOf(frame));
+    this.#pace.wrote(MIN_CHARGE_BYTES + bytes);
     // What the hooks of that frame have sent meanwhile was queued behind it.
     this.#pump();
   }
@@ -184,20 +196,28 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #pull(): void {
     if (this.#pulling || !this.backlog.pulled) return;
     this.#pulling = true;
+    let isAnyAsked = true;
     try {
-      while (this.hasDemand && this.backlog.pullNext());
+      while (isAnyAsked && this.#hasTurn()) isAnyAsked = this.#pullNext();
     } finally {
       this.#pulling = false;
     }
-    // Nothing is queued, so nothing else waits for the socket, or for a turn.
-    if (this.backlog.pulled && this.#isFlushed() && !this.#pace.waiting && !this.#stopped) this.#pace.wait();
+    // Nothing is queued, so nothing else waits for the socket, for a turn, or for an answer.
+    if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
+    if (isAnyAsked) this.#pace.wait();
+    else this.#window?.awaitAnswer();
+  }
+
+  /** Asks the next stream whose frame may leave; `false` where there is none. */
+  #pullNext(): boolean {
+    return this.backlog.pullNext((stream) => !this.#isHeld(stream));
   }
 
   /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
   #askAfter(stream: number): void {
     const { backlog } = this;
     if (!backlog.pulled || this.#isEmpty()) return;
-    this.#granting(() => (backlog.queues.has(stream) ? backlog.pullNext() : backlog.pull(stream)));
+    this.#granting(() => (backlog.queues.has(stream) || this.#isHeld(stream) ? this.#pullNext() : backlog.pull(stream)));
   }
 
   /** Runs what asks a stream for one frame: to that stream it is {@link hasDemand}. */
@@ -218,14 +238,13 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#pace.wrote(MIN_CHARGE_BYTES);
       return true;
     }
-    const isOpen = this.#window?.open ?? true;
     for (const [stream, queue] of this.backlog.queues) {
-      if (!isOpen && queue.cutting) continue;
+      if (this.#isHeld(stream)) continue;
       this.#pace.wrote(this.#stepStream(stream, queue));
       this.#askAfter(stream);
       return true;
     }
-    if (this.#granting(() => this.backlog.pullNext())) return true;
+    if (this.#granting(() => this.#pullNext())) return true;
     this.#window?.awaitAnswer();
     return false;
   }
@@ -245,15 +264,21 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     }
     const bytes = before - queue.bytes;
     backlog.taken(stream, queue, bytes);
+    this.#leaving(slice, bytes, wasCutting || queue.cutting);
     this.#send(slice);
-    if (wasCutting || queue.cutting) {
-      this.#sliced = stream;
-      this.#window ??= this.#newWindow();
-      this.#window.sent(bytes);
-    } else if (backlog.queues.get(this.#sliced)?.cutting === true) this.#window?.contend();
     backlog.wake(stream);
     backlog.relieve();
     return bytes;
+  }
+
+  /** A frame or slice is about to leave; a ping that it needs comes after it. */
+  #leaving(slice: Frame, bytes: number, isCut: boolean): void {
+    const { stream } = slice;
+    if (typeof stream !== 'number') return;
+    if (isCut || bytes >= BULK_FRAME_BYTES) (this.#window ??= this.#newWindow()).sent(stream, bytes);
+    else this.#window?.passed(stream);
+    // It may leave after its stream was released.
+    if (slice.type === 'reset' && slice.more !== true) this.#window?.forget(stream);
   }
 
   #newWindow(): BulkWindow {
@@ -262,6 +287,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       () => {
         this.#pump();
       },
+      (stream) => this.backlog.hasMore(stream),
     );
   }
 

@@ -1,7 +1,7 @@
 import { isPlain } from '../wire/fragment-cost.js';
 import type { Frame } from '../wire/frame.js';
 import { Fifo } from '../wire/fifo.js';
-import { chargeOf, chargeOfPart, MIN_CHARGE_BYTES } from '../wire/held-bytes.js';
+import { chargeOf, chargeOfPart } from '../wire/held-bytes.js';
 import { encodedPartOf } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { payloadEnd } from '../wire/slice-form.js';
@@ -41,7 +41,7 @@ export class StreamQueue {
     return this.#front === null;
   }
 
-  /** Whether slices of the frame at the front have left, and others have not: it is bulk. */
+  /** Whether slices of the frame at the front have left, and others have not. */
   get cutting(): boolean {
     return this.#slices?.inProgress === true;
   }
@@ -115,5 +115,5 @@ function weighed(frame: OutgoingFrame): Waiting {
 
 /** What a frame's payload takes, exact enough to share turns by: text is not measured for it. */
 export function roughBytesOf(frame: Frame): number {
-  return MIN_CHARGE_BYTES + payloadEnd(encodedPartOf(frame) ?? '');
+  return payloadEnd(encodedPartOf(frame) ?? '');
 }
