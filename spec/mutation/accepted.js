@@ -3,7 +3,7 @@ const NO_LOOK = 'only saves a look at those who wait, each of whom is asked for 
 const MEMORY = 'decides only how much memory is kept or taken, which the fuzzer and the leak suite measure';
 const SEARCH = 'decides only where the search for the longest slice looks next, not what it finds';
 const QUEUED = 'only faster: where nothing is in its way, a frame that is queued leaves at once too';
-const NO_WINDOW = 'only looked at while a transfer is being cut, and the window is made with its first slice';
+const NO_WINDOW = 'only looked at while bulk is held up, and the window is made with the first of it';
 const NARROWING = 'is there for the compiler: the condition beside it holds in every such case';
 
 /**
@@ -283,16 +283,12 @@ export const ACCEPTED = [
     },
     { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
     { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
-    { code: 'this.#window?.open ?? true', why: NO_WINDOW },
-    { code: 'true', within: 'this.#window?.open ?? true', why: NO_WINDOW },
-    { code: 'this.#window?.awaitAnswer', why: NO_WINDOW },
-    { code: 'this.#window?.contend', why: NO_WINDOW },
-    { code: 'slices === null', mutant: 'false', why: QUEUED },
-    { code: '{ this.#sendDirectly(frame); return; }', why: QUEUED },
     {
-      code: '{ try { slices = this.#cut(frame); } catch (error) { this.departures.unsendable(frame, error); return; } if (slices === null) { this.#sendDirectly(frame); return; } }',
-      why: QUEUED,
+      code: 'backlog.queues.has(stream) || this.#isHeld(stream)',
+      mutant: 'true',
+      why: 'only faster: who has waited longest is looked for, instead of the one at hand; either takes its turn',
     },
+    { code: 'this.#window?.awaitAnswer', why: NO_WINDOW },
   ]),
   ...of('src/session/session.ts', [{ code: '{ cause: error }', mutant: '{}', why: 'it has been logged, and nothing asks for it again' }]),
   ...of('src/session/session.ts', [
