@@ -17,7 +17,7 @@ interface BareFrame {
 
 /**
  * The wire of rxmux by hand over corked sockets, and nothing else: no limits, deadlines, cancellation, headers or checks,
- * and nothing is cut. What is above its figures is what the library itself costs.
+ * and nothing is cut.
  */
 export const adapter: Adapter = {
   limits: () => ({}),

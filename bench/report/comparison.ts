@@ -38,7 +38,7 @@ export function comparison(results: Results): string {
     ),
     `Of the project's own ${all} goals, ${met} are met. Every workload with every library, and what a browser measures, is in \`docs/benchmarks/\`.`,
     '<details>\n<summary>The goals, and what was measured</summary>',
-    '"By hand" is the wire of rxmux over corked sockets and nothing else: what lies between is the library.',
+    '"By hand" is the wire of rxmux over `ws` with corked sockets, and nothing else.',
     goalsTable(results),
     '</details>',
   ].join('\n\n');

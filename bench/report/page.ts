@@ -11,7 +11,7 @@ its own in each round. A cell is the median over the rounds, and in brackets the
 the rest depends on the machine. Every answer is checked. An arrow tells which way is better; a dash, that there is no figure. CPU is that of the whole process.
 
 \`floor-a\` is \`ws\`, \`{id, payload}\` as JSON and a Map, written by hand, without checks, headers, cancellation or back-pressure; \`floor-b\` is the same with msgpack.
-\`bare-wire\`, "by hand", is the wire of rxmux in the same manner over corked sockets: no limits, deadlines or checks, and nothing is cut. What is between its figures and those of rxmux is the library.
+\`bare-wire\`, "by hand", is the wire of rxmux in the same manner, with corked sockets: no limits, deadlines or checks, and nothing is cut. rxmux itself joins the messages of a turn in one buffer, which saves more than that.
 \`http2\` and \`grpc-js\` are there for scale: they do not run over WebSockets, and in a browser not at all. rxmux is the built package with every check on, and default options but for
 the limits listed at the end. Small payloads are JSON objects of 93 bytes. W6 sends a small request every 2 ms, counted from when it was due, beside one request of 64 MiB (up) or a stream of 1 024 items of 65 000 bytes (down).
 `;

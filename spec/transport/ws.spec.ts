@@ -9,6 +9,7 @@ import { FakeSocket } from '../support/socket-fake.js';
 import { acceptedOver, FakeStream, upgradedBy } from '../support/socket-pipe.js';
 
 const KIB = 1024;
+const MASKED_EMPTY_TEXT = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
 const MASKED_CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 
 describe('a socket of ws as a transport', () => {
@@ -70,6 +71,21 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes.reduce((sum, size) => sum + size, 0)).toBe(2 + 'last words'.length + 2 + 2 + 'bye'.length);
     });
 
+    it('writes nothing after the close that answers that of the remote', async () => {
+      transport.messages$.subscribe((message) => transport.send(message));
+      stream.push(Buffer.concat([MASKED_EMPTY_TEXT, MASKED_CLOSE]));
+      await until('the close', () => !transport.writable);
+      await turn();
+      expect(stream.writes).toEqual([2]);
+    });
+
+    it('counts what the end of the turn will write', async () => {
+      transport.send('x'.repeat(100));
+      expect(transport.bufferedAmount).toBeGreaterThanOrEqual(100);
+      await turn();
+      expect(transport.bufferedAmount).toBe(0);
+    });
+
     it.each<readonly [what: string, act: (transport: WsTransport, stream: FakeStream) => void]>([
       ['terminated', (t) => t.terminate()],
       ['destroyed', (_t, s) => s.destroy()],
@@ -123,7 +139,7 @@ describe('a socket of ws as a transport', () => {
         },
       );
 
-      it.each([0, 1, 40 * KIB])('is found below %i bytes too, where a few small messages have no callback', async (bytes) => {
+      it.each([0, 1, 40 * KIB])('is found below %i bytes too', async (bytes) => {
         fill(bytes + 1, 100);
         await turn();
         const task = jest.fn();

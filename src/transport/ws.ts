@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,45 +7,29 @@ import type { RawData } from 'ws';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { isError } from '../wire/cross-realm.js';
+import { encodedLength } from '../wire/length.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
+import { WriteBatch } from './write-batch.js';
 
-// Taken before fake timers of a test runner can be in its place.
-const nextTick = process.nextTick.bind(process);
-
-/** While the socket holds no more than this, and for messages below it, a callback is not worth its cost, in bytes. */
-const UNNOTICED_BYTES = 16 * 1024;
-/**
- * The messages of one turn that make the first write; each further write takes twice as many as the one before, so that the remote
- * begins on a long burst while the rest of it is still being made, …
- */
-const FIRST_WRITE_MESSAGES = 8;
-/** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
-const MOST_WRITE_MESSAGES = 64;
-const TEXT = { binary: false };
-const BINARY = { binary: true };
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
 export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
-  /** The TCP or TLS stream below the socket; with it the messages of one turn leave in one write. */
-  #stream: Duplex | null;
+  /** With the TCP or TLS stream below the socket, the messages of one turn leave in few writes. */
+  #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
-  #corked = false;
-  /** Messages that may still join the write under way, … */
-  #joining = 0;
-  /** … which takes so many. */
-  #writeMessages = 0;
   #tooBig = false;
 
+  /** @param stream that below a socket that was accepted; of one that is dialed it is found here */
   constructor(ws: WebSocket, stream: Duplex | null = null) {
     super(ws);
-    this.#stream = stream;
+    if (stream !== null) this.#batch = this.#newBatch(stream, false);
     if (ws.readyState !== WebSocket.CONNECTING) return;
     const refused = (request: ClientRequest, response: IncomingMessage): void => {
       this.#refusedStatus = response.statusCode ?? null;
@@ -54,7 +38,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     };
     ws.once('unexpected-response', refused);
     ws.once('upgrade', (response) => {
-      this.#stream = response.socket;
+      this.#batch = this.#newBatch(response.socket, true);
       this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
       ws.off('unexpected-response', refused);
     });
@@ -69,21 +53,24 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override send(message: Message): number {
-    const { socket } = this;
     if (!this.writable) return 0;
-    this.#cork();
-    // Text as its bytes, because `ws` would measure it, and write it and its header separately.
-    const [data, kind] = typeof message === 'string' ? [Buffer.from(message), TEXT] : [message, BINARY];
-    const { byteLength } = data;
-    if (byteLength < UNNOTICED_BYTES && socket.bufferedAmount < UNNOTICED_BYTES) socket.send(data, kind);
-    else socket.send(data, kind, this.#passedOn);
-    this.#joined();
-    return byteLength;
+    const bytes = encodedLength(message);
+    if (this.#batch === null) this.socket.send(message, this.#passedOn);
+    else this.#batch.add(message, bytes);
+    return bytes;
+  }
+
+  override close(code: number, reason: string): void {
+    this.#batch?.flush();
+    super.close(code, reason);
+  }
+
+  override get bufferedAmount(): number {
+    return super.bufferedAmount + (this.#batch?.bytes ?? 0);
   }
 
   override whenBelow(bytes: number, task: () => void): void {
-    // Up to twice that may be buffered with no callback to come (see `send`): a lower threshold might never be seen.
-    this.#waiting = { bytes: Math.max(bytes, 2 * UNNOTICED_BYTES), task };
+    this.#waiting = { bytes, task };
     this.#passedOn();
   }
 
@@ -114,24 +101,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
-  // Uncorked at last in `nextTick`, which runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
-  #cork(): void {
-    const stream = this.#stream;
-    if (stream === null || this.#corked) return;
-    this.#corked = true;
-    this.#joining = this.#writeMessages = FIRST_WRITE_MESSAGES;
-    stream.cork();
-    nextTick(() => {
-      this.#corked = false;
-      stream.uncork();
-    });
-  }
-
-  #joined(): void {
-    if (!this.#corked || --this.#joining > 0) return;
-    this.#joining = this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
-    this.#stream?.uncork();
-    this.#stream?.cork();
+  #newBatch(stream: Duplex, masked: boolean): WriteBatch {
+    return new WriteBatch(stream, { masked, isOpen: () => this.writable, written: this.#passedOn });
   }
 
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.

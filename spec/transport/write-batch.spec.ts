@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Writable } from 'node:stream';
+import type { Message } from '../../src/wire/codec.js';
+import { WriteBatch } from '../../src/transport/write-batch.js';
+import { turn } from '../support/socket-leaks.js';
+import { acceptedOver, FakeStream } from '../support/socket-pipe.js';
+
+const KIB = 1024;
+const TEXT = 0x81;
+const BINARY = 0x82;
+
+/** What was written, write by write. */
+class Sink extends Writable {
+  readonly writes: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.writes.push(chunk);
+    done();
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.writes);
+  }
+}
+
+describe('a write batch', () => {
+  let sink: Sink;
+  let isOpen: boolean;
+  let written: jest.Mock<() => void>;
+
+  const batch = (masked: boolean): { readonly send: (message: Message) => void; readonly of: WriteBatch } => {
+    const of = new WriteBatch(sink, { masked, isOpen: () => isOpen, written });
+    return { of, send: (message) => of.add(message, typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength) };
+  };
+
+  beforeEach(() => {
+    sink = new Sink();
+    isOpen = true;
+    written = jest.fn();
+  });
+
+  it.each<readonly [size: number, header: readonly number[], masked: readonly number[]]>([
+    [0, [0], [0x80]],
+    [1, [1], [0x81]],
+    [125, [125], [0xfd]],
+    [126, [126, 0, 126], [0xfe, 0, 126]],
+    [300, [126, 1, 44], [0xfe, 1, 44]],
+    [65_535, [126, 255, 255], [0xfe, 255, 255]],
+    [65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0], [0xff, 0, 0, 0, 0, 0, 1, 0, 0]],
+  ])('frames a message of %i bytes as RFC 6455 has it', async (size, header, masked) => {
+    const content = Buffer.alloc(size, 'abcdefg');
+    for (const [first, message] of [
+      [TEXT, content.toString()],
+      [BINARY, new Uint8Array(content).buffer],
+    ] as const) {
+      sink.writes.length = 0;
+      batch(false).send(message);
+      await turn();
+      expect(sink.bytes.equals(Buffer.from([first, ...header, ...content]))).toBe(true);
+
+      sink.writes.length = 0;
+      batch(true).send(message);
+      await turn();
+      const { bytes } = sink;
+      expect([...bytes.subarray(0, 1 + masked.length)]).toEqual([first, ...masked]);
+      const [key, rest] = [bytes.subarray(1 + masked.length, 5 + masked.length), bytes.subarray(5 + masked.length)];
+      expect(content.equals(rest.map((byte, at) => byte ^ Number(key[at % 4])))).toBe(true);
+    }
+  });
+
+  it('masks each message with a key of its own', async () => {
+    const { send } = batch(true);
+    for (let n = 0; n < 3_000; n++) send('');
+    await turn();
+    const keys = new Set<number>();
+    for (let at = 2; at < sink.bytes.length; at += 6) keys.add(sink.bytes.readUInt32BE(at));
+    // Of so many random keys two may be the same, and hardly two pairs.
+    expect(keys.size).toBeGreaterThan(2_997);
+  });
+
+  it('writes text as UTF-8, half of a surrogate pair as its replacement character', async () => {
+    batch(false).send('naïve 😀 \ud800.');
+    await turn();
+    expect(sink.bytes.subarray(2).toString()).toBe('naïve 😀 \ufffd.');
+  });
+
+  it('is read by ws, message by message', async () => {
+    const line = new FakeStream();
+    const remote = acceptedOver(line);
+    let received: Message[] = [];
+    remote.messages$.subscribe((message) => received.push(message));
+    const text = fc.string({ unit: 'binary', maxLength: 300 });
+    const bytes = fc.uint8Array({ maxLength: 300 }).map((values) => new Uint8Array(values).buffer);
+    const burst = fc.asyncProperty(fc.array(fc.oneof(text, bytes), { minLength: 1, maxLength: 40 }), async (messages) => {
+      sink.writes.length = 0;
+      received = [];
+      const { send } = batch(true);
+      for (const message of messages) send(message);
+      await turn();
+      line.push(sink.bytes);
+      await turn();
+      expect(received).toEqual(messages);
+    });
+    await fc.assert(burst);
+    remote.terminate();
+  });
+
+  it('counts what it has not written, and writes it when it is told to, once', async () => {
+    const { send, of } = batch(false);
+    expect(of.bytes).toBe(0);
+    send('x'.repeat(100));
+    expect([of.bytes >= 100, sink.writes.length]).toEqual([true, 0]);
+    of.flush();
+    expect([of.bytes, sink.bytes.length]).toEqual([0, 102]);
+    of.flush();
+    await turn();
+    expect(sink.writes).toHaveLength(1);
+    expect(written).toHaveBeenCalledTimes(1);
+  });
+
+  it('writes a few large messages before the turn ends', async () => {
+    const { send } = batch(false);
+    for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));
+    expect(sink.writes.map(({ length }) => length)).toEqual([3 * (4 + 30 * KIB)]);
+    send('x'.repeat(64 * KIB));
+    expect(sink.writes).toHaveLength(2);
+    await turn();
+    expect(sink.writes).toHaveLength(2);
+  });
+
+  it('writes nothing once its socket closes', async () => {
+    const { send, of } = batch(false);
+    send('too late');
+    isOpen = false;
+    await turn();
+    expect([sink.writes.length, of.bytes, written.mock.calls.length]).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,161 @@
+import { Buffer } from 'node:buffer';
+import { randomFillSync } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import type { Message } from '../wire/codec.js';
+
+// Taken before fake timers of a test runner can be in its place.
+const nextTick = process.nextTick.bind(process);
+
+/**
+ * The messages of one turn that make the first write; each further write takes twice as many as the one before, so that the remote
+ * begins on a long burst while the rest of it is still being made, …
+ */
+const FIRST_WRITE_MESSAGES = 8;
+/** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
+const MOST_WRITE_MESSAGES = 64;
+/** A write is not made to wait for more once it has so many bytes. */
+const ENOUGH_WRITE_BYTES = 64 * 1024;
+
+/** A {@link WriteBatch}'s socket. */
+interface BatchedSocket {
+  /** Whether it dialed, so that what it sends is masked (RFC 6455 §5.3). */
+  readonly masked: boolean;
+  /** Whether it may send: nothing follows a close frame. */
+  readonly isOpen: () => boolean;
+  /** Called when the stream has passed a write on. */
+  readonly written: () => void;
+}
+
+/**
+ * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. Sent one by one by `ws`, each takes
+ * two objects, a header and a chunk of the stream, which cost more than all that a small message costs here.
+ */
+export class WriteBatch {
+  readonly #messages: Message[] = [];
+  readonly #sizes: number[] = [];
+  #bytes = 0;
+  /** How many messages the write under way takes. */
+  #writeMessages = 0;
+  #isScheduled = false;
+
+  constructor(
+    private readonly stream: Writable,
+    private readonly socket: BatchedSocket,
+  ) {}
+
+  /** What the stream has not been given yet, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds a message of `size` bytes, which is written at the end of this turn at the latest. */
+  add(message: Message, size: number): void {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      this.#writeMessages = FIRST_WRITE_MESSAGES;
+      // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
+      nextTick(this.#endTurn);
+    }
+    this.#messages.push(message);
+    this.#sizes.push(size);
+    this.#bytes += MAX_HEADER_BYTES + size;
+    if (this.#messages.length < this.#writeMessages && this.#bytes < ENOUGH_WRITE_BYTES) return;
+    this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
+    this.flush();
+  }
+
+  /** Writes what there is. */
+  flush(): void {
+    if (this.#bytes === 0) return;
+    const frames = new FrameWriter(this.#bytes, this.socket.masked);
+    let n = 0;
+    for (const message of this.#messages) frames.put(message, this.#sizes[n++] ?? 0);
+    this.#messages.length = this.#sizes.length = this.#bytes = 0;
+    if (this.socket.isOpen()) this.stream.write(frames.written, this.socket.written);
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
+}
+
+const FINAL = 0x80;
+const TEXT = 1;
+const BINARY = 2;
+const MASKED = 0x80;
+/** Lengths up to this stand in the second byte; it says, too, where others stand. */
+const ONE_BYTE_LENGTH = 125;
+const IN_TWO_BYTES = 126;
+const IN_EIGHT_BYTES = 127;
+const KEY_BYTES = 4;
+const MAX_HEADER_BYTES = 2 + 8 + KEY_BYTES;
+
+/** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
+class FrameWriter {
+  readonly #buffer: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(
+    bytes: number,
+    private readonly masked: boolean,
+  ) {
+    this.#buffer = Buffer.allocUnsafe(bytes);
+    this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset);
+  }
+
+  get written(): Buffer {
+    return this.#buffer.subarray(0, this.#at);
+  }
+
+  put(message: Message, size: number): void {
+    const isText = typeof message === 'string';
+    this.#putHeader(isText ? TEXT : BINARY, size);
+    const start = this.#at;
+    this.#at += size;
+    if (!isText) this.#buffer.set(new Uint8Array(message), start);
+    // Text that is all ASCII is copied faster than it is encoded.
+    else this.#buffer.write(message, start, size, size === message.length ? 'latin1' : 'utf8');
+    if (this.masked) this.#mask(start);
+  }
+
+  #putHeader(kind: number, size: number): void {
+    const view = this.#view;
+    const mask = this.masked ? MASKED : 0;
+    view.setUint8(this.#at++, FINAL | kind);
+    if (size <= ONE_BYTE_LENGTH) view.setUint8(this.#at++, mask | size);
+    else if (size < 2 ** 16) {
+      view.setUint8(this.#at, mask | IN_TWO_BYTES);
+      view.setUint16(this.#at + 1, size);
+      this.#at += 3;
+    } else {
+      view.setUint8(this.#at, mask | IN_EIGHT_BYTES);
+      view.setBigUint64(this.#at + 1, BigInt(size));
+      this.#at += 9;
+    }
+    if (this.masked) this.#at += KEY_BYTES;
+  }
+
+  /** Masks what was written from `start` on with a new key, and puts that before it. */
+  #mask(start: number): void {
+    const view = this.#view;
+    const key = newKey();
+    view.setInt32(start - KEY_BYTES, key);
+    let at = start;
+    for (const last = this.#at - KEY_BYTES; at <= last; at += KEY_BYTES) view.setInt32(at, view.getInt32(at) ^ key);
+    for (let shift = 24; at < this.#at; at++, shift -= 8) view.setUint8(at, view.getUint8(at) ^ (key >> shift));
+  }
+}
+
+/** Keys that have not been used: asking for each by itself would cost more than masking with it. */
+const KEYS = new Int32Array(1024);
+let keysLeft = 0;
+
+function newKey(): number {
+  if (keysLeft === 0) {
+    randomFillSync(KEYS);
+    keysLeft = KEYS.length;
+  }
+  return KEYS[--keysLeft] ?? 0;
+}
