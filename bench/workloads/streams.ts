@@ -2,6 +2,8 @@ import { higher, lower } from './workload.js';
 import type { Workload } from './workload.js';
 
 const WARM_ITEMS = 20_000;
+/** Whoever has compiled for a stream that only goes on compiles anew once it has ended. */
+const WARM_RUNS = 10;
 const METRICS = [higher('perSecond', 'items/s'), lower('clientUs', 'client µs/item'), lower('serverUs', 'server µs/item')];
 
 export const oneStream = serverStreams('W3', 1, 200_000);
@@ -14,7 +16,7 @@ function serverStreams(id: string, count: number, items: number): Workload {
     needs: { streams: count },
     metrics: METRICS,
     async run(pair, scale) {
-      await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
+      for (let n = 0; n < WARM_RUNS; n++) await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
       const measured = await pair.timed('streams', { streams: count, items: Math.ceil(items * scale) });
       const { perSecond, cpu } = measured;
       return { perSecond, clientUs: cpu.client / measured.items, serverUs: cpu.server / measured.items };
