@@ -4,11 +4,13 @@ import type { AddressInfo, Server } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { SocketClose, Transport } from '../../src/transport/transport.js';
 import { dialWs, transportOf, WsTransport, WsUpgrader } from '../../src/transport/ws.js';
+import { otherPlatform } from '../support/globals.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
 import { FakeSocket } from '../support/socket-fake.js';
 import { acceptedOver, FakeStream, upgradedBy } from '../support/socket-pipe.js';
 
 const KIB = 1024;
+const pretend = otherPlatform();
 const MASKED_EMPTY_TEXT = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
 const MASKED_CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 
@@ -182,6 +184,20 @@ describe('a socket of ws as a transport', () => {
         expect(first).not.toHaveBeenCalled();
       });
     });
+  });
+
+  it('leaves its messages to the sockets of Bun, which are not those of ws', async () => {
+    pretend({ process: Object.create(process, { versions: { value: { ...process.versions, bun: '1.4.5' } } }) as unknown });
+    const stream = new FakeStream();
+    await jest.isolateModulesAsync(async () => {
+      const there = await import('../support/socket-pipe.js');
+      const transport = there.acceptedOver(stream);
+      stream.writes.length = 0;
+      for (let n = 0; n < 3; n++) transport.send('message');
+      expect(transport.bufferedAmount).toBe(0);
+      transport.terminate();
+    });
+    expect(stream.writes).toEqual([2 + 'message'.length, 2 + 'message'.length, 2 + 'message'.length]);
   });
 
   it('is not given twice by an upgrader: for a stream that has ended there is none', () => {

@@ -13,13 +13,15 @@ import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
 import { WriteBatch } from './write-batch.js';
 
+/** Bun has sockets of its own under the name of `ws`, and what they stand on is not what Node's streams write to. */
+const IS_BUN = 'bun' in process.versions;
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
 export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
-  /** With the TCP or TLS stream below the socket, the messages of one turn leave in few writes. */
+  /** Where the TCP or TLS stream below the socket is known. */
   #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
   #answeredProtocol: string | null = null;
@@ -101,7 +103,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
-  #newBatch(stream: Duplex, masked: boolean): WriteBatch {
+  #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
+    if (IS_BUN) return null;
     return new WriteBatch(stream, { masked, isOpen: () => this.writable, written: this.#passedOn });
   }
 
