@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
+import type { FunctionTime } from '../harness/cpu-times.js';
 import type { HeapClass } from '../harness/heap-classes.js';
 import { Worker } from '../harness/process.js';
 import type { Cpu, Pair, Sides, WithPair } from '../harness/pair.js';
@@ -58,6 +59,12 @@ export class PagePair implements Pair {
     const result = await this.task(name, args);
     const after = await this.#cpu();
     return { ...result, cpu: { client: after.client - before.client, server: after.server - before.server } };
+  }
+
+  async profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }> {
+    await this.server.call('startProfile');
+    const result = await this.task(name, args);
+    return { ...result, times: { client: [], server: await this.server.call('endProfile') } };
   }
 
   async peakRss(): Promise<Cpu> {

@@ -1,5 +1,6 @@
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { AdapterName } from './adapter-names.js';
+import type { FunctionTime } from './cpu-times.js';
 import type { HeapClass } from './heap-classes.js';
 import type { Needs } from './adapter.js';
 
@@ -19,6 +20,10 @@ export interface WorkerCalls {
   heap(): Promise<number>;
   /** What lives on the heap, by class. */
   classes(): Promise<HeapClass[]>;
+  /** Begins to sample what the process does. */
+  startProfile(): Promise<void>;
+  /** What each function took since then. */
+  endProfile(): Promise<FunctionTime[]>;
   /** Streams that the server keeps open. */
   idle(): Promise<number>;
 }

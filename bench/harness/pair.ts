@@ -1,6 +1,7 @@
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { Needs } from './adapter.js';
 import type { AdapterName } from './adapter-names.js';
+import type { FunctionTime } from './cpu-times.js';
 import type { HeapClass } from './heap-classes.js';
 import { Worker } from './process.js';
 
@@ -20,6 +21,8 @@ export interface Pair {
   task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>>;
   /** Runs a task, and tells the CPU time of both processes with its result. */
   timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }>;
+  /** Runs a task, and tells what each function of both processes took with its result. */
+  profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }>;
   /** The most that each process has held in memory, in bytes. */
   peakRss(): Promise<Cpu>;
   /** What lives on each heap, and beside it, in bytes. */
@@ -62,6 +65,13 @@ class ProcessPair implements Pair {
     const result = await this.task(name, args);
     const after = await this.#cpu();
     return { ...result, cpu: { client: after.client - before.client, server: after.server - before.server } };
+  }
+
+  async profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }> {
+    await Promise.all([this.client.call('startProfile'), this.server.call('startProfile')]);
+    const result = await this.task(name, args);
+    const [client, server] = await Promise.all([this.client.call('endProfile'), this.server.call('endProfile')]);
+    return { ...result, times: { client, server } };
   }
 
   async peakRss(): Promise<Cpu> {

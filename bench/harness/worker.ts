@@ -4,6 +4,8 @@ import { runTask } from '../tasks/index.js';
 import type { Client } from './adapter.js';
 import { loadAdapter } from './adapters.js';
 import type { Order, Result, WorkerCalls } from './calls.js';
+import { startProfile } from './cpu-times.js';
+import type { FunctionTime } from './cpu-times.js';
 import { heapClasses } from './heap-classes.js';
 import { BenchService } from './service.js';
 
@@ -11,6 +13,7 @@ const KIB = 1024;
 
 const service = new BenchService();
 let context: TaskContext | undefined;
+let endProfile: (() => Promise<FunctionTime[]>) | undefined;
 
 const calls: WorkerCalls = {
   async listen(name, needs) {
@@ -41,6 +44,13 @@ const calls: WorkerCalls = {
     return heapUsed + external;
   },
   classes: heapClasses,
+  async startProfile() {
+    endProfile = await startProfile();
+  },
+  endProfile() {
+    if (endProfile === undefined) throw new Error('expected a profile that has been started');
+    return endProfile();
+  },
   idle: () => Promise.resolve(service.idle),
 };
 

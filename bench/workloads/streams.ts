@@ -1,3 +1,4 @@
+import type { Pair } from '../harness/pair.js';
 import { higher, lower } from './workload.js';
 import type { Workload } from './workload.js';
 
@@ -16,10 +17,15 @@ function serverStreams(id: string, count: number, items: number): Workload {
     needs: { streams: count },
     metrics: METRICS,
     async run(pair, scale) {
-      for (let n = 0; n < WARM_RUNS; n++) await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
+      await warmUpStreams(pair, count);
       const measured = await pair.timed('streams', { streams: count, items: Math.ceil(items * scale) });
       const { perSecond, cpu } = measured;
       return { perSecond, clientUs: cpu.client / measured.items, serverUs: cpu.server / measured.items };
     },
   };
+}
+
+/** Reads streams until both ends have compiled what these need. */
+export async function warmUpStreams(pair: Pair, count: number): Promise<void> {
+  for (let n = 0; n < WARM_RUNS; n++) await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
 }

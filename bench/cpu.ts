@@ -1,0 +1,98 @@
+// `npm run bench:cpu`: where the time of a request and of an item goes, on both sides.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { FunctionTime } from './harness/cpu-times.js';
+import { withProcesses } from './harness/pair.js';
+import type { Sides } from './harness/pair.js';
+import { ROOT } from './harness/place.js';
+import { cpuParts } from './report/cpu-parts.js';
+import { figure, markdown } from './report/table.js';
+import { writeText } from './report/write.js';
+import { warmUp } from './workloads/requests.js';
+import { warmUpStreams } from './workloads/streams.js';
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const SCALE = values.quick ? 0.1 : 1;
+const MEASURED_MS = 5_000;
+const MEASURED_ITEMS = 2_000_000;
+const LARGEST = 12;
+const PAGE = join(ROOT, 'docs/benchmarks/cpu.md');
+
+const page = `# Where the time goes
+
+Written by \`npm run bench:cpu\`, from CPU profiles of both processes while \`rxmux-json\`, with default options, does what W2 and W3 do, after it has warmed up. Times are
+those of a request or an item; being idle is left out, being profiled is not. The engine counts what its own functions do towards the function that called them.
+
+## A request, 64 in flight
+
+${await ofRequests(64)}
+
+## A request, 1 024 in flight
+
+${await ofRequests(1_024)}
+
+## An item of one stream
+
+${await ofItems()}
+`;
+console.log(page);
+if (!values.quick) writeText(PAGE, page);
+
+async function ofRequests(inFlight: number): Promise<string> {
+  const { requests, times } = await withProcesses('rxmux-json', { streams: inFlight }, async (pair) => {
+    await warmUp(pair, inFlight);
+    return pair.profiled('closedLoop', { ms: MEASURED_MS * SCALE, atLeast: 1_000, inFlight });
+  });
+  return tables(requests, times);
+}
+
+async function ofItems(): Promise<string> {
+  const { items, times } = await withProcesses('rxmux-json', {}, async (pair) => {
+    await warmUpStreams(pair, 1);
+    return pair.profiled('streams', { streams: 1, items: MEASURED_ITEMS * SCALE });
+  });
+  return tables(items, times);
+}
+
+/** @param count requests or items */
+function tables(count: number, times: Sides<readonly FunctionTime[]>): string {
+  const { client, server } = times;
+  return `${partsTable(count, times)}\n\n### The largest functions of the client\n\n${largest(client)}\n\n### And of the server\n\n${largest(server)}`;
+}
+
+function partsTable(count: number, { client, server }: Sides<readonly FunctionTime[]>): string {
+  const sides = [client, server].map((times) => ({
+    all: total(times),
+    parts: new Map(cpuParts(times).map(({ title, us }) => [title, us])),
+  }));
+  const titles = new Set(sides.flatMap(({ parts }) => [...parts.keys()]));
+  const cells = (pick: (side: (typeof sides)[number]) => number): string[] =>
+    sides.flatMap((side) => [figure(pick(side) / count), percent(pick(side), side.all)]);
+  return markdown(
+    ['part', 'client µs', 'client %', 'server µs', 'server %'],
+    [...[...titles].map((title) => [title, ...cells(({ parts }) => parts.get(title) ?? 0)]), ['all', ...cells(({ all }) => all)]],
+  );
+}
+
+function largest(times: readonly FunctionTime[]): string {
+  const all = total(times);
+  return markdown(
+    ['function', 'of', '%'],
+    times.slice(0, LARGEST).map(({ name, file, us }) => [`\`${name === '' ? '(anonymous)' : name}\``, placeOf(file), percent(us, all)]),
+  );
+}
+
+/** A path that says the same on every machine. */
+function placeOf(file: string): string {
+  if (file === '') return 'the engine';
+  const at = file.lastIndexOf('/node_modules/');
+  return at === -1 ? file.replace(`${ROOT}/`, '') : file.slice(at + '/node_modules/'.length);
+}
+
+function total(times: readonly FunctionTime[]): number {
+  return times.reduce((sum, { us }) => sum + us, 0);
+}
+
+function percent(part: number, all: number): string {
+  return ((part / all) * 100).toFixed(1);
+}
