@@ -61,16 +61,20 @@ function tables(count: number, times: Sides<readonly FunctionTime[]>): string {
 }
 
 function partsTable(count: number, { client, server }: Sides<readonly FunctionTime[]>): string {
-  const sides = [client, server].map((times) => ({
-    all: total(times),
-    parts: new Map(cpuParts(times).map(({ title, us }) => [title, us])),
-  }));
-  const titles = new Set(sides.flatMap(({ parts }) => [...parts.keys()]));
-  const cells = (pick: (side: (typeof sides)[number]) => number): string[] =>
-    sides.flatMap((side) => [figure(pick(side) / count), percent(pick(side), side.all)]);
+  const all = { client: total(client), server: total(server) };
+  const onServer = cpuParts(server);
+  const rows = cpuParts(client)
+    .map(({ title, us }, n) => ({ title, client: us, server: onServer[n]?.us ?? 0 }))
+    .filter((row) => row.client + row.server > 0);
   return markdown(
     ['part', 'client µs', 'client %', 'server µs', 'server %'],
-    [...[...titles].map((title) => [title, ...cells(({ parts }) => parts.get(title) ?? 0)]), ['all', ...cells(({ all }) => all)]],
+    [...rows, { title: 'all', ...all }].map((row) => [
+      row.title,
+      figure(row.client / count),
+      percent(row.client, all.client),
+      figure(row.server / count),
+      percent(row.server, all.server),
+    ]),
   );
 }
 
@@ -85,8 +89,11 @@ function largest(times: readonly FunctionTime[]): string {
 /** A path that says the same on every machine. */
 function placeOf(file: string): string {
   if (file === '') return 'the engine';
-  const at = file.lastIndexOf('/node_modules/');
-  return at === -1 ? file.replace(`${ROOT}/`, '') : file.slice(at + '/node_modules/'.length);
+  // A package, or a file of this repository; the benchmark is built into a directory of its own each time.
+  return file
+    .replace(/^.*\/node_modules\//, '')
+    .replace(`${ROOT}/`, '')
+    .replace(/^bench\/dist\/\d+\//, 'bench/');
 }
 
 function total(times: readonly FunctionTime[]): number {

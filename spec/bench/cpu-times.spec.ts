@@ -54,7 +54,7 @@ describe('a CPU profile', () => {
       took('emit', 'node:events', 2_048),
       took('latin1Write', '', 4_096),
     ]);
-    expect(parts).toEqual([
+    expect(parts.filter(({ us }) => us > 0)).toEqual([
       { title: 'the system call that writes', us: 3 },
       { title: 'garbage collection', us: 4 },
       { title: '`JSON.parse` of payloads', us: 8 },
