@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { firstValueFrom } from 'rxjs';
 import { WebSocket as Ws } from 'ws';
@@ -7,6 +8,7 @@ import type { Codec, ConnectOptions, Peer } from '../../src/index.js';
 import { connect as connectWs, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
+import { selfSigned } from './socket-certificate.js';
 
 /** Two peers joined by some transport. */
 export interface Line {
@@ -60,10 +62,15 @@ const memory: LineKind = {
 /** Nothing to stop reading with, as a browser has it. */
 const UNSTOPPABLE = { pause: { value: undefined }, resume: { value: undefined } };
 
+const CERTIFICATE = selfSigned();
+
 /** Every transport that this Node has. */
 export const LINE_KINDS: readonly LineKind[] = [
   memory,
   overTcp('ws', { pauses: true, browserCodes: false }, (url, options) => connectWs(url, options)),
+  overTcp('ws over TLS', { pauses: true, browserCodes: false, tls: CERTIFICATE }, (url, options) =>
+    connectWs(url, { ...options, tls: { ca: CERTIFICATE.cert } }),
+  ),
   overTcp('a W3C-shaped socket', { pauses: false, browserCodes: false }, (url, options) =>
     connect(url, { ...options, socket: (address, protocol) => Object.defineProperties(new Ws(address, protocol), UNSTOPPABLE) }),
   ),
@@ -74,7 +81,7 @@ export const LINE_KINDS: readonly LineKind[] = [
 
 function overTcp(
   name: string,
-  platform: Pick<LineKind, 'pauses' | 'browserCodes'>,
+  { tls, ...platform }: Pick<LineKind, 'pauses' | 'browserCodes'> & { readonly tls?: typeof CERTIFICATE },
   dial: (url: string, options: Omit<ConnectOptions, 'socket'>) => Peer,
 ): LineKind {
   return {
@@ -82,14 +89,14 @@ function overTcp(
     dials: true,
     ...platform,
     async join({ codec, dialer: dialing, acceptor: accepting }) {
-      const http = createServer();
+      const http = tls === undefined ? createServer() : createTlsServer(tls);
       const sockets = new Set<Socket>();
-      http.on('connection', (socket) => sockets.add(socket));
+      http.on('connection', (socket: Socket) => sockets.add(socket));
       const server = serve({ ...accepting, codec: accepting?.codec ?? codec, server: http });
       http.listen(0, '127.0.0.1');
       const { port } = (await server.listening) as AddressInfo;
       const accepted = firstValueFrom(server.peers$);
-      const dialer = dial(`ws://127.0.0.1:${port}`, { ...dialing, codec: dialing?.codec ?? codec });
+      const dialer = dial(`${tls === undefined ? 'ws' : 'wss'}://127.0.0.1:${port}`, { ...dialing, codec: dialing?.codec ?? codec });
       const [acceptor] = await Promise.all([accepted, dialer.opened.catch(() => undefined)]);
       return {
         dialer,
