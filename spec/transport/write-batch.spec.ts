@@ -26,17 +26,17 @@ class Sink extends Writable {
 
 describe('a write batch', () => {
   let sink: Sink;
-  let isOpen: boolean;
+  let socket: { writable: boolean };
   let written: jest.Mock<() => void>;
 
   const batch = (masked: boolean): { readonly send: (message: Message) => void; readonly of: WriteBatch } => {
-    const of = new WriteBatch(sink, { masked, isOpen: () => isOpen, written });
+    const of = new WriteBatch(sink, socket, masked, written);
     return { of, send: (message) => of.add(message, typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength) };
   };
 
   beforeEach(() => {
     sink = new Sink();
-    isOpen = true;
+    socket = { writable: true };
     written = jest.fn();
   });
 
@@ -132,7 +132,7 @@ describe('a write batch', () => {
   it('writes nothing once its socket closes', async () => {
     const { send, of } = batch(false);
     send('too late');
-    isOpen = false;
+    socket.writable = false;
     await turn();
     expect([sink.writes.length, of.bytes, written.mock.calls.length]).toEqual([0, 0, 0]);
   });

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
+import type { Transport } from './transport.js';
 
 // Taken before fake timers of a test runner can be in its place.
 const nextTick = process.nextTick.bind(process);
@@ -16,16 +17,6 @@ const MOST_WRITE_MESSAGES = 64;
 /** A write is not made to wait for more once it has so many bytes. */
 const ENOUGH_WRITE_BYTES = 64 * 1024;
 
-/** A {@link WriteBatch}'s socket. */
-interface BatchedSocket {
-  /** Whether it dialed, so that what it sends is masked (RFC 6455 §5.3). */
-  readonly masked: boolean;
-  /** Whether it may send: nothing follows a close frame. */
-  readonly isOpen: () => boolean;
-  /** Called when the stream has passed a write on. */
-  readonly written: () => void;
-}
-
 /**
  * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. Sent one by one by `ws`, each takes
  * two objects, a header and a chunk of the stream, which cost more than all that a small message costs here.
@@ -38,9 +29,16 @@ export class WriteBatch {
   #writeMessages = 0;
   #isScheduled = false;
 
+  /**
+   * @param socket tells whether it may still send: nothing follows a close frame
+   * @param masked whether it dialed (RFC 6455 §5.3)
+   * @param written called when the stream has passed a write on
+   */
   constructor(
     private readonly stream: Writable,
-    private readonly socket: BatchedSocket,
+    private readonly socket: Pick<Transport, 'writable'>,
+    private readonly masked: boolean,
+    private readonly written: () => void,
   ) {}
 
   /** What the stream has not been given yet, in bytes. */
@@ -67,11 +65,11 @@ export class WriteBatch {
   /** Writes what there is. */
   flush(): void {
     if (this.#bytes === 0) return;
-    const frames = new FrameWriter(this.#bytes, this.socket.masked);
+    const frames = new FrameWriter(this.#bytes, this.masked);
     let n = 0;
     for (const message of this.#messages) frames.put(message, this.#sizes[n++] ?? 0);
     this.#messages.length = this.#sizes.length = this.#bytes = 0;
-    if (this.socket.isOpen()) this.stream.write(frames.written, this.socket.written);
+    if (this.socket.writable) this.stream.write(frames.written, this.written);
   }
 
   readonly #endTurn = (): void => {

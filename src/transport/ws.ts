@@ -104,8 +104,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
-    if (IS_BUN) return null;
-    return new WriteBatch(stream, { masked, isOpen: () => this.writable, written: this.#passedOn });
+    return IS_BUN ? null : new WriteBatch(stream, this, masked, this.#passedOn);
   }
 
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
