@@ -147,14 +147,10 @@ class NodeMuxServer implements MuxServer {
     });
   };
 
-  /**
-   * Whether this listener has to answer 404: it is the first on the server, every other is of this library too, and none serves
-   * `path`.
-   */
+  /** Whether nobody serves `path`: every listener on the server is of this library, and has another. */
   #isUnanswered(path: string): boolean {
-    const listeners = this.#server.listeners('upgrade');
     const mayAnswer = (listener: object): boolean => !PATHS.has(listener) || [undefined, path].includes(PATHS.get(listener));
-    return listeners[0] === this.#onUpgrade && !listeners.some(mayAnswer);
+    return !this.#server.listeners('upgrade').some(mayAnswer);
   }
 
   #add(peer: Peer): void {
