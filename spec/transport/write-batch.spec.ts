@@ -119,6 +119,38 @@ describe('a write batch', () => {
     expect(written).toHaveBeenCalledTimes(1);
   });
 
+  it('writes bytes as they were when they were sent, whatever becomes of them', async () => {
+    const { send } = batch(false);
+    const [changed, transferred] = [new Uint8Array([1, 2]), new Uint8Array([3])];
+    send(changed.buffer);
+    send(transferred.buffer);
+    changed.fill(9);
+    structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
+    await turn();
+    expect([...sink.bytes]).toEqual([BINARY, 2, 1, 2, BINARY, 1, 3]);
+  });
+
+  it.each<readonly [what: string, make: () => unknown]>([
+    ['a number', () => 5],
+    ['an object', () => ({})],
+    [
+      'bytes that are gone',
+      () => {
+        const { buffer } = new Uint8Array(3);
+        structuredClone(buffer, { transfer: [buffer] });
+        return buffer;
+      },
+    ],
+  ])('refuses %s at the call, and writes what else there is', async (_what, make) => {
+    const { send, of } = batch(false);
+    send('before');
+    expect(() => send(make() as Message)).toThrow(expect.objectContaining({ name: 'TypeError' }));
+    send('after');
+    await turn();
+    expect(sink.bytes.toString('latin1')).toBe('\x81\x06before\x81\x05after');
+    expect(of.bytes).toBe(0);
+  });
+
   it('writes a few large messages before the turn ends', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));

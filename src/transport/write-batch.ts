@@ -22,7 +22,7 @@ const ENOUGH_WRITE_BYTES = 64 * 1024;
  * two objects, a header and a chunk of the stream, which cost more than all that a small message costs here.
  */
 export class WriteBatch {
-  readonly #messages: Message[] = [];
+  readonly #messages: (string | Uint8Array)[] = [];
   readonly #sizes: number[] = [];
   #bytes = 0;
   /** How many messages the write under way takes. */
@@ -46,15 +46,21 @@ export class WriteBatch {
     return this.#bytes;
   }
 
-  /** Adds a message of `size` bytes, which is written at the end of this turn at the latest. */
+  /**
+   * Adds a message of `size` bytes, which is written at the end of this turn at the latest.
+   *
+   * @throws TypeError for what a faulty codec has made; the rest is written all the same
+   */
   add(message: Message, size: number): void {
+    // Bytes are somebody's who may change them, or give them away, before they are written.
+    const content = typeof message === 'string' ? message : new Uint8Array(message.slice(0));
     if (!this.#isScheduled) {
       this.#isScheduled = true;
       this.#writeMessages = FIRST_WRITE_MESSAGES;
       // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
     }
-    this.#messages.push(message);
+    this.#messages.push(content);
     this.#sizes.push(size);
     this.#bytes += MAX_HEADER_BYTES + size;
     if (this.#messages.length < this.#writeMessages && this.#bytes < ENOUGH_WRITE_BYTES) return;
@@ -107,12 +113,12 @@ class FrameWriter {
     return this.#buffer.subarray(0, this.#at);
   }
 
-  put(message: Message, size: number): void {
+  put(message: string | Uint8Array, size: number): void {
     const isText = typeof message === 'string';
     this.#putHeader(isText ? TEXT : BINARY, size);
     const start = this.#at;
     this.#at += size;
-    if (!isText) this.#buffer.set(new Uint8Array(message), start);
+    if (!isText) this.#buffer.set(message, start);
     // Text that is all ASCII is copied faster than it is encoded.
     else this.#buffer.write(message, start, size, size === message.length ? 'latin1' : 'utf8');
     if (this.masked) this.#mask(start);
