@@ -47,13 +47,14 @@ export class WriteBatch {
   }
 
   /**
-   * Adds a message of `size` bytes, which is written at the end of this turn at the latest.
+   * Adds a message, which is written at the end of this turn at the latest; tells how many bytes it is.
    *
    * @throws TypeError for what a faulty codec has made; the rest is written all the same
    */
-  add(message: Message, size: number): void {
-    // Bytes are somebody's who may change them, or give them away, before they are written.
-    const content = typeof message === 'string' ? message : new Uint8Array(message.slice(0));
+  add(message: Message): number {
+    // A copy: bytes are somebody's who may change them, or give them away, before they are written.
+    const content = typeof message === 'string' ? message : Buffer.from(Buffer.from(message));
+    const size = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
     if (!this.#isScheduled) {
       this.#isScheduled = true;
       this.#writeMessages = FIRST_WRITE_MESSAGES;
@@ -63,9 +64,11 @@ export class WriteBatch {
     this.#messages.push(content);
     this.#sizes.push(size);
     this.#bytes += MAX_HEADER_BYTES + size;
-    if (this.#messages.length < this.#writeMessages && this.#bytes < ENOUGH_WRITE_BYTES) return;
-    this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
-    this.flush();
+    if (this.#messages.length >= this.#writeMessages || this.#bytes >= ENOUGH_WRITE_BYTES) {
+      this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
+      this.flush();
+    }
+    return size;
   }
 
   /** Writes what there is. */

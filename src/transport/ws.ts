@@ -56,10 +56,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override send(message: Message): number {
     if (!this.writable) return 0;
-    const bytes = encodedLength(message);
-    if (this.#batch === null) this.socket.send(message, this.#passedOn);
-    else this.#batch.add(message, bytes);
-    return bytes;
+    if (this.#batch !== null) return this.#batch.add(message);
+    this.socket.send(message, this.#passedOn);
+    return encodedLength(message);
   }
 
   override close(code: number, reason: string): void {
