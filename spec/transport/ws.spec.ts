@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { Message } from '../../src/wire/codec.js';
 import type { SocketClose, Transport } from '../../src/transport/transport.js';
 import { dialWs, transportOf, WsTransport, WsUpgrader } from '../../src/transport/ws.js';
 import { otherPlatform } from '../support/globals.js';
@@ -59,11 +61,11 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes.at(-1)).toBe(8 * each);
     });
 
-    it('writes 64 messages of a very long turn at once, and never more', async () => {
+    it('writes 128 messages of a very long turn at once, and never more', async () => {
       const each = 2 + 'message'.length;
-      for (let n = 0; n < 8 + 16 + 32 + 64 + 64 + 1; n++) transport.send('message');
+      for (let n = 0; n < 8 + 16 + 32 + 64 + 128 + 128 + 1; n++) transport.send('message');
       await turn();
-      expect(stream.writes).toEqual([8, 16, 32, 64, 64, 1].map((messages) => messages * each));
+      expect(stream.writes).toEqual([8, 16, 32, 64, 128, 128, 1].map((messages) => messages * each));
     });
 
     it('writes what was sent before the close, and then the close', async () => {
@@ -259,6 +261,47 @@ describe('a socket of ws as a transport', () => {
       await until('everything to arrive', () => received === sent);
       dialed.close(1000, '');
       expect(await endOf(dialed)).toMatchObject({ code: 1000 });
+    });
+
+    it('reads past ws what comes whole, at both ends, where it made the socket', async () => {
+      const http = createHttpServer();
+      const upgrader = new WsUpgrader('mux.v1.json', KIB);
+      const upgraded = new Promise<WsTransport | string>((resolve) => {
+        http.once('upgrade', (request, socket, head: Buffer) => {
+          resolve(upgrader.upgrade(request, socket, head));
+        });
+      });
+      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+      const emitted = jest.spyOn(WebSocket.prototype, 'emit');
+      const dialed = dialWs(`ws://127.0.0.1:${(http.address() as AddressInfo).port}`, 'mux.v1.json', { maxPayload: KIB });
+      const ends = [dialed, (await upgraded) as WsTransport] as const;
+      const received: Message[][] = ends.map(() => []);
+      ends.forEach((end, n) => end.messages$.subscribe((message) => received[n]?.push(message)));
+      await until('both to be open', () => ends.every(({ writable }) => writable));
+      for (const end of ends) {
+        end.send('naïve');
+        end.send(Uint8Array.of(1, 2).buffer);
+      }
+      const all = ['naïve', Uint8Array.of(1, 2).buffer];
+      await until('all to arrive', () => received.every(({ length }) => length === all.length));
+      expect(received).toEqual([all, all]);
+      expect(emitted.mock.calls.map(([name]) => name)).not.toContain('message');
+      emitted.mockRestore();
+      dialed.close(1000, '');
+      expect(await Promise.all(ends.map(endOf))).toMatchObject([{ code: 1000 }, { code: 1000 }]);
+      await new Promise((resolve) => http.close(resolve));
+    });
+
+    it('reads by ws where somebody else made the socket', async () => {
+      const dialed = new WsTransport(new WebSocket(url, ['mux.v1.json'], { allowSynchronousEvents: false }));
+      const remote = transportOf(await accepted);
+      const emitted = jest.spyOn(WebSocket.prototype, 'emit');
+      const received = new Promise((resolve) => dialed.messages$.subscribe(resolve));
+      remote.send('message');
+      expect(await received).toBe('message');
+      expect(emitted.mock.calls.map(([name]) => name)).toContain('message');
+      emitted.mockRestore();
+      dialed.terminate();
     });
 
     it('reports 1009 on both ends for a message over maxPayload', async () => {

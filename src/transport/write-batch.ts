@@ -3,6 +3,18 @@ import { randomFillSync } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
 import type { Transport } from './transport.js';
+import {
+  BINARY,
+  FINAL,
+  IN_EIGHT_BYTES,
+  IN_TWO_BYTES,
+  KEY_BYTES,
+  mask,
+  MASKED,
+  MAX_HEADER_BYTES,
+  ONE_BYTE_LENGTH,
+  TEXT,
+} from './websocket-frame.js';
 
 // Taken before fake timers of a test runner can be in its place.
 const nextTick = process.nextTick.bind(process);
@@ -13,7 +25,7 @@ const nextTick = process.nextTick.bind(process);
  */
 const FIRST_WRITE_MESSAGES = 8;
 /** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
-const MOST_WRITE_MESSAGES = 64;
+const MOST_WRITE_MESSAGES = 128;
 /** A write is not made to wait for more once it has so many bytes. */
 const ENOUGH_WRITE_BYTES = 64 * 1024;
 
@@ -87,17 +99,6 @@ export class WriteBatch {
   };
 }
 
-const FINAL = 0x80;
-const TEXT = 1;
-const BINARY = 2;
-const MASKED = 0x80;
-/** Lengths up to this stand in the second byte; it says, too, where others stand. */
-const ONE_BYTE_LENGTH = 125;
-const IN_TWO_BYTES = 126;
-const IN_EIGHT_BYTES = 127;
-const KEY_BYTES = 4;
-const MAX_HEADER_BYTES = 2 + 8 + KEY_BYTES;
-
 /** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
 class FrameWriter {
   readonly #buffer: Buffer;
@@ -129,15 +130,15 @@ class FrameWriter {
 
   #putHeader(kind: number, size: number): void {
     const view = this.#view;
-    const mask = this.masked ? MASKED : 0;
+    const maskBit = this.masked ? MASKED : 0;
     view.setUint8(this.#at++, FINAL | kind);
-    if (size <= ONE_BYTE_LENGTH) view.setUint8(this.#at++, mask | size);
+    if (size <= ONE_BYTE_LENGTH) view.setUint8(this.#at++, maskBit | size);
     else if (size < 2 ** 16) {
-      view.setUint8(this.#at, mask | IN_TWO_BYTES);
+      view.setUint8(this.#at, maskBit | IN_TWO_BYTES);
       view.setUint16(this.#at + 1, size);
       this.#at += 3;
     } else {
-      view.setUint8(this.#at, mask | IN_EIGHT_BYTES);
+      view.setUint8(this.#at, maskBit | IN_EIGHT_BYTES);
       view.setBigUint64(this.#at + 1, BigInt(size));
       this.#at += 9;
     }
@@ -149,9 +150,7 @@ class FrameWriter {
     const view = this.#view;
     const key = newKey();
     view.setInt32(start - KEY_BYTES, key);
-    let at = start;
-    for (const last = this.#at - KEY_BYTES; at <= last; at += KEY_BYTES) view.setInt32(at, view.getInt32(at) ^ key);
-    for (let shift = 24; at < this.#at; at++, shift -= 8) view.setUint8(at, view.getUint8(at) ^ (key >> shift));
+    mask(view, start, this.#at, key);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -8,6 +9,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { isError } from '../wire/cross-realm.js';
 import { encodedLength } from '../wire/length.js';
+import { ReadBypass } from './read-bypass.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
@@ -15,6 +17,8 @@ import { WriteBatch } from './write-batch.js';
 
 /** Bun has sockets of its own under the name of `ws`, and what they stand on is not what Node's streams write to. */
 const IS_BUN = 'bun' in process.versions;
+/** Of a message, `ws` tells within the call that it is given the last bytes: nothing is inflated, nothing put off. */
+const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } as const;
 /** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
@@ -28,10 +32,16 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
 
-  /** @param stream that below a socket that was accepted; of one that is dialed it is found here */
-  constructor(ws: WebSocket, stream: Duplex | null = null) {
+  /**
+   * @param maxPayload bytes of one received message at most, where the socket was made here, and so reads at once
+   * @param stream that below a socket that was accepted; of one that is dialed it is found here
+   */
+  constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
     super(ws);
-    if (stream !== null) this.#batch = this.#newBatch(stream, false);
+    if (stream !== null) {
+      this.#batch = this.#newBatch(stream, false);
+      this.#bypass(stream, true, maxPayload);
+    }
     if (ws.readyState !== WebSocket.CONNECTING) return;
     const refused = (request: ClientRequest, response: IncomingMessage): void => {
       this.#refusedStatus = response.statusCode ?? null;
@@ -41,6 +51,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
     ws.once('unexpected-response', refused);
     ws.once('upgrade', (response) => {
       this.#batch = this.#newBatch(response.socket, true);
+      ws.once('open', () => {
+        this.#bypass(response.socket, false, maxPayload);
+      });
       this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
       ws.off('unexpected-response', refused);
     });
@@ -106,6 +119,14 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return IS_BUN ? null : new WriteBatch(stream, this, masked, this.#passedOn);
   }
 
+  #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
+    // Another stream may read while it is written to, and so while what it has read is being received.
+    if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
+    ReadBypass.begin(this.socket, stream, masked, maxPayload, (message) => {
+      this.receive(message);
+    });
+  }
+
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
   readonly #passedOn = (): void => {
     const waiting = this.#waiting;
@@ -131,9 +152,10 @@ export function dialWs(url: string, protocol: string, { headers, agent, tls, max
       ...tls,
       ...(headers === undefined ? {} : { headers }),
       ...(agent === undefined ? {} : { agent }),
+      ...READ_AT_ONCE,
       maxPayload,
-      perMessageDeflate: false,
     }),
+    maxPayload,
   );
 }
 
@@ -145,12 +167,12 @@ export class WsUpgrader {
   /** @param maxPayload bytes of one received message at most */
   constructor(
     readonly protocol: string,
-    maxPayload: number,
+    private readonly maxPayload: number,
   ) {
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      perMessageDeflate: false,
+      ...READ_AT_ONCE,
       maxPayload,
       handleProtocols: () => protocol,
     });
@@ -164,7 +186,7 @@ export class WsUpgrader {
     // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
     this.#outcome = 'the socket has ended';
     this.#server.handleUpgrade(request, socket, head, (ws) => {
-      this.#outcome = new WsTransport(ws, socket);
+      this.#outcome = new WsTransport(ws, this.maxPayload, socket);
     });
     return this.#outcome;
   }

@@ -1,0 +1,226 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import type { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { Message } from '../wire/codec.js';
+import {
+  BINARY,
+  CONTINUATION,
+  EXTENSIONS,
+  FINAL,
+  IN_EIGHT_BYTES,
+  IN_TWO_BYTES,
+  KEY_BYTES,
+  mask,
+  MASKED,
+  MAX_HEADER_BYTES,
+  ONE_BYTE_LENGTH,
+  PING,
+  PONG,
+  TEXT,
+} from './websocket-frame.js';
+
+/** What reads a stream. */
+type Reader = (this: Readable, chunk: Buffer) => void;
+
+/** A frame that `ws` has the beginning of. */
+interface PassedFrame {
+  /** Bytes that it does not have yet. */
+  left: number;
+  readonly endsMessage: boolean;
+}
+
+/** What a header says; sizes in bytes. */
+interface Header {
+  readonly first: number;
+  readonly second: number;
+  readonly contentSize: number;
+  readonly frameSize: number;
+}
+
+/**
+ * Takes plain frames out of what a stream reads before `ws` comes to it: messages of one frame each that have come whole. In `ws` each
+ * takes half a dozen views and as many calls, which cost more than all that a small message costs here.
+ *
+ * Everything else is for `ws`: what came in pieces, pings, pongs. From a close frame on, or one that is wrong, `ws` reads by itself.
+ * Of a frame it gets all the bytes, as they came, or none; so what it knows of the stream is always true.
+ */
+export class ReadBypass {
+  /** Of a header that a read ended in, what `ws` was given. */
+  #cutHeader = NOTHING;
+  #passed: PassedFrame | null = null;
+  /** Whether `ws` has some frames of a message, and not the last. */
+  #isFragmented = false;
+  /** Whether `ws` has told of a message since it was last given something. */
+  #isHeard = false;
+  /** Of a second byte as it should be. */
+  readonly #maskBit: number;
+
+  /**
+   * Begins, where `ws` alone listens to the stream.
+   *
+   * @param masked whether the remote dialed
+   * @param maxPayload bytes of one message at most, as `ws` has it
+   * @param receive is given the messages that are taken
+   */
+  static begin(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: (message: Message) => void): void {
+    const [reader, ...others] = stream.listeners('data') as Reader[];
+    if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
+  }
+
+  private constructor(
+    private readonly ws: EventEmitter,
+    private readonly stream: Readable,
+    private readonly reader: Reader,
+    masked: boolean,
+    private readonly maxPayload: number,
+    private readonly receive: (message: Message) => void,
+  ) {
+    this.#maskBit = masked ? MASKED : 0;
+    ws.on('message', this.#hear);
+    stream.on('data', this.#read).off('data', reader);
+  }
+
+  readonly #hear = (): void => {
+    this.#isHeard = true;
+  };
+
+  // Each step gives where the next begins: at the end, where `ws` has taken over.
+  readonly #read = (chunk: Buffer): void => {
+    const view = viewOf(chunk);
+    let at = this.#goOn(chunk);
+    while (at < chunk.length) {
+      const content = at + headerSize(view, at);
+      if (content > chunk.length) at = this.#passCutHeader(chunk, at, chunk.subarray(at));
+      else {
+        const end = content + contentSize(view, at);
+        at = this.#isPlain(view, at, content, end) ? this.#take(chunk, view, at, content, end) : this.#pass(chunk, at, headerAt(view, at));
+      }
+    }
+  };
+
+  #isPlain(view: DataView, at: number, content: number, end: number): boolean {
+    const first = view.getUint8(at);
+    return (
+      (first === PLAIN_TEXT || first === PLAIN_BINARY) &&
+      (view.getUint8(at + 1) & MASKED) === this.#maskBit &&
+      end <= view.byteLength &&
+      end - content <= this.maxPayload &&
+      !this.#isFragmented
+    );
+  }
+
+  /** Receives the plain frame at `at`. */
+  #take(chunk: Buffer, view: DataView, at: number, content: number, end: number): number {
+    this.#flipMask(view, content, end);
+    if (view.getUint8(at) === PLAIN_BINARY) {
+      this.receive(chunk.buffer.slice(chunk.byteOffset + content, chunk.byteOffset + end) as ArrayBuffer);
+      return end;
+    }
+    const text = chunk.toString('utf8', content, end);
+    // What is no UTF-8 is read as this character, which is seldom written.
+    if (text.includes(REPLACEMENT) && !isUtf8(chunk.subarray(content, end))) {
+      this.#flipMask(view, content, end);
+      return this.#leave(chunk, at);
+    }
+    this.receive(text);
+    return end;
+  }
+
+  #flipMask(view: DataView, from: number, to: number): void {
+    if (this.#maskBit !== 0) mask(view, from, to, view.getInt32(from - KEY_BYTES));
+  }
+
+  /** Gives `ws` its share of a read: the rest of a frame that it has the beginning of. */
+  #goOn(chunk: Buffer): number {
+    const { length } = this.#cutHeader;
+    if (length === 0) return this.#passed === null ? 0 : this.#passOn(chunk, 0, this.#passed);
+    const header = Buffer.concat([this.#cutHeader, chunk.subarray(0, MAX_HEADER_BYTES)]);
+    const view = viewOf(header);
+    if (headerSize(view, 0) > header.length) return this.#passCutHeader(chunk, 0, header);
+    this.#cutHeader = NOTHING;
+    return this.#pass(chunk, 0, headerAt(view, 0), length);
+  }
+
+  /** Gives `ws` what there is of a header that a read ends in. */
+  #passCutHeader(chunk: Buffer, at: number, header: Buffer): number {
+    this.#cutHeader = Buffer.from(header);
+    this.reader.call(this.stream, chunk.subarray(at));
+    return chunk.length;
+  }
+
+  /**
+   * Gives `ws` what has come of a frame; and all that comes from then on, if it is a close frame or a wrong one.
+   *
+   * @param given bytes of it that `ws` has
+   */
+  #pass(chunk: Buffer, at: number, { first, second, contentSize, frameSize }: Header, given = 0): number {
+    const kind = first & ~(FINAL | EXTENSIONS);
+    const isFinal = (first & FINAL) !== 0;
+    const isControl = kind === PING || kind === PONG;
+    const isGood =
+      (first & EXTENSIONS) === 0 &&
+      (second & MASKED) === this.#maskBit &&
+      (isControl ? isFinal && (second & ~MASKED) <= ONE_BYTE_LENGTH : contentSize <= this.maxPayload && this.#isNext(kind));
+    if (!isGood) return this.#leave(chunk, at);
+    if (!isControl) this.#isFragmented = !isFinal;
+    return this.#passOn(chunk, at, { left: frameSize - given, endsMessage: isFinal && !isControl });
+  }
+
+  #isNext(kind: number): boolean {
+    return this.#isFragmented ? kind === CONTINUATION : kind === TEXT || kind === BINARY;
+  }
+
+  #passOn(chunk: Buffer, from: number, frame: PassedFrame): number {
+    const to = Math.min(from + frame.left, chunk.length);
+    frame.left -= to - from;
+    this.#passed = frame.left > 0 ? frame : null;
+    this.#isHeard = false;
+    this.reader.call(this.stream, chunk.subarray(from, to));
+    // A message that it does not tell of had something wrong, of which it tells the remote in a later turn.
+    if (this.#passed !== null || !frame.endsMessage || this.#isHeard) return to;
+    this.#end();
+    return chunk.length;
+  }
+
+  /** From `at` on, `ws` reads by itself. */
+  #leave(chunk: Buffer, at: number): number {
+    this.#end();
+    this.stream.on('data', this.reader);
+    this.reader.call(this.stream, chunk.subarray(at));
+    return chunk.length;
+  }
+
+  #end(): void {
+    this.stream.off('data', this.#read);
+    this.ws.off('message', this.#hear);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+const PLAIN_TEXT = FINAL | TEXT;
+const PLAIN_BINARY = FINAL | BINARY;
+const REPLACEMENT = '\ufffd';
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** Bytes of the header at `at`, as far as they can be told: the second byte tells. */
+function headerSize(view: DataView, at: number): number {
+  const second = at + 1 < view.byteLength ? view.getUint8(at + 1) : 0;
+  const length = second & ~MASKED;
+  const size = length === IN_TWO_BYTES ? 2 + 2 : length === IN_EIGHT_BYTES ? 2 + 8 : 2;
+  return (second & MASKED) === 0 ? size : size + KEY_BYTES;
+}
+
+/** Bytes of the content after the header at `at`, which is all there. */
+function contentSize(view: DataView, at: number): number {
+  const length = view.getUint8(at + 1) & ~MASKED;
+  if (length === IN_TWO_BYTES) return view.getUint16(at + 2);
+  return length === IN_EIGHT_BYTES ? Number(view.getBigUint64(at + 2)) : length;
+}
+
+function headerAt(view: DataView, at: number): Header {
+  const size = contentSize(view, at);
+  return { first: view.getUint8(at), second: view.getUint8(at + 1), contentSize: size, frameSize: headerSize(view, at) + size };
+}
