@@ -231,3 +231,14 @@ it('passes on what a codec throws for headers that it takes in a frame', () => {
   };
   expect(() => createPair({ codec }).dialer.open('p', { headers: { a: 1 } })).toThrow(new TypeError('no headers'));
 });
+
+it('says what a codec makes of payloads that is no message, wherever a value is given', async () => {
+  const { dialer } = createPair({
+    codec: Object.assign(new JsonCodec(), { encodePayload: (value: unknown) => (value === 'p' ? '"p"' : null) }),
+  });
+  const error = new TypeError("codec 'json': expected text or bytes to be encoded, got null");
+  expect(() => dialer.open('x')).toThrow(error);
+  expect(() => dialer.open('p').send('x')).toThrow(error);
+  expect(() => dialer.open('p', { headers: { a: 1 } })).toThrow(error);
+  await expect(dialer.request('x')).rejects.toThrow(error);
+});

@@ -56,6 +56,26 @@ describe('encodeFrame', () => {
     expect(encodeFrame(prepared, codec)).toBe(`#${json.encode(frame)}`);
   });
 
+  it.each<readonly [what: string, message: unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['an object', {}],
+    ['an object', Promise.resolve('late')],
+    ['1', 1],
+  ])('throws for a codec that makes %s of a frame', (what, message) => {
+    const codec: Codec = Object.assign(new JsonCodec(), { encode: () => message });
+    const error = new TypeError(`codec 'json': expected text or bytes to be encoded, got ${what}`);
+    expect(() => encodeFrame(frame, codec)).toThrow(error);
+  });
+
+  it.each<readonly [what: string, message: unknown]>([
+    ['bytes', new ArrayBuffer(3)],
+    ['a view of bytes', Uint8Array.of(1, 2)],
+    ['text', ''],
+  ])('takes %s', (_what, message) => {
+    expect(encodeFrame(frame, Object.assign(new JsonCodec(), { encode: () => message }))).toBe(message);
+  });
+
   it('asks the encodeWith that a subclass has of its own', () => {
     class Joining extends JsonCodec {
       override encode(): string {

@@ -1,3 +1,4 @@
+import { checkedMessage } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { disown, isThenable } from './guard.js';
@@ -30,7 +31,7 @@ export function freezeMetadata(metadata: Metadata, codec: Codec, field: Metadata
 
 function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Message {
   try {
-    return codec.encodePayload(metadata);
+    return checkedMessage(codec, codec.encodePayload(metadata));
   } catch (error) {
     // `encodePayload` blames a payload. Encode it as its field, so that the error names `headers` or `trailers`.
     codec.encode({ type: 'data', [field]: metadata });

@@ -1,5 +1,6 @@
 import { log } from '../logger.js';
 import { aboutStream } from '../wire/about-stream.js';
+import { checkedMessage } from '../wire/codec.js';
 import type { Message } from '../wire/codec.js';
 import { CancelledError, QueueOverflowError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
@@ -86,7 +87,7 @@ export class Outbox {
     if (early !== null) return early;
     const { codec } = this.stream.peerCore;
     // An end takes no room, and must not destroy the answer before it.
-    const encoded = value === ABSENT ? null : codec.encodePayload(value);
+    const encoded = value === ABSENT ? null : checkedMessage(codec, codec.encodePayload(value));
     const overflow = encoded === null ? null : this.#overflow(encoded);
     if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;

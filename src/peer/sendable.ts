@@ -1,3 +1,4 @@
+import { checkedMessage } from '../wire/codec.js';
 import type { Message } from '../wire/codec.js';
 import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
 import { ABSENT } from '../wire/frame.js';
@@ -19,7 +20,7 @@ export function openFrame(
 ): OutgoingFrame {
   const { codec } = core;
   const payload = value === undefined ? ABSENT : value;
-  const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+  const encoded = payload === ABSENT ? null : checkedMessage(codec, codec.encodePayload(payload));
   const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, codec);
   checkSendable(core, frame, encoded, id);
   return frame;
@@ -39,7 +40,7 @@ export function checkSendable(core: PeerCore, frame: Frame, encodedPayload: Mess
 export function resetPayload(core: PeerCore, payload: unknown, id: number | null): Message | null {
   if (payload === undefined || payload === null) return null;
   try {
-    const encoded = core.codec.encodePayload(payload);
+    const encoded = checkedMessage(core.codec, core.codec.encodePayload(payload));
     checkSendable(core, { type: 'reset', payload }, encoded, id);
     return encoded;
   } catch {

@@ -1,5 +1,6 @@
 import type { Frame } from './frame.js';
 import { optionError } from './check.js';
+import { isArrayBuffer } from './cross-realm.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
@@ -53,4 +54,15 @@ export function checkedCodec(codec: Codec): Codec {
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
   return codec;
+}
+
+/**
+ * What a codec has encoded. One of somebody's may give anything, a promise for example, which would otherwise be sent as text or be
+ * taken for no payload.
+ *
+ * @throws TypeError for what is neither text nor bytes
+ */
+export function checkedMessage(codec: Codec, message: Message): Message {
+  if (typeof message === 'string' || isArrayBuffer(message) || ArrayBuffer.isView(message)) return message;
+  throw optionError(`codec '${codec.name}'`, 'text or bytes to be encoded', message);
 }

@@ -1,3 +1,4 @@
+import { checkedMessage } from './codec.js';
 import type { Codec, Message } from './codec.js';
 import { ProtocolError } from './errors.js';
 import { envelopeBound, hasFragmentCost } from './fragment-cost.js';
@@ -111,7 +112,7 @@ function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, co
 // A fragment is never cut again.
 function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
   if (frame.payload === undefined || frame.payload === ABSENT || frame.fragment != null) return null;
-  return OutgoingFrame.encodedBy(codec, frame) ?? codec.encodePayload(frame.payload);
+  return OutgoingFrame.encodedBy(codec, frame) ?? checkedMessage(codec, codec.encodePayload(frame.payload));
 }
 
 const MIN_CAP = 2;

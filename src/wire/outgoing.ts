@@ -1,3 +1,4 @@
+import { checkedMessage } from './codec.js';
 import type { Codec, Message } from './codec.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
@@ -74,7 +75,7 @@ export function frameEncoder(codec: Codec): (frame: Frame) => Message {
     : (frame: Frame, encoded: Message) => codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
   return (frame) => {
     const encoded = OutgoingFrame.encodedBy(codec, frame);
-    return encoded === null ? codec.encode(frame) : encodeAround(frame, encoded);
+    return checkedMessage(codec, encoded === null ? codec.encode(frame) : encodeAround(frame, encoded));
   };
 }
 
