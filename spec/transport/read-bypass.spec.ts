@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { WebSocket } from 'ws';
-import { ReadBypass } from '../../src/transport/read-bypass.js';
+import { bypass } from '../../src/transport/read-bypass.js';
 import { turn } from '../support/socket-leaks.js';
 import { openWs, TestedStream } from '../support/socket-ws.js';
 
@@ -58,7 +58,7 @@ async function read(chunks: readonly Buffer[], masked: boolean, withBypass: bool
   let taken = 0;
   listen(ws, events);
   if (withBypass) {
-    ReadBypass.begin(ws, stream, masked, MAX_PAYLOAD, (message) => {
+    bypass(ws, stream, masked, MAX_PAYLOAD, (message) => {
       taken++;
       events.push(['message', message]);
     });
@@ -191,7 +191,7 @@ describe.each([
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
     stream.on('data', () => undefined);
     const before = stream.listeners('data');
-    ReadBypass.begin(ws, stream, masked, MAX_PAYLOAD, () => {
+    bypass(ws, stream, masked, MAX_PAYLOAD, () => {
       throw new Error('a message was taken');
     });
     expect(stream.listeners('data')).toEqual(before);

@@ -44,7 +44,7 @@ interface Header {
  * Everything else is for `ws`: what came in pieces, pings, pongs. From a close frame on, or one that is wrong, `ws` reads by itself.
  * Of a frame it gets all the bytes, as they came, or none; so what it knows of the stream is always true.
  */
-export class ReadBypass {
+class ReadBypass {
   /** Of a header that a read ended in, what `ws` was given. */
   #cutHeader = NOTHING;
   #passed: PassedFrame | null = null;
@@ -55,19 +55,8 @@ export class ReadBypass {
   /** Of a second byte as it should be. */
   readonly #maskBit: number;
 
-  /**
-   * Begins, where `ws` alone listens to the stream.
-   *
-   * @param masked whether the remote dialed
-   * @param maxPayload bytes of one message at most, as `ws` has it
-   * @param receive is given the messages that are taken
-   */
-  static begin(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: (message: Message) => void): void {
-    const [reader, ...others] = stream.listeners('data') as Reader[];
-    if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
-  }
-
-  private constructor(
+  /** @param reader the listener of `ws` */
+  constructor(
     private readonly ws: EventEmitter,
     private readonly stream: Readable,
     private readonly reader: Reader,
@@ -194,6 +183,18 @@ export class ReadBypass {
     this.stream.off('data', this.#read);
     this.ws.off('message', this.#hear);
   }
+}
+
+/**
+ * Begins to read past `ws`, where it alone listens to the stream.
+ *
+ * @param masked whether the remote dialed
+ * @param maxPayload bytes of one message at most, as `ws` has it
+ * @param receive is given the messages that do not go through `ws`
+ */
+export function bypass(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: (message: Message) => void): void {
+  const [reader, ...others] = stream.listeners('data') as Reader[];
+  if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -9,7 +9,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { isError } from '../wire/cross-realm.js';
 import { encodedLength } from '../wire/length.js';
-import { ReadBypass } from './read-bypass.js';
+import { bypass } from './read-bypass.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
 import { W3cTransport } from './w3c.js';
@@ -122,7 +122,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
     // Another stream may read while it is written to, and so while what it has read is being received.
     if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
-    ReadBypass.begin(this.socket, stream, masked, maxPayload, (message) => {
+    bypass(this.socket, stream, masked, maxPayload, (message) => {
       this.receive(message);
     });
   }
