@@ -127,6 +127,8 @@ describe.each([
     ['bits of extensions', [text('a'), text('b', 0xc1), text('c')], 1],
     ['bits of extensions on a ping', [control(0xa9), text('c')], 0],
     ['a ping in pieces', [control(0x09), text('c')], 0],
+    ['a ping that is as long as may be', [control(0x89, 'x'.repeat(125)), text('c')], 1],
+    ['a message of many frames that is too long', [0x01, 0x00, 0x00, 0x00, 0x80].map((first) => text('a'.repeat(30_000), first)), 0],
     ['a ping that is too long', [control(0x89, 'x'.repeat(126)), text('c')], 0],
     ['a ping whose length is in a longer form', [{ ...PING, lengthBytes: 8 }, text('c')], 0],
     ['a kind that there is not', [text('a', 0x83), text('c')], 0],
@@ -139,6 +141,9 @@ describe.each([
     const alone = await read([bytes], masked, false);
     expect(alone.events.length).toBeGreaterThan(0);
     expect(await read([bytes], masked, true)).toEqual({ ...alone, taken });
+
+    const framewise = frames.map((frame) => bytesOf(frame, masked));
+    expect(await read(framewise, masked, true, true)).toEqual({ ...(await read(framewise, masked, false, true)), taken });
 
     const bitwise = cut(bytes.subarray(0, 300), [...Array(300).keys()]).concat(cut(bytes.subarray(300), []));
     expect(await read(bitwise, masked, true)).toEqual({ ...(await read(bitwise, masked, false)), taken: expect.any(Number) });
@@ -182,7 +187,37 @@ describe.each([
       },
     );
     await fc.assert(same, { ...SEED, numRuns: 300 });
-    expect(taken).toBeGreaterThan(300);
+    expect(taken).toBeGreaterThan(0);
+  });
+
+  it.each<readonly [after: string, frames: readonly Written[]]>([
+    ['a close frame', [text('a'), CLOSE]],
+    ['a wrong frame', [text('a'), text('b', 0xc1)]],
+    ['frames of one message that are too long together', [0x01, 0x00, 0x00, 0x00].map((first) => text('a'.repeat(30_000), first))],
+  ])('listens to nothing, and lets the stream flow, once ws has stopped reading after %s', async (_after, frames) => {
+    const stream = new TestedStream();
+    streams.push(stream);
+    const ws = await openWs(stream, masked, MAX_PAYLOAD);
+    const listeners = (): number[] => [stream.listenerCount('data'), ws.listenerCount('message'), ws.listenerCount('error')];
+    ws.on('error', () => undefined);
+    const before = listeners();
+    bypass(ws, stream, masked, MAX_PAYLOAD, () => undefined);
+    expect(listeners()).toEqual([before[0], 1, 2]);
+    for (const frame of frames) {
+      await turn();
+      stream.push(bytesOf(frame, masked));
+    }
+    await turn();
+    expect(listeners()).toEqual([0, 0, 1]);
+    expect(stream.isPaused()).toBe(false);
+    ws.terminate();
+  });
+
+  it('leaves a stream alone that nobody reads', () => {
+    const stream = new TestedStream();
+    streams.push(stream);
+    bypass(stream, stream, masked, MAX_PAYLOAD, () => undefined);
+    expect(stream.eventNames()).not.toContain('data');
   });
 
   it('leaves a stream alone that somebody else reads, too', async () => {

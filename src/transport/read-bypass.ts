@@ -4,8 +4,6 @@ import type { Readable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
 import {
   BINARY,
-  CONTINUATION,
-  EXTENSIONS,
   FINAL,
   IN_EIGHT_BYTES,
   IN_TWO_BYTES,
@@ -29,11 +27,10 @@ interface PassedFrame {
   readonly endsMessage: boolean;
 }
 
-/** What a header says; sizes in bytes. */
+/** A header's first two bytes, and how many its frame has. */
 interface Header {
   readonly first: number;
   readonly second: number;
-  readonly contentSize: number;
   readonly frameSize: number;
 }
 
@@ -41,8 +38,8 @@ interface Header {
  * Takes plain frames out of what a stream reads before `ws` comes to it: messages of one frame each that have come whole. In `ws` each
  * takes half a dozen views and as many calls, which cost more than all that a small message costs here.
  *
- * Everything else is for `ws`: what came in pieces, pings, pongs. From a close frame on, or one that is wrong, `ws` reads by itself.
- * Of a frame it gets all the bytes, as they came, or none; so what it knows of the stream is always true.
+ * Everything else is for `ws`: what came in pieces, pings, pongs, closes, and what is wrong. Of a frame it gets all the bytes, as they
+ * came, or none. Once it has stopped reading nothing is read here either.
  */
 class ReadBypass {
   /** Of a header that a read ended in, what `ws` was given. */
@@ -65,7 +62,7 @@ class ReadBypass {
     private readonly receive: (message: Message) => void,
   ) {
     this.#maskBit = masked ? MASKED : 0;
-    ws.on('message', this.#hear);
+    ws.on('message', this.#hear).on('error', this.#end);
     stream.on('data', this.#read).off('data', reader);
   }
 
@@ -73,7 +70,7 @@ class ReadBypass {
     this.#isHeard = true;
   };
 
-  // Each step gives where the next begins: at the end, where `ws` has taken over.
+  // Each step gives where the next begins: at the end, where `ws` has stopped reading.
   readonly #read = (chunk: Buffer): void => {
     const view = viewOf(chunk);
     let at = this.#goOn(chunk);
@@ -109,7 +106,7 @@ class ReadBypass {
     // What is no UTF-8 is read as this character, which is seldom written.
     if (text.includes(REPLACEMENT) && !isUtf8(chunk.subarray(content, end))) {
       this.#flipMask(view, content, end);
-      return this.#leave(chunk, at);
+      return this.#pass(chunk, at, headerAt(view, at));
     }
     this.receive(text);
     return end;
@@ -138,25 +135,16 @@ class ReadBypass {
   }
 
   /**
-   * Gives `ws` what has come of a frame; and all that comes from then on, if it is a close frame or a wrong one.
+   * Gives `ws` what has come of a frame.
    *
    * @param given bytes of it that `ws` has
    */
-  #pass(chunk: Buffer, at: number, { first, second, contentSize, frameSize }: Header, given = 0): number {
-    const kind = first & ~(FINAL | EXTENSIONS);
-    const isFinal = (first & FINAL) !== 0;
-    const isControl = kind === PING || kind === PONG;
-    const isGood =
-      (first & EXTENSIONS) === 0 &&
-      (second & MASKED) === this.#maskBit &&
-      (isControl ? isFinal && (second & ~MASKED) <= ONE_BYTE_LENGTH : contentSize <= this.maxPayload && this.#isNext(kind));
-    if (!isGood) return this.#leave(chunk, at);
-    if (!isControl) this.#isFragmented = !isFinal;
-    return this.#passOn(chunk, at, { left: frameSize - given, endsMessage: isFinal && !isControl });
-  }
-
-  #isNext(kind: number): boolean {
-    return this.#isFragmented ? kind === CONTINUATION : kind === TEXT || kind === BINARY;
+  #pass(chunk: Buffer, at: number, { first, second, frameSize }: Header, given = 0): number {
+    const isInBetween =
+      (first === PLAIN_PING || first === PLAIN_PONG) && (second & MASKED) === this.#maskBit && (second & ~MASKED) <= ONE_BYTE_LENGTH;
+    const endsMessage = !isInBetween && (first & FINAL) !== 0;
+    if (!isInBetween) this.#isFragmented = !endsMessage;
+    return this.#passOn(chunk, at, { left: frameSize - given, endsMessage });
   }
 
   #passOn(chunk: Buffer, from: number, frame: PassedFrame): number {
@@ -165,24 +153,16 @@ class ReadBypass {
     this.#passed = frame.left > 0 ? frame : null;
     this.#isHeard = false;
     this.reader.call(this.stream, chunk.subarray(from, to));
-    // A message that it does not tell of had something wrong, of which it tells the remote in a later turn.
+    // Instead of a message it has met a close frame or what is wrong, of which it tells in a later turn.
     if (this.#passed !== null || !frame.endsMessage || this.#isHeard) return to;
     this.#end();
     return chunk.length;
   }
 
-  /** From `at` on, `ws` reads by itself. */
-  #leave(chunk: Buffer, at: number): number {
-    this.#end();
-    this.stream.on('data', this.reader);
-    this.reader.call(this.stream, chunk.subarray(at));
-    return chunk.length;
-  }
-
-  #end(): void {
+  readonly #end = (): void => {
     this.stream.off('data', this.#read);
-    this.ws.off('message', this.#hear);
-  }
+    this.ws.off('message', this.#hear).off('error', this.#end);
+  };
 }
 
 /**
@@ -200,6 +180,8 @@ export function bypass(ws: EventEmitter, stream: Readable, masked: boolean, maxP
 const NOTHING = Buffer.alloc(0);
 const PLAIN_TEXT = FINAL | TEXT;
 const PLAIN_BINARY = FINAL | BINARY;
+const PLAIN_PING = FINAL | PING;
+const PLAIN_PONG = FINAL | PONG;
 const REPLACEMENT = '\ufffd';
 
 function viewOf(bytes: Buffer): DataView {
@@ -222,6 +204,5 @@ function contentSize(view: DataView, at: number): number {
 }
 
 function headerAt(view: DataView, at: number): Header {
-  const size = contentSize(view, at);
-  return { first: view.getUint8(at), second: view.getUint8(at + 1), contentSize: size, frameSize: headerSize(view, at) + size };
+  return { first: view.getUint8(at), second: view.getUint8(at + 1), frameSize: headerSize(view, at) + contentSize(view, at) };
 }

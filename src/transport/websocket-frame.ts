@@ -1,7 +1,5 @@
 // A WebSocket frame (RFC 6455 §5.2). The first byte: whether it is the last of its message, three bits of extensions, and what it is.
 export const FINAL = 0x80;
-export const EXTENSIONS = 0x70;
-export const CONTINUATION = 0;
 export const TEXT = 1;
 export const BINARY = 2;
 export const PING = 9;
