@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { WebSocket } from 'ws';
 import { bypass } from '../../src/transport/read-bypass.js';
 import { turn } from '../support/socket-leaks.js';
-import { openWs, TestedStream } from '../support/socket-ws.js';
+import { FakeStream, openWs } from '../support/socket-pipe.js';
 
 const MAX_PAYLOAD = 70_000;
 const SEED = { seed: 20_261_125 };
@@ -47,11 +47,11 @@ interface Outcome {
   readonly taken: number;
 }
 
-const streams: TestedStream[] = [];
+const streams: FakeStream[] = [];
 
 /** What comes of reading `chunks`, by `ws` alone or with the bypass. */
 async function read(chunks: readonly Buffer[], masked: boolean, withBypass: boolean, pauses = false): Promise<Outcome> {
-  const stream = new TestedStream();
+  const stream = new FakeStream();
   streams.push(stream);
   const ws = await openWs(stream, masked, MAX_PAYLOAD);
   const events: Event[] = [];
@@ -195,7 +195,7 @@ describe.each([
     ['a wrong frame', [text('a'), text('b', 0xc1)]],
     ['frames of one message that are too long together', [0x01, 0x00, 0x00, 0x00].map((first) => text('a'.repeat(30_000), first))],
   ])('listens to nothing, and lets the stream flow, once ws has stopped reading after %s', async (_after, frames) => {
-    const stream = new TestedStream();
+    const stream = new FakeStream();
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
     const listeners = (): number[] => [stream.listenerCount('data'), ws.listenerCount('message'), ws.listenerCount('error')];
@@ -214,14 +214,14 @@ describe.each([
   });
 
   it('leaves a stream alone that nobody reads', () => {
-    const stream = new TestedStream();
+    const stream = new FakeStream();
     streams.push(stream);
     bypass(stream, stream, masked, MAX_PAYLOAD, () => undefined);
     expect(stream.eventNames()).not.toContain('data');
   });
 
   it('leaves a stream alone that somebody else reads, too', async () => {
-    const stream = new TestedStream();
+    const stream = new FakeStream();
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
     stream.on('data', () => undefined);

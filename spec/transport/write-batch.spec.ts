@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { Writable } from 'node:stream';
 import type { Message } from '../../src/wire/codec.js';
 import { WriteBatch } from '../../src/transport/write-batch.js';
 import { turn } from '../support/socket-leaks.js';
@@ -10,22 +9,8 @@ const KIB = 1024;
 const TEXT = 0x81;
 const BINARY = 0x82;
 
-/** What was written, write by write. */
-class Sink extends Writable {
-  readonly writes: Buffer[] = [];
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.writes.push(chunk);
-    done();
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.writes);
-  }
-}
-
 describe('a write batch', () => {
-  let sink: Sink;
+  let sink: FakeStream;
   let socket: { writable: boolean };
   let written: jest.Mock<() => void>;
 
@@ -35,7 +20,7 @@ describe('a write batch', () => {
   };
 
   beforeEach(() => {
-    sink = new Sink();
+    sink = new FakeStream();
     socket = { writable: true };
     written = jest.fn();
   });
@@ -54,15 +39,15 @@ describe('a write batch', () => {
       [TEXT, content.toString()],
       [BINARY, new Uint8Array(content).buffer],
     ] as const) {
-      sink.writes.length = 0;
+      sink.forget();
       batch(false).send(message);
       await turn();
-      expect(sink.bytes.equals(Buffer.from([first, ...header, ...content]))).toBe(true);
+      expect(sink.written.equals(Buffer.from([first, ...header, ...content]))).toBe(true);
 
-      sink.writes.length = 0;
+      sink.forget();
       batch(true).send(message);
       await turn();
-      const { bytes } = sink;
+      const bytes = sink.written;
       expect([...bytes.subarray(0, 1 + masked.length)]).toEqual([first, ...masked]);
       const [key, rest] = [bytes.subarray(1 + masked.length, 5 + masked.length), bytes.subarray(5 + masked.length)];
       expect(content.equals(rest.map((byte, at) => byte ^ Number(key[at % 4])))).toBe(true);
@@ -74,7 +59,7 @@ describe('a write batch', () => {
     for (let n = 0; n < 3_000; n++) send('');
     await turn();
     const keys = new Set<number>();
-    for (let at = 2; at < sink.bytes.length; at += 6) keys.add(sink.bytes.readUInt32BE(at));
+    for (let at = 2; at < sink.written.length; at += 6) keys.add(sink.written.readUInt32BE(at));
     // Of so many random keys two may be the same, and hardly two pairs.
     expect(keys.size).toBeGreaterThan(2_997);
   });
@@ -82,7 +67,7 @@ describe('a write batch', () => {
   it('writes text as UTF-8, half of a surrogate pair as its replacement character', async () => {
     batch(false).send('naïve 😀 \ud800.');
     await turn();
-    expect(sink.bytes.subarray(2).toString()).toBe('naïve 😀 \ufffd.');
+    expect(sink.written.subarray(2).toString()).toBe('naïve 😀 \ufffd.');
   });
 
   it('is read by ws, message by message', async () => {
@@ -93,12 +78,12 @@ describe('a write batch', () => {
     const text = fc.string({ unit: 'binary', maxLength: 300 });
     const bytes = fc.uint8Array({ maxLength: 300 }).map((values) => new Uint8Array(values).buffer);
     const burst = fc.asyncProperty(fc.array(fc.oneof(text, bytes), { minLength: 1, maxLength: 40 }), async (messages) => {
-      sink.writes.length = 0;
+      sink.forget();
       received = [];
       const { send } = batch(true);
       for (const message of messages) send(message);
       await turn();
-      line.push(sink.bytes);
+      line.push(sink.written);
       await turn();
       expect(received).toEqual(messages);
     });
@@ -112,7 +97,7 @@ describe('a write batch', () => {
     expect([send('x'.repeat(98)), send('é')]).toEqual([98, 2]);
     expect([of.bytes >= 100, sink.writes.length]).toEqual([true, 0]);
     of.flush();
-    expect([of.bytes, sink.bytes.length]).toEqual([0, 2 + 98 + 2 + 2]);
+    expect([of.bytes, sink.written.length]).toEqual([0, 2 + 98 + 2 + 2]);
     of.flush();
     await turn();
     expect(sink.writes).toHaveLength(1);
@@ -127,7 +112,7 @@ describe('a write batch', () => {
     changed.fill(9);
     structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
     await turn();
-    expect([...sink.bytes]).toEqual([BINARY, 2, 1, 2, BINARY, 1, 3]);
+    expect([...sink.written]).toEqual([BINARY, 2, 1, 2, BINARY, 1, 3]);
   });
 
   it.each<readonly [what: string, make: () => unknown]>([
@@ -148,14 +133,14 @@ describe('a write batch', () => {
     expect(() => send(make() as Message)).toThrow(expect.objectContaining({ name: 'TypeError' }));
     send('after');
     await turn();
-    expect(sink.bytes.toString('latin1')).toBe('\x81\x06before\x81\x05after');
+    expect(sink.written.toString('latin1')).toBe('\x81\x06before\x81\x05after');
     expect(of.bytes).toBe(0);
   });
 
   it('writes a few large messages before the turn ends', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));
-    expect(sink.writes.map(({ length }) => length)).toEqual([3 * (4 + 30 * KIB)]);
+    expect(sink.writes).toEqual([3 * (4 + 30 * KIB)]);
     send('x'.repeat(64 * KIB));
     expect(sink.writes).toHaveLength(2);
     await turn();

@@ -25,7 +25,7 @@ describe('a socket of ws as a transport', () => {
       stream = new FakeStream();
       transport = acceptedOver(stream);
       await turn();
-      stream.writes.length = 0;
+      stream.forget();
     });
 
     afterEach(() => {
@@ -194,7 +194,7 @@ describe('a socket of ws as a transport', () => {
     await jest.isolateModulesAsync(async () => {
       const there = await import('../support/socket-pipe.js');
       const transport = there.acceptedOver(stream);
-      stream.writes.length = 0;
+      stream.forget();
       for (let n = 0; n < 3; n++) transport.send('message');
       expect(transport.bufferedAmount).toBe(0);
       transport.terminate();
