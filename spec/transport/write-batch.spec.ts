@@ -137,6 +137,25 @@ describe('a write batch', () => {
     expect(of.bytes).toBe(0);
   });
 
+  it('writes at once where the turn before had one message, and joins what follows in the same turn', async () => {
+    const { send, of } = batch(true);
+    send('one');
+    expect(sink.writes).toHaveLength(0);
+    await turn();
+    send('two');
+    expect([sink.writes.length, of.bytes]).toEqual([2, 0]);
+    for (const message of ['three', 'four']) send(message);
+    expect(sink.writes).toHaveLength(2);
+    await turn();
+    expect(sink.writes).toEqual([6 + 3, 6 + 3, 6 + 5 + 6 + 4]);
+    // That turn had several: the next waits again.
+    send('five');
+    expect(sink.writes).toHaveLength(3);
+    await turn();
+    expect(sink.writes).toHaveLength(4);
+    expect(written).toHaveBeenCalledTimes(4);
+  });
+
   it('writes a few large messages before the turn ends', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));

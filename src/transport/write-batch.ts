@@ -11,7 +11,6 @@ import {
   KEY_BYTES,
   mask,
   MASKED,
-  MAX_HEADER_BYTES,
   ONE_BYTE_LENGTH,
   TEXT,
 } from './websocket-frame.js';
@@ -40,6 +39,10 @@ export class WriteBatch {
   /** How many messages the write under way takes. */
   #writeMessages = 0;
   #isScheduled = false;
+  /** How many messages this turn has had. */
+  #turnMessages = 0;
+  /** Whether the turn before had one, as where a request follows the answer to the last: then the next is not kept waiting for more. */
+  #isLone = false;
 
   /**
    * @param socket tells whether it may still send: nothing follows a close frame
@@ -59,7 +62,7 @@ export class WriteBatch {
   }
 
   /**
-   * Adds a message, which is written at the end of this turn at the latest; tells how many bytes it is.
+   * Adds a message, which is written at once or at the end of this turn at the latest; tells how many bytes it is.
    *
    * @throws TypeError for what a faulty codec has made; the rest is written all the same
    */
@@ -73,9 +76,16 @@ export class WriteBatch {
       // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
     }
+    const bytes = headerBytes(size, this.masked) + size;
+    if (++this.#turnMessages === 1 && this.#isLone) {
+      const frame = new FrameWriter(bytes, this.masked);
+      frame.put(content, size);
+      this.#write(frame);
+      return size;
+    }
     this.#messages.push(content);
     this.#sizes.push(size);
-    this.#bytes += MAX_HEADER_BYTES + size;
+    this.#bytes += bytes;
     if (this.#messages.length >= this.#writeMessages || this.#bytes >= ENOUGH_WRITE_BYTES) {
       this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
       this.flush();
@@ -90,64 +100,63 @@ export class WriteBatch {
     let n = 0;
     for (const message of this.#messages) frames.put(message, this.#sizes[n++] ?? 0);
     this.#messages.length = this.#sizes.length = this.#bytes = 0;
-    if (this.socket.writable) this.stream.write(frames.written, this.written);
+    this.#write(frames);
+  }
+
+  #write({ written }: FrameWriter): void {
+    if (this.socket.writable) this.stream.write(written, this.written);
   }
 
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
+    this.#isLone = this.#turnMessages === 1;
+    this.#turnMessages = 0;
     this.flush();
   };
 }
 
 /** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
 class FrameWriter {
-  readonly #buffer: Buffer;
-  readonly #view: DataView;
+  readonly written: Buffer;
+  /** Where there are masks to put. */
+  readonly #view: DataView | null;
   #at = 0;
 
-  constructor(
-    bytes: number,
-    private readonly masked: boolean,
-  ) {
-    this.#buffer = Buffer.allocUnsafe(bytes);
-    this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset);
-  }
-
-  get written(): Buffer {
-    return this.#buffer.subarray(0, this.#at);
+  constructor(bytes: number, masked: boolean) {
+    this.written = Buffer.allocUnsafe(bytes);
+    this.#view = masked ? new DataView(this.written.buffer, this.written.byteOffset) : null;
   }
 
   put(message: string | Uint8Array, size: number): void {
+    const { written } = this;
     const isText = typeof message === 'string';
     this.#putHeader(isText ? TEXT : BINARY, size);
     const start = this.#at;
     this.#at += size;
-    if (!isText) this.#buffer.set(message, start);
+    if (!isText) written.set(message, start);
     // Text that is all ASCII is copied faster than it is encoded.
-    else this.#buffer.write(message, start, size, size === message.length ? 'latin1' : 'utf8');
-    if (this.masked) this.#mask(start);
+    else written.write(message, start, size, size === message.length ? 'latin1' : 'utf8');
+    if (this.#view !== null) this.#mask(this.#view, start);
   }
 
   #putHeader(kind: number, size: number): void {
-    const view = this.#view;
-    const maskBit = this.masked ? MASKED : 0;
-    view.setUint8(this.#at++, FINAL | kind);
-    if (size <= ONE_BYTE_LENGTH) view.setUint8(this.#at++, maskBit | size);
+    const { written } = this;
+    const maskBit = this.#view === null ? 0 : MASKED;
+    written[this.#at++] = FINAL | kind;
+    if (size <= ONE_BYTE_LENGTH) written[this.#at++] = maskBit | size;
     else if (size < 2 ** 16) {
-      view.setUint8(this.#at, maskBit | IN_TWO_BYTES);
-      view.setUint16(this.#at + 1, size);
-      this.#at += 3;
+      written[this.#at++] = maskBit | IN_TWO_BYTES;
+      written[this.#at++] = size >> 8;
+      written[this.#at++] = size;
     } else {
-      view.setUint8(this.#at, maskBit | IN_EIGHT_BYTES);
-      view.setBigUint64(this.#at + 1, BigInt(size));
-      this.#at += 9;
+      written[this.#at++] = maskBit | IN_EIGHT_BYTES;
+      this.#at = written.writeBigUInt64BE(BigInt(size), this.#at);
     }
-    if (this.masked) this.#at += KEY_BYTES;
+    if (this.#view !== null) this.#at += KEY_BYTES;
   }
 
   /** Masks what was written from `start` on with a new key, and puts that before it. */
-  #mask(start: number): void {
-    const view = this.#view;
+  #mask(view: DataView, start: number): void {
     const key = newKey();
     view.setInt32(start - KEY_BYTES, key);
     mask(view, start, this.#at, key);
@@ -164,4 +173,10 @@ function newKey(): number {
     keysLeft = KEYS.length;
   }
   return KEYS[--keysLeft] ?? 0;
+}
+
+/** Bytes of the header of a frame. */
+function headerBytes(size: number, masked: boolean): number {
+  const unmasked = size <= ONE_BYTE_LENGTH ? 2 : size < 2 ** 16 ? 2 + 2 : 2 + 8;
+  return masked ? unmasked + KEY_BYTES : unmasked;
 }
