@@ -3,17 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
 import type { Transport } from './transport.js';
-import {
-  BINARY,
-  FINAL,
-  IN_EIGHT_BYTES,
-  IN_TWO_BYTES,
-  KEY_BYTES,
-  mask,
-  MASKED,
-  ONE_BYTE_LENGTH,
-  TEXT,
-} from './websocket-frame.js';
+import { BINARY, FINAL, IN_EIGHT_BYTES, IN_TWO_BYTES, KEY_BYTES, mask, MASKED, ONE_BYTE_LENGTH, TEXT } from './websocket-frame.js';
 
 // Taken before fake timers of a test runner can be in its place.
 const nextTick = process.nextTick.bind(process);
