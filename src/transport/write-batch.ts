@@ -28,7 +28,6 @@ export class WriteBatch {
   #bytes = 0;
   /** How many messages the write under way takes. */
   #writeMessages = 0;
-  #isScheduled = false;
   /** How many messages this turn has had. */
   #turnMessages = 0;
   /** Whether the turn before had one, as where a request follows the answer to the last: then the next is not kept waiting for more. */
@@ -60,24 +59,16 @@ export class WriteBatch {
     // A copy: bytes are somebody's who may change them, or give them away, before they are written.
     const content = typeof message === 'string' ? message : Buffer.from(Buffer.from(message));
     const size = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
-    if (!this.#isScheduled) {
-      this.#isScheduled = true;
-      this.#writeMessages = FIRST_WRITE_MESSAGES;
+    if (++this.#turnMessages === 1) {
+      this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
       // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
     }
-    const bytes = headerBytes(size, this.masked) + size;
-    if (++this.#turnMessages === 1 && this.#isLone) {
-      const frame = new FrameWriter(bytes, this.masked);
-      frame.put(content, size);
-      this.#write(frame);
-      return size;
-    }
     this.#messages.push(content);
     this.#sizes.push(size);
-    this.#bytes += bytes;
+    this.#bytes += headerBytes(size, this.masked) + size;
     if (this.#messages.length >= this.#writeMessages || this.#bytes >= ENOUGH_WRITE_BYTES) {
-      this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
+      this.#writeMessages = Math.min(Math.max(2 * this.#writeMessages, FIRST_WRITE_MESSAGES), MOST_WRITE_MESSAGES);
       this.flush();
     }
     return size;
@@ -90,15 +81,10 @@ export class WriteBatch {
     let n = 0;
     for (const message of this.#messages) frames.put(message, this.#sizes[n++] ?? 0);
     this.#messages.length = this.#sizes.length = this.#bytes = 0;
-    this.#write(frames);
-  }
-
-  #write({ written }: FrameWriter): void {
-    if (this.socket.writable) this.stream.write(written, this.written);
+    if (this.socket.writable) this.stream.write(frames.written, this.written);
   }
 
   readonly #endTurn = (): void => {
-    this.#isScheduled = false;
     this.#isLone = this.#turnMessages === 1;
     this.#turnMessages = 0;
     this.flush();
