@@ -69,7 +69,7 @@ export type CompleteFrame = { readonly [Field in keyof Frame]-?: Exclude<Frame[F
  * @example
  * ```ts
  * [...V1_FRAME_TYPES];                     // ['open', 'data', 'reset', 'ping', 'pong', 'goaway']
- * V1_FRAME_TYPES.has('window_update');     // false: reserved, not implemented
+ * V1_FRAME_TYPES.has('window_update');     // false: reserved, no peer of v1 sends it
  * ```
  */
 export const V1_FRAME_TYPES: ReadonlySet<string> = new Set<FrameType>(['open', 'data', 'reset', 'ping', 'pong', 'goaway']);
