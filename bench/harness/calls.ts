@@ -3,6 +3,7 @@ import type { AdapterName } from './adapter-names.js';
 import type { FunctionTime } from './cpu-times.js';
 import type { HeapClass } from './heap-classes.js';
 import type { Needs } from './adapter.js';
+import type { Mark } from './timeline.js';
 
 /** What a process has used so far. */
 export interface Usage {
@@ -24,6 +25,10 @@ export interface WorkerCalls {
   startProfile(): Promise<void>;
   /** What each function took since then. */
   endProfile(): Promise<FunctionTime[]>;
+  /** Begins to mark what happens. */
+  startTimeline(): Promise<void>;
+  /** The marks since then. */
+  endTimeline(): Promise<readonly Mark[]>;
   /** Streams that the server keeps open. */
   idle(): Promise<number>;
 }

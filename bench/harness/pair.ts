@@ -4,6 +4,7 @@ import type { AdapterName } from './adapter-names.js';
 import type { FunctionTime } from './cpu-times.js';
 import type { HeapClass } from './heap-classes.js';
 import { Worker } from './process.js';
+import type { Mark } from './timeline.js';
 
 /** A finding of each side. */
 export interface Sides<T> {
@@ -23,6 +24,8 @@ export interface Pair {
   timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }>;
   /** Runs a task, and tells what each function of both processes took with its result. */
   profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }>;
+  /** Runs a task, and tells what happened when in both processes with its result; once a pair. */
+  marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }>;
   /** The most that each process has held in memory, in bytes. */
   peakRss(): Promise<Cpu>;
   /** What lives on each heap, and beside it, in bytes. */
@@ -72,6 +75,13 @@ class ProcessPair implements Pair {
     const result = await this.task(name, args);
     const [client, server] = await Promise.all([this.client.call('endProfile'), this.server.call('endProfile')]);
     return { ...result, times: { client, server } };
+  }
+
+  async marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }> {
+    await Promise.all([this.client.call('startTimeline'), this.server.call('startTimeline')]);
+    const result = await this.task(name, args);
+    const [client, server] = await Promise.all([this.client.call('endTimeline'), this.server.call('endTimeline')]);
+    return { ...result, marks: { client, server } };
   }
 
   async peakRss(): Promise<Cpu> {

@@ -8,11 +8,13 @@ import { startProfile } from './cpu-times.js';
 import type { FunctionTime } from './cpu-times.js';
 import { heapClasses } from './heap-classes.js';
 import { BenchService } from './service.js';
+import { Timeline } from './timeline.js';
 
 const KIB = 1024;
 
 const service = new BenchService();
 let context: TaskContext | undefined;
+let timeline: Timeline | undefined;
 let endProfile: (() => Promise<FunctionTime[]>) | undefined;
 
 const calls: WorkerCalls = {
@@ -50,6 +52,15 @@ const calls: WorkerCalls = {
   endProfile() {
     if (endProfile === undefined) throw new Error('expected a profile that has been started');
     return endProfile();
+  },
+  startTimeline() {
+    timeline = new Timeline();
+    if (context !== undefined) context = timeline.watch(context);
+    return Promise.resolve();
+  },
+  endTimeline() {
+    if (timeline === undefined) throw new Error('expected a timeline that has been started');
+    return Promise.resolve(timeline.marks);
   },
   idle: () => Promise.resolve(service.idle),
 };

@@ -1,0 +1,93 @@
+import { Server, Socket } from 'node:net';
+import type { TaskContext } from '../tasks/context.js';
+import type { Client } from './adapter.js';
+
+/**
+ * What happens on the way of a dial or a request: to a socket (`written` before the system is called, `read` when it has answered), to
+ * a server (`upgraded`: it has read the request for it), or to whoever waits.
+ */
+export type Moment = 'dialed' | 'connecting' | 'upgraded' | 'opened' | 'called' | 'written' | 'read' | 'answered';
+
+export interface Mark {
+  readonly moment: Moment;
+  /** Counted from 1 on either side, as they are dialed one after the other; 0 is all that were there before. */
+  readonly connection: number;
+  /** In µs, on the clock that all processes of a machine share. */
+  readonly atUs: number;
+}
+
+/** Marks when something happens in this process, from its construction on. */
+export class Timeline {
+  readonly #marks: Mark[] = [];
+  readonly #connections = new WeakMap<object, number>();
+  #last = 0;
+
+  constructor() {
+    beforeEach(Socket.prototype, 'connect', (socket) => {
+      this.#connections.set(socket, this.#last);
+      this.#markSocket('connecting', socket);
+    });
+    for (const method of ['_write', '_writev'])
+      beforeEach(Socket.prototype, method, (socket) => {
+        this.#markSocket('written', socket);
+      });
+    beforeEach(Socket.prototype, 'push', (socket, chunk) => {
+      if (chunk !== null) this.#markSocket('read', socket);
+    });
+    beforeEach(Server.prototype, 'emit', (_server, event, ...args) => {
+      if (event === 'connection') this.#connections.set(args[0] as Socket, ++this.#last);
+      if (event === 'upgrade') this.#markSocket('upgraded', args[1] as Socket);
+    });
+  }
+
+  /** All marks so far, in the order of time. */
+  get marks(): readonly Mark[] {
+    return this.#marks;
+  }
+
+  /** What a task works with, and its calls are marked. */
+  watch({ client, connect }: TaskContext): TaskContext {
+    return {
+      client: this.#watchClient(client, this.#last),
+      connect: async () => {
+        const connection = ++this.#last;
+        this.#mark('dialed', connection);
+        const dialed = await connect();
+        this.#mark('opened', connection);
+        return this.#watchClient(dialed, connection);
+      },
+    };
+  }
+
+  #watchClient(client: Client, connection: number): Client {
+    return {
+      request: async (payload) => {
+        this.#mark('called', connection);
+        const answer = await client.request(payload);
+        this.#mark('answered', connection);
+        return answer;
+      },
+      stream: (ask, sink) => {
+        client.stream(ask, sink);
+      },
+      close: () => client.close(),
+    };
+  }
+
+  #markSocket(moment: Moment, socket: object): void {
+    this.#mark(moment, this.#connections.get(socket) ?? 0);
+  }
+
+  #mark(moment: Moment, connection: number): void {
+    const [seconds, nanoseconds] = process.hrtime();
+    this.#marks.push({ moment, connection, atUs: seconds * 1e6 + nanoseconds / 1e3 });
+  }
+}
+
+function beforeEach(target: object, method: string, tell: (self: object, ...args: readonly unknown[]) => void): void {
+  const original = Reflect.get(target, method) as (...args: readonly unknown[]) => unknown;
+  Reflect.set(target, method, function (this: object, ...args: readonly unknown[]) {
+    tell(this, ...args);
+    return Reflect.apply<object, readonly unknown[], unknown>(original, this, args);
+  });
+}

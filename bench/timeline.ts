@@ -1,0 +1,88 @@
+// `npm run bench:timeline`: where a request that is alone loses time, and where a dial does, on both sides of the wire.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AdapterName } from './harness/adapter-names.js';
+import { withProcesses } from './harness/pair.js';
+import { ROOT } from './harness/place.js';
+import { median } from './harness/statistics.js';
+import { DIAL, REQUEST, timesOf } from './report/phases.js';
+import type { Way } from './report/phases.js';
+import { figure, markdown } from './report/table.js';
+import { writeText } from './report/write.js';
+import { FIRST_DIALS, MEASURED_DIALS } from './workloads/connects.js';
+import { warmUp } from './workloads/requests.js';
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const ROUNDS = values.quick ? 1 : 12;
+const REQUESTS_MS = values.quick ? 100 : 600;
+const COMPARED = ['floor-a', 'bare-wire', 'rxmux-json'] as const satisfies readonly AdapterName[];
+const PAGE = join(ROOT, 'docs/benchmarks/timeline.md');
+
+type Compared = (typeof COMPARED)[number];
+
+/** For each phase what it took, each time, in µs. */
+type Times = Record<Compared, number[][]>;
+
+const page = `# Where time passes between the call and its answer
+
+Written by \`npm run bench:timeline\`: both processes mark when something happens, on the clock that they share. Medians in µs, of ${ROUNDS} pairs of processes each, by turns;
+the medians of parts need not add up to that of the whole. Marking takes time too, of every adapter as much.
+
+## A request that is alone, as in W1
+
+${table(REQUEST, await taken(REQUEST, timesOfRequests))}
+
+## From dialing to the first answer, as in W9
+
+${table(DIAL, await taken(DIAL, timesOfDials))}
+`;
+console.log(page);
+if (!values.quick) writeText(PAGE, page);
+
+async function taken({ phases }: Way, measure: (adapter: Compared) => Promise<number[][]>): Promise<Times> {
+  const none = (): number[][] => phases.map(() => []);
+  const times: Times = { 'floor-a': none(), 'bare-wire': none(), 'rxmux-json': none() };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const adapter of COMPARED) {
+      for (const way of await measure(adapter)) way.forEach((us, phase) => times[adapter][phase]?.push(us));
+    }
+  }
+  return times;
+}
+
+async function timesOfRequests(adapter: Compared): Promise<number[][]> {
+  return withProcesses(adapter, {}, async (pair) => {
+    await warmUp(pair);
+    const { marks } = await pair.marked('sequential', { ms: REQUESTS_MS, atLeast: 100 });
+    const times = timesOf(REQUEST, marks);
+    // What is compiled is thrown away once by the marking.
+    return times.slice(times.length / 2);
+  });
+}
+
+async function timesOfDials(adapter: Compared): Promise<number[][]> {
+  return withProcesses(adapter, {}, async (pair) => {
+    const { marks } = await pair.marked('connects', { times: FIRST_DIALS + MEASURED_DIALS });
+    return timesOf(DIAL, marks).slice(FIRST_DIALS);
+  });
+}
+
+function table({ phases }: Way, times: Times): string {
+  const row = (title: string, took: (adapter: Compared) => number): string[] => [
+    title,
+    ...COMPARED.map((adapter) => figure(took(adapter))),
+    figure(took('rxmux-json') - took('floor-a')),
+  ];
+  return markdown(
+    ['', ...COMPARED, 'more than floor-a'],
+    [
+      ...phases.map(({ title }, phase) => row(title, (adapter) => median(times[adapter][phase] ?? []))),
+      row('all', (adapter) => median(wholes(times[adapter]))),
+    ],
+  );
+}
+
+/** What each time took in all. */
+function wholes(phases: readonly (readonly number[])[]): number[] {
+  return (phases[0] ?? []).map((_us, n) => phases.reduce((sum, times) => sum + (times[n] ?? 0), 0));
+}
