@@ -2,7 +2,6 @@ import type { CDPSession, Page } from 'playwright-core';
 import type { FunctionTime } from '../harness/cpu-times.js';
 import type { HeapClass } from '../harness/heap-classes.js';
 import { Worker } from '../harness/process.js';
-import type { Mark } from '../harness/timeline.js';
 import type { Cpu, Pair, Sides, WithPair } from '../harness/pair.js';
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
 import type { Operations } from './page.js';
@@ -66,12 +65,6 @@ export class PagePair implements Pair {
     await this.server.call('startProfile');
     const result = await this.task(name, args);
     return { ...result, times: { client: [], server: await this.server.call('endProfile') } };
-  }
-
-  async marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }> {
-    await this.server.call('startTimeline');
-    const result = await this.task(name, args);
-    return { ...result, marks: { client: [], server: await this.server.call('endTimeline') } };
   }
 
   async peakRss(): Promise<Cpu> {

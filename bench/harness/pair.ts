@@ -24,8 +24,6 @@ export interface Pair {
   timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }>;
   /** Runs a task, and tells what each function of both processes took with its result. */
   profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }>;
-  /** Runs a task, and tells what happened when in both processes with its result; once a pair. */
-  marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }>;
   /** The most that each process has held in memory, in bytes. */
   peakRss(): Promise<Cpu>;
   /** What lives on each heap, and beside it, in bytes. */
@@ -37,10 +35,10 @@ export interface Pair {
 }
 
 /** Makes a fresh pair, and ends it when it has been used. */
-export type WithPair = <T>(adapter: AdapterName, needs: Needs, use: (pair: Pair) => Promise<T>) => Promise<T>;
+export type WithPair<P extends Pair = Pair> = <T>(adapter: AdapterName, needs: Needs, use: (pair: P) => Promise<T>) => Promise<T>;
 
 /** Two processes of Node. */
-export const withProcesses: WithPair = async (adapter, needs, use) => {
+export const withProcesses: WithPair<ProcessPair> = async (adapter, needs, use) => {
   const server = new Worker(`${adapter}, server`);
   const client = new Worker(`${adapter}, client`);
   try {
@@ -77,6 +75,7 @@ class ProcessPair implements Pair {
     return { ...result, times: { client, server } };
   }
 
+  /** Runs a task, and tells what happened when in both processes with its result; once a pair. */
   async marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }> {
     await Promise.all([this.client.call('startTimeline'), this.server.call('startTimeline')]);
     const result = await this.task(name, args);
