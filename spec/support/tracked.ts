@@ -4,24 +4,26 @@ import type { ConnectOptions, ConnectUrl, Peer } from '../../src/index.js';
 import { createPair as pair } from '../../src/testing.js';
 import type { Pair, PairOptions } from '../../src/testing.js';
 
-const made = new Set<Peer>();
+const ends = new Set<() => void>();
 
-// The deadlines of a peer that nobody closes would keep the process, as they would a program's.
+// The deadlines of a peer that nobody ends would keep the process, as they would a program's.
 afterEach(() => {
-  for (const peer of made) void peer.close();
-  made.clear();
+  for (const end of ends) end();
+  ends.clear();
 });
 
-/** `createPair`, whose peers are closed after the test. */
+/** `createPair`, whose line is cut after the test: where a test has stalled it, peers that are closed would wait for each other. */
 export function createPair(options?: PairOptions): Pair {
-  const { dialer, acceptor, link } = pair(options);
-  made.add(dialer).add(acceptor);
-  return { dialer, acceptor, link };
+  const made = pair(options);
+  ends.add(() => {
+    made.link.cut();
+  });
+  return made;
 }
 
 /** `connect`, whose peer is closed after the test. */
 export function connect(url: ConnectUrl, options?: ConnectOptions): Peer {
   const peer = dial(url, options);
-  made.add(peer);
+  ends.add(() => void peer.close());
   return peer;
 }
