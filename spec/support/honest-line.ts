@@ -26,6 +26,7 @@ const NOTHING = (): void => undefined;
 /** One end of a memory link, on a machine, whose messages take their time: `bufferedAmount` is what the line has not taken yet. */
 export class RoutedTransport implements Transport {
   readonly messages$: Observable<Message>;
+  sentBytes = 0;
   readonly #travelling = new Fifo<Travelling>();
   readonly #latencyMs: number;
   readonly #msPerByte: number;
@@ -95,12 +96,16 @@ export class RoutedTransport implements Transport {
     return this.#readers + this.#travelling.length + [this.#cancelArrival, this.#cancelRoom].filter((cancel) => cancel !== NOTHING).length;
   }
 
-  send(message: Message): number {
-    if (this.closed !== null) return 0;
+  holds(bytes: number): boolean {
+    return this.bufferedAmount >= bytes;
+  }
+
+  send(message: Message): void {
+    if (this.closed !== null) return;
     const bytes = encodedLength(message);
     if (this.#msPerByte > 0) this.#freeAt = Math.max(this.#freeAt, asyncScheduler.now()) + bytes * this.#msPerByte;
     this.#travel(message);
-    return bytes;
+    this.sentBytes += bytes;
   }
 
   turn(task: () => void): void {

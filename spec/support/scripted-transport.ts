@@ -19,6 +19,7 @@ export class ScriptedTransport implements Transport {
   terminated: string | null = null;
   closed: SocketClose | null = null;
   bufferedAmount = 0;
+  sentBytes = 0;
   /** Whether the socket takes nothing, so that whatever is sent stays in its buffer. */
   stuck = false;
   paused = false;
@@ -53,13 +54,17 @@ export class ScriptedTransport implements Transport {
     return !this.closing && this.closed === null && this.closes.length === 0;
   }
 
-  send(message: Message): number {
+  holds(bytes: number): boolean {
+    return this.bufferedAmount >= bytes;
+  }
+
+  send(message: Message): void {
     this.onSend(message);
-    if (!this.writable) return 0;
+    if (!this.writable) return;
     const bytes = encodedLength(message);
     if (this.stuck) this.bufferedAmount += bytes;
+    this.sentBytes += bytes;
     this.sent.push(message);
-    return bytes;
   }
 
   turn(task: () => void): void {

@@ -110,11 +110,14 @@ describe('a link in memory', () => {
     expect(seen).not.toContainEqual([0, 'y']);
   });
 
-  it('tells how many bytes it takes', () => {
+  it('counts the bytes that it takes', () => {
     const { dialer } = joined();
-    expect([dialer.send('é'), dialer.send(new ArrayBuffer(3))]).toEqual([2, 3]);
+    dialer.send('é');
+    expect([dialer.sentBytes, dialer.holds(2), dialer.holds(3)]).toEqual([2, true, false]);
+    dialer.send(new ArrayBuffer(3));
     dialer.close(1000, '');
-    expect(dialer.send('x')).toBe(0);
+    dialer.send('x');
+    expect(dialer.sentBytes).toBe(5);
   });
 
   it('shows what it carries, with its direction and number, and completes after the end', async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { WebSocket } from 'ws';
 import { bypass } from '../../src/transport/read-bypass.js';
+import { encodedLength } from '../../src/wire/length.js';
 import { turn } from '../support/socket-leaks.js';
 import { FakeStream, openWs } from '../support/socket-pipe.js';
 
@@ -58,8 +59,9 @@ async function read(chunks: readonly Buffer[], masked: boolean, withBypass: bool
   let taken = 0;
   listen(ws, events);
   if (withBypass) {
-    bypass(ws, stream, masked, MAX_PAYLOAD, (message) => {
+    bypass(ws, stream, masked, MAX_PAYLOAD, (message, bytes) => {
       taken++;
+      expect(bytes).toBe(encodedLength(message));
       events.push(['message', message]);
     });
   }
@@ -112,7 +114,9 @@ describe.each([
 
   it.each<readonly [what: string, frames: readonly Written[], taken: number]>([
     ['text', [text('a'), text('naïve 😀'), text(''), text('\ufffd')], 4],
+    ['short text, and long text in between', [text('a'), text('b'.repeat(1_024)), text('c'.repeat(1_025)), text('d'), text('é')], 5],
     ['bytes', [binary(1, 2, 255), binary()], 2],
+    ['bytes between text', [text('a'), binary(0x81, 0x01, 0x61), text('b')], 3],
     ['lengths in every form', [text('a'.repeat(125)), text('b'.repeat(126)), text('c'.repeat(65_535)), text('d'.repeat(65_536))], 4],
     ['a length in a longer form than it needs', [{ ...text('a'), lengthBytes: 2 }, { ...text('b'), lengthBytes: 8 }, text('c')], 3],
     ['what is as long as may be', [text('a'.repeat(MAX_PAYLOAD))], 1],
@@ -153,6 +157,7 @@ describe.each([
     const size = fc.oneof(
       { weight: 8, arbitrary: fc.nat(40) },
       { weight: 2, arbitrary: fc.integer({ min: 120, max: 130 }) },
+      { weight: 2, arbitrary: fc.integer({ min: 1_020, max: 1_030 }) },
       fc.integer({ min: 65_530, max: 70_001 }),
     );
     const content = fc.oneof(

@@ -227,11 +227,12 @@ describe('a W3C-shaped socket as a transport', () => {
       ['OPEN', ['é']],
       ['CLOSING', []],
       ['CLOSED', []],
-    ] as const)('in state %s sends %j, and tells how many bytes that is', (state, sent) => {
+    ] as const)('in state %s sends %j, and counts how many bytes that is', (state, sent) => {
       const socket = new FakeSocket(state);
-      const bytes = new W3cTransport(socket).send('é');
+      const transport = new W3cTransport(socket);
+      transport.send('é');
       expect(socket.sent).toEqual(sent);
-      expect(bytes).toBe(2 * sent.length);
+      expect(transport.sentBytes).toBe(2 * sent.length);
     });
 
     it('ends a socket whose send throws', () => {
@@ -243,7 +244,7 @@ describe('a W3C-shaped socket as a transport', () => {
       const seen = read(transport);
       transport.send('x');
       expect(transport.closed).toEqual({ ...LOST, reason: 'Error: InvalidStateError' });
-      expect(seen.completed).toBe(1);
+      expect([seen.completed, transport.sentBytes]).toEqual([1, 0]);
       expect(socket.closes).toHaveLength(1);
     });
 

@@ -14,9 +14,13 @@ describe('a write batch', () => {
   let socket: { writable: boolean };
   let written: jest.Mock<() => void>;
 
-  const batch = (masked: boolean): { readonly send: (message: Message) => number; readonly of: WriteBatch } => {
+  const batch = (masked: boolean): { readonly send: (message: Message) => void; readonly of: WriteBatch } => {
     const of = new WriteBatch(sink, socket, masked, written);
-    return { of, send: (message) => of.add(message) };
+    const send = (message: Message): void => {
+      of.add(message);
+      expect(of.mostBytes).toBeGreaterThanOrEqual(of.bytes);
+    };
+    return { of, send };
   };
 
   beforeEach(() => {
@@ -64,10 +68,26 @@ describe('a write batch', () => {
     expect(keys.size).toBeGreaterThan(2_997);
   });
 
-  it('writes text as UTF-8, half of a surrogate pair as its replacement character', async () => {
-    batch(false).send('naïve 😀 \ud800.');
+  it.each<readonly [messages: readonly string[], written: readonly string[]]>([
+    [['naïve 😀 \ud800.'], ['naïve 😀 \ufffd.']],
+    [
+      ['plain', 'naïve', 'plain'],
+      ['plain', 'naïve', 'plain'],
+    ],
+    [
+      ['\ud83d', '\ude00'],
+      ['\ufffd', '\ufffd'],
+    ],
+    [
+      ['', 'a\0b', ''],
+      ['', 'a\0b', ''],
+    ],
+  ])('writes text as UTF-8, half of a surrogate pair as its replacement character: %j', async (messages, expected) => {
+    const { send } = batch(false);
+    for (const message of messages) send(message);
     await turn();
-    expect(sink.written.subarray(2).toString()).toBe('naïve 😀 \ufffd.');
+    const frames = expected.map((message) => Buffer.concat([Buffer.from([TEXT, Buffer.byteLength(message)]), Buffer.from(message)]));
+    expect(sink.written).toEqual(Buffer.concat(frames));
   });
 
   it('is read by ws, message by message', async () => {
@@ -94,10 +114,11 @@ describe('a write batch', () => {
   it('counts what it has not written, and writes it when it is told to, once', async () => {
     const { send, of } = batch(false);
     expect(of.bytes).toBe(0);
-    expect([send('x'.repeat(98)), send('é')]).toEqual([98, 2]);
-    expect([of.bytes >= 100, sink.writes.length]).toEqual([true, 0]);
+    const framed = 2 + 98 + 2 + 2;
+    for (const message of ['x'.repeat(98), 'é']) send(message);
+    expect([of.bytes, of.addedBytes, sink.writes.length]).toEqual([framed, framed, 0]);
     of.flush();
-    expect([of.bytes, sink.written.length]).toEqual([0, 2 + 98 + 2 + 2]);
+    expect([of.bytes, of.mostBytes, of.addedBytes, sink.written.length]).toEqual([0, 0, framed, framed]);
     of.flush();
     await turn();
     expect(sink.writes).toHaveLength(1);

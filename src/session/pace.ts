@@ -53,6 +53,6 @@ export class Pace {
 
   // What a closing socket does not take stays here, for the next one.
   #takesMore(): boolean {
-    return this.transport.writable && this.transport.bufferedAmount < SOCKET_FULL_BYTES;
+    return this.transport.writable && !this.transport.holds(SOCKET_FULL_BYTES);
   }
 }

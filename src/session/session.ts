@@ -179,7 +179,8 @@ export class Session {
       mapPresent((frame) => this.#leaves(frame)),
       encode(this.codec),
       mapPresent((message) => {
-        this.watchdog.sent(this.transport.send(message));
+        this.transport.send(message);
+        this.watchdog.sent();
         return null;
       }),
     );
@@ -196,7 +197,7 @@ export class Session {
   /** A message that is read; none is once the connection has failed. */
   #receives(message: Message): Message | null {
     if (this.isOver) return null;
-    const bytes = (this.#messageBytes = encodedLength(message));
+    const bytes = (this.#messageBytes = this.transport.messageBytes ?? encodedLength(message));
     this.watchdog.received();
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;

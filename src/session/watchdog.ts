@@ -67,10 +67,10 @@ export class Watchdog implements KeepaliveHost {
     this.#receivedAt = this.clock.now();
   }
 
-  /** A message of so many bytes was given to the socket. */
-  sent(bytes: number): void {
-    this.#writes.sent(bytes);
-    if (this.session.transport.bufferedAmount >= this.#stallFrom) this.#watchStall();
+  /** A message was given to the socket. */
+  sent(): void {
+    this.#writes.sent();
+    if (this.session.transport.holds(this.#stallFrom)) this.#watchStall();
   }
 
   lastSignOfLifeAt(): number {

@@ -11,7 +11,8 @@ const PASSING_MS = 100;
  * looks. A name that ends in `ReadTime` is a time on the clock that stands still while reading is paused.
  */
 export class WriteProgress {
-  #sentBytes = 0;
+  /** Given to the socket, and held by it, at the last look. */
+  #sentBytes: number;
   #heldBytes = 0;
   /** Bytes of probes, which say nothing when they are taken. */
   #probeBytes = 0;
@@ -28,13 +29,13 @@ export class WriteProgress {
     private readonly transport: Transport,
     private readonly reading: ReadBackpressure,
   ) {
+    this.#sentBytes = transport.sentBytes;
     this.#sentAt = this.#tookAt = asyncScheduler.now();
     this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = reading.at(this.#sentAt);
   }
 
   /** A message was given to the socket. */
-  sent(bytes: number): void {
-    this.#sentBytes += bytes;
+  sent(): void {
     this.#sentAt = asyncScheduler.now();
     this.#sentAtReadTime = this.reading.at(this.#sentAt);
   }
@@ -44,7 +45,7 @@ export class WriteProgress {
     this.#look();
     send();
     // A socket that holds it counts its header too.
-    this.#probeBytes = Math.max(this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
+    this.#probeBytes = Math.max(this.transport.sentBytes - this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
   }
 
   /** Takes a look: when bytes were last taken, as far as looking can tell. */
@@ -70,8 +71,8 @@ export class WriteProgress {
 
   // Each look starts afresh, so that what the socket adds to messages hides no more than the movement between two looks.
   #look(): void {
-    const { bufferedAmount } = this.transport;
-    const taken = this.#sentBytes + this.#heldBytes - bufferedAmount;
+    const { bufferedAmount, sentBytes } = this.transport;
+    const taken = sentBytes - this.#sentBytes + this.#heldBytes - bufferedAmount;
     const isEmpty = bufferedAmount === 0;
     const now = asyncScheduler.now();
     const readTime = this.reading.at(now);
@@ -79,7 +80,7 @@ export class WriteProgress {
     const lookedAtReadTime = this.#lookedAtReadTime;
     this.#heldBack = bufferedAmount > PASSING_BYTES || (!isEmpty && now - this.#sentAt > PASSING_MS);
     this.#lookedAtReadTime = readTime;
-    this.#sentBytes = 0;
+    this.#sentBytes = sentBytes;
     this.#heldBytes = bufferedAmount;
     if (taken <= 0) return;
     const isMute = taken <= this.#probeBytes;

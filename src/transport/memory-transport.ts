@@ -22,6 +22,7 @@ export class MemoryTransport implements Transport {
   readonly #arriving = new Fifo<Item>();
   #unreadBytes = 0;
   #leaving = 0;
+  #sentBytes = 0;
   #reader: Subscriber<Message> | null = null;
   #closed: SocketClose | null = null;
   #closing = false;
@@ -63,8 +64,16 @@ export class MemoryTransport implements Transport {
     return this.#leaving + (other.#isBlocked() ? other.#unreadBytes : 0);
   }
 
-  send(message: Message): number {
-    if (!this.writable) return 0;
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  holds(bytes: number): boolean {
+    return this.bufferedAmount >= bytes;
+  }
+
+  send(message: Message): void {
+    if (!this.writable) return;
     const bytes = encodedLength(message);
     if (this.#leaving === 0)
       asapScheduler.schedule(() => {
@@ -72,8 +81,8 @@ export class MemoryTransport implements Transport {
         this.#checkRoom();
       });
     this.#leaving += bytes;
+    this.#sentBytes += bytes;
     this.link.carry(this.side, message);
-    return bytes;
   }
 
   turn(task: () => void): void {

@@ -4,11 +4,11 @@ import type { Readable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
 import {
   BINARY,
+  contentSize,
   FINAL,
-  IN_EIGHT_BYTES,
-  IN_TWO_BYTES,
-  KEY_BYTES,
-  mask,
+  flipMask,
+  headerAt,
+  headerSize,
   MASKED,
   MAX_HEADER_BYTES,
   ONE_BYTE_LENGTH,
@@ -16,22 +16,19 @@ import {
   PONG,
   TEXT,
 } from './websocket-frame.js';
+import type { Header } from './websocket-frame.js';
 
 /** What reads a stream. */
 type Reader = (this: Readable, chunk: Buffer) => void;
+
+/** Is given a message and how many bytes it is. */
+type Receive = (message: Message, bytes: number) => void;
 
 /** A frame that `ws` has the beginning of. */
 interface PassedFrame {
   /** Bytes that it does not have yet. */
   left: number;
   readonly endsMessage: boolean;
-}
-
-/** A header's first two bytes, and how many its frame has. */
-interface Header {
-  readonly first: number;
-  readonly second: number;
-  readonly frameSize: number;
 }
 
 /**
@@ -59,7 +56,7 @@ class ReadBypass {
     private readonly reader: Reader,
     masked: boolean,
     private readonly maxPayload: number,
-    private readonly receive: (message: Message) => void,
+    private readonly receive: Receive,
   ) {
     this.#maskBit = masked ? MASKED : 0;
     ws.on('message', this.#hear).on('error', this.#end);
@@ -79,7 +76,9 @@ class ReadBypass {
       if (content > chunk.length) at = this.#passCutHeader(chunk, at, chunk.subarray(at));
       else {
         const end = content + contentSize(view, at);
-        at = this.#isPlain(view, at, content, end) ? this.#take(chunk, view, at, content, end) : this.#pass(chunk, at, headerAt(view, at));
+        if (!this.#isPlain(view, at, content, end)) at = this.#pass(chunk, at, headerAt(view, at));
+        else if (isShortText(view, at, content, end)) at = this.#takeShortTexts(chunk, view, at);
+        else at = this.#take(chunk, view, at, content, end);
       }
     }
   };
@@ -98,22 +97,59 @@ class ReadBypass {
   /** Receives the plain frame at `at`. */
   #take(chunk: Buffer, view: DataView, at: number, content: number, end: number): number {
     this.#flipMask(view, content, end);
-    if (view.getUint8(at) === PLAIN_BINARY) {
-      this.receive(chunk.buffer.slice(chunk.byteOffset + content, chunk.byteOffset + end) as ArrayBuffer);
-      return end;
-    }
+    if (view.getUint8(at) === PLAIN_TEXT) return this.#takeText(chunk, view, at, content, end);
+    this.receive(chunk.buffer.slice(chunk.byteOffset + content, chunk.byteOffset + end) as ArrayBuffer, end - content);
+    return end;
+  }
+
+  /** Receives the text of a frame that is unmasked. */
+  #takeText(chunk: Buffer, view: DataView, at: number, content: number, end: number): number {
     const text = chunk.toString('utf8', content, end);
     // What is no UTF-8 is read as this character, which is seldom written.
     if (text.includes(REPLACEMENT) && !isUtf8(chunk.subarray(content, end))) {
       this.#flipMask(view, content, end);
       return this.#pass(chunk, at, headerAt(view, at));
     }
-    this.receive(text);
+    this.receive(text, end - content);
     return end;
   }
 
+  /**
+   * Receives the short text at `from` and those that follow it. Where they are ASCII they are cut out of one text: to make a text of each,
+   * and to look for what is no UTF-8 in it, takes a fifth of the time of reading them.
+   */
+  #takeShortTexts(chunk: Buffer, view: DataView, from: number): number {
+    const { to, highBytes } = this.#unmaskShortTexts(view, from);
+    const all = chunk.toString('latin1', from, to);
+    const isAscii = Buffer.byteLength(all) === all.length + highBytes;
+    for (let at = from; at < to;) {
+      const content = at + headerSize(view, at);
+      const end = content + contentSize(view, at);
+      if (isAscii) this.receive(all.slice(content - from, end - from), end - content);
+      else if (this.#takeText(chunk, view, at, content, end) > end) return chunk.length;
+      at = end;
+    }
+    return to;
+  }
+
+  /** Unmasks short texts from `from` on; gives where they end, and how many bytes of their headers are not ASCII. */
+  #unmaskShortTexts(view: DataView, from: number): { readonly to: number; readonly highBytes: number } {
+    let highBytes = 0;
+    let at = from;
+    for (;;) {
+      const content = at + headerSize(view, at);
+      if (content > view.byteLength) break;
+      const end = content + contentSize(view, at);
+      if (!isShortText(view, at, content, end) || !this.#isPlain(view, at, content, end)) break;
+      this.#flipMask(view, content, end);
+      for (let n = at; n < content; n++) highBytes += view.getUint8(n) >> 7;
+      at = end;
+    }
+    return { to: at, highBytes };
+  }
+
   #flipMask(view: DataView, from: number, to: number): void {
-    if (this.#maskBit !== 0) mask(view, from, to, view.getInt32(from - KEY_BYTES));
+    if (this.#maskBit !== 0) flipMask(view, from, to);
   }
 
   /** Gives `ws` its share of a read: the rest of a frame that it has the beginning of. */
@@ -172,7 +208,7 @@ class ReadBypass {
  * @param maxPayload bytes of one message at most, as `ws` has it
  * @param receive is given the messages that do not go through `ws`
  */
-export function bypass(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: (message: Message) => void): void {
+export function bypass(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: Receive): void {
   const [reader, ...others] = stream.listeners('data') as Reader[];
   if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
 }
@@ -183,26 +219,13 @@ const PLAIN_BINARY = FINAL | BINARY;
 const PLAIN_PING = FINAL | PING;
 const PLAIN_PONG = FINAL | PONG;
 const REPLACEMENT = '\ufffd';
+/** Bytes of a short text. Longer ones are for themselves: what is cut out of a text keeps all of it in memory. */
+const SHORT_BYTES = 1024;
+
+function isShortText(view: DataView, at: number, content: number, end: number): boolean {
+  return view.getUint8(at) === PLAIN_TEXT && end - content <= SHORT_BYTES;
+}
 
 function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-}
-
-/** Bytes of the header at `at`, as far as they can be told: the second byte tells. */
-function headerSize(view: DataView, at: number): number {
-  const second = at + 1 < view.byteLength ? view.getUint8(at + 1) : 0;
-  const length = second & ~MASKED;
-  const size = length === IN_TWO_BYTES ? 2 + 2 : length === IN_EIGHT_BYTES ? 2 + 8 : 2;
-  return (second & MASKED) === 0 ? size : size + KEY_BYTES;
-}
-
-/** Bytes of the content after the header at `at`, which is all there. */
-function contentSize(view: DataView, at: number): number {
-  const length = view.getUint8(at + 1) & ~MASKED;
-  if (length === IN_TWO_BYTES) return view.getUint16(at + 2);
-  return length === IN_EIGHT_BYTES ? Number(view.getBigUint64(at + 2)) : length;
-}
-
-function headerAt(view: DataView, at: number): Header {
-  return { first: view.getUint8(at), second: view.getUint8(at + 1), frameSize: headerSize(view, at) + contentSize(view, at) };
 }

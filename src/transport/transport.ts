@@ -31,14 +31,20 @@ export interface Transport {
   readonly opened$: Observable<never>;
   /** The socket's messages from the first on, for one subscriber; completes when the socket has ended. */
   readonly messages$: Observable<Message>;
+  /** Bytes of the message that {@link messages$} gives just now, where they are known without measuring it. */
+  readonly messageBytes?: number | null;
   /** How the socket ended; `null` until it has. Set before {@link messages$} completes. */
   readonly closed: SocketClose | null;
   /** Whether the socket takes messages: it is open, and neither end has begun to close it. */
   readonly writable: boolean;
   /** Bytes given to {@link send} that the socket still holds. */
   readonly bufferedAmount: number;
-  /** Gives one message to the socket; tells how many bytes it is, or 0 where the socket is not {@link writable} and takes none. */
-  send(message: Message): number;
+  /** All bytes that were given to the socket so far, with or without what it adds to a message. */
+  readonly sentBytes: number;
+  /** Whether {@link bufferedAmount} is at least `bytes`, which may be told without measuring what it holds. */
+  holds(bytes: number): boolean;
+  /** Gives one message to the socket, which takes none where it is not {@link writable}. */
+  send(message: Message): void;
   /** Runs `task` in a later turn of the event loop, so that reading and timers get their share. */
   turn(task: () => void): void;
   /**

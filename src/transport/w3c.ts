@@ -22,6 +22,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   readonly messages$: Observable<Message>;
   readonly opened$: Observable<never>;
   readonly opaque: boolean = true;
+  #messageBytes: number | null = null;
+  #sentBytes = 0;
   #closed: SocketClose | null = null;
   #reader: Subscriber<Message> | null = null;
   /** Messages that came before anybody read; a socket that can be paused sends few. */
@@ -62,6 +64,10 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.protocol;
   }
 
+  get messageBytes(): number | null {
+    return this.#messageBytes;
+  }
+
   get closed(): SocketClose | null {
     return this.#closed;
   }
@@ -78,15 +84,22 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.bufferedAmount ?? 0;
   }
 
-  send(message: Message): number {
-    if (!this.writable) return 0;
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  holds(bytes: number): boolean {
+    return this.bufferedAmount >= bytes;
+  }
+
+  send(message: Message): void {
+    if (!this.writable) return;
     try {
       this.socket.send(message);
+      this.#sentBytes += encodedLength(message);
     } catch (error) {
       this.terminate(String(error));
-      return 0;
     }
-    return encodedLength(message);
   }
 
   turn(task: () => void): void {
@@ -151,10 +164,12 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     };
   }
 
-  protected receive(message: Message): void {
+  protected receive(message: Message, bytes: number | null = null): void {
     if (this.#closed !== null) return;
-    if (this.#reader !== null) this.#reader.next(message);
-    else {
+    if (this.#reader !== null) {
+      this.#messageBytes = bytes;
+      this.#reader.next(message);
+    } else {
       this.#early.push(message);
       this.pause();
     }

@@ -2,8 +2,12 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Message } from '../wire/codec.js';
+import { MOST_BYTES_PER_UNIT } from '../wire/length.js';
 import type { Transport } from './transport.js';
-import { BINARY, FINAL, IN_EIGHT_BYTES, IN_TWO_BYTES, KEY_BYTES, mask, MASKED, ONE_BYTE_LENGTH, TEXT } from './websocket-frame.js';
+import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT } from './websocket-frame.js';
+
+/** A message that nobody else can change. */
+type Content = string | Uint8Array;
 
 // Taken before fake timers of a test runner can be in its place.
 const nextTick = process.nextTick.bind(process);
@@ -15,17 +19,18 @@ const nextTick = process.nextTick.bind(process);
 const FIRST_WRITE_MESSAGES = 8;
 /** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
 const MOST_WRITE_MESSAGES = 128;
-/** A write is not made to wait for more once it has so many bytes. */
-const ENOUGH_WRITE_BYTES = 64 * 1024;
+/** A write is not made to wait for more once it has so many UTF-16 units or bytes. */
+const ENOUGH_WRITE_LENGTH = 64 * 1024;
 
 /**
  * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. Sent one by one by `ws`, each takes
  * two objects, a header and a chunk of the stream, which cost more than all that a small message costs here.
  */
 export class WriteBatch {
-  readonly #messages: (string | Uint8Array)[] = [];
-  readonly #sizes: number[] = [];
-  #bytes = 0;
+  readonly #messages: Content[] = [];
+  /** Of these, in UTF-16 units and bytes. */
+  #length = 0;
+  #writtenBytes = 0;
   /** How many messages the write under way takes. */
   #writeMessages = 0;
   /** How many messages this turn has had. */
@@ -47,41 +52,47 @@ export class WriteBatch {
 
   /** What the stream has not been given yet, in bytes. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#messages.reduce((sum, message) => sum + framedSize(sizeOf(message), this.masked), 0);
+  }
+
+  /** No less than that, and known without measuring text. */
+  get mostBytes(): number {
+    return this.#length * MOST_BYTES_PER_UNIT + this.#messages.length * MAX_HEADER_BYTES;
+  }
+
+  /** All that was added so far, in bytes. */
+  get addedBytes(): number {
+    return this.#writtenBytes + this.bytes;
   }
 
   /**
-   * Adds a message, which is written at once or at the end of this turn at the latest; tells how many bytes it is.
+   * Adds a message, which is written at once or at the end of this turn at the latest.
    *
    * @throws TypeError for what a faulty codec has made; the rest is written all the same
    */
-  add(message: Message): number {
+  add(message: Message): void {
     // A copy: bytes are somebody's who may change them, or give them away, before they are written.
     const content = typeof message === 'string' ? message : Buffer.from(Buffer.from(message));
-    const size = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
     if (++this.#turnMessages === 1) {
       this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
       // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
     }
     this.#messages.push(content);
-    this.#sizes.push(size);
-    this.#bytes += headerBytes(size, this.masked) + size;
-    if (this.#messages.length >= this.#writeMessages || this.#bytes >= ENOUGH_WRITE_BYTES) {
+    this.#length += content.length;
+    if (this.#messages.length >= this.#writeMessages || this.#length >= ENOUGH_WRITE_LENGTH) {
       this.#writeMessages = Math.min(Math.max(2 * this.#writeMessages, FIRST_WRITE_MESSAGES), MOST_WRITE_MESSAGES);
       this.flush();
     }
-    return size;
   }
 
   /** Writes what there is. */
   flush(): void {
-    if (this.#bytes === 0) return;
-    const frames = new FrameWriter(this.#bytes, this.masked);
-    let n = 0;
-    for (const message of this.#messages) frames.put(message, this.#sizes[n++] ?? 0);
-    this.#messages.length = this.#sizes.length = this.#bytes = 0;
-    if (this.socket.writable) this.stream.write(frames.written, this.written);
+    if (this.#messages.length === 0) return;
+    const bytes = framed(this.#messages, this.masked);
+    this.#messages.length = this.#length = 0;
+    this.#writtenBytes += bytes.length;
+    if (this.socket.writable) this.stream.write(bytes, this.written);
   }
 
   readonly #endTurn = (): void => {
@@ -92,51 +103,63 @@ export class WriteBatch {
 }
 
 /** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
-class FrameWriter {
-  readonly written: Buffer;
-  /** Where there are masks to put. */
-  readonly #view: DataView | null;
-  #at = 0;
-
-  constructor(bytes: number, masked: boolean) {
-    this.written = Buffer.allocUnsafe(bytes);
-    this.#view = masked ? new DataView(this.written.buffer, this.written.byteOffset) : null;
+function framed(messages: readonly Content[], masked: boolean): Buffer {
+  const text = asciiOf(messages, masked);
+  const sizes = messages.map(text === null ? sizeOf : lengthOf);
+  const bytes = text === null ? bytesOf(messages, sizes, masked) : Buffer.from(text, 'latin1');
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  let at = 0;
+  let n = 0;
+  for (const message of messages) {
+    const size = sizes[n++] ?? 0;
+    const content = putHeader(view, at, typeof message === 'string' ? TEXT : BINARY, size, masked);
+    at = content + size;
+    if (masked) maskWith(newKey(), view, content, at);
   }
+  return bytes;
+}
 
-  put(message: string | Uint8Array, size: number): void {
-    const { written } = this;
-    const isText = typeof message === 'string';
-    this.#putHeader(isText ? TEXT : BINARY, size);
-    const start = this.#at;
-    this.#at += size;
-    if (!isText) written.set(message, start);
-    // Text that is all ASCII is copied faster than it is encoded.
-    else written.write(message, start, size, size === message.length ? 'latin1' : 'utf8');
-    if (this.#view !== null) this.#mask(this.#view, start);
+/**
+ * Messages that are all ASCII, with room before each for its header; `null` where they are not. They are measured and copied as one text,
+ * which takes half as long as one by one.
+ */
+function asciiOf(messages: readonly Content[], masked: boolean): string | null {
+  let text = '';
+  for (const message of messages) {
+    if (typeof message !== 'string') return null;
+    text += `${ROOM[headerSizeFor(message.length, masked)] ?? ''}${message}`;
   }
+  return sizeOf(text) === text.length ? text : null;
+}
 
-  #putHeader(kind: number, size: number): void {
-    const { written } = this;
-    const maskBit = this.#view === null ? 0 : MASKED;
-    written[this.#at++] = FINAL | kind;
-    if (size <= ONE_BYTE_LENGTH) written[this.#at++] = maskBit | size;
-    else if (size < 2 ** 16) {
-      written[this.#at++] = maskBit | IN_TWO_BYTES;
-      written[this.#at++] = size >> 8;
-      written[this.#at++] = size;
-    } else {
-      written[this.#at++] = maskBit | IN_EIGHT_BYTES;
-      this.#at = written.writeBigUInt64BE(BigInt(size), this.#at);
-    }
-    if (this.#view !== null) this.#at += KEY_BYTES;
+/** Messages of any kind as bytes, with the same room. */
+function bytesOf(messages: readonly Content[], sizes: readonly number[], masked: boolean): Buffer {
+  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
+  let at = 0;
+  let n = 0;
+  for (const message of messages) {
+    const size = sizes[n++] ?? 0;
+    at += headerSizeFor(size, masked);
+    if (typeof message === 'string') bytes.write(message, at);
+    else bytes.set(message, at);
+    at += size;
   }
+  return bytes;
+}
 
-  /** Masks what was written from `start` on with a new key, and puts that before it. */
-  #mask(view: DataView, start: number): void {
-    const key = newKey();
-    view.setInt32(start - KEY_BYTES, key);
-    mask(view, start, this.#at, key);
-  }
+/** A text for the room of a header, by its bytes. */
+const ROOM = Array.from({ length: MAX_HEADER_BYTES + 1 }, (_, bytes) => '\0'.repeat(bytes));
+
+function lengthOf({ length }: Content): number {
+  return length;
+}
+
+function sizeOf(content: Content): number {
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+}
+
+function framedSize(size: number, masked: boolean): number {
+  return headerSizeFor(size, masked) + size;
 }
 
 /** Keys that have not been used: asking for each by itself would cost more than masking with it. */
@@ -149,10 +172,4 @@ function newKey(): number {
     keysLeft = KEYS.length;
   }
   return KEYS[--keysLeft] ?? 0;
-}
-
-/** Bytes of the header of a frame. */
-function headerBytes(size: number, masked: boolean): number {
-  const unmasked = size <= ONE_BYTE_LENGTH ? 2 : size < 2 ** 16 ? 2 + 2 : 2 + 8;
-  return masked ? unmasked + KEY_BYTES : unmasked;
 }

@@ -31,6 +31,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
+  /** Given to the socket where there is no batch. */
+  #sentBytes = 0;
 
   /**
    * @param maxPayload bytes of one received message at most, where the socket was made here, and so reads at once
@@ -67,11 +69,13 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return this.#answeredProtocol;
   }
 
-  override send(message: Message): number {
-    if (!this.writable) return 0;
-    if (this.#batch !== null) return this.#batch.add(message);
-    this.socket.send(message, this.#passedOn);
-    return encodedLength(message);
+  override send(message: Message): void {
+    if (!this.writable) return;
+    if (this.#batch !== null) this.#batch.add(message);
+    else {
+      this.socket.send(message, this.#passedOn);
+      this.#sentBytes += encodedLength(message);
+    }
   }
 
   override close(code: number, reason: string): void {
@@ -81,6 +85,15 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override get bufferedAmount(): number {
     return super.bufferedAmount + (this.#batch?.bytes ?? 0);
+  }
+
+  override get sentBytes(): number {
+    return this.#sentBytes + (this.#batch?.addedBytes ?? 0);
+  }
+
+  override holds(bytes: number): boolean {
+    const waiting = this.#batch?.mostBytes ?? 0;
+    return super.bufferedAmount + waiting >= bytes && super.holds(bytes);
   }
 
   override whenBelow(bytes: number, task: () => void): void {
@@ -122,8 +135,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
     // Another stream may read while it is written to, and so while what it has read is being received.
     if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
-    bypass(this.socket, stream, masked, maxPayload, (message) => {
-      this.receive(message);
+    bypass(this.socket, stream, masked, maxPayload, (message, bytes) => {
+      this.receive(message, bytes);
     });
   }
 
