@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { WebSocket } from 'ws';
 import { bypass } from '../../src/transport/read-bypass.js';
+import type { Message } from '../../src/wire/codec.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { turn } from '../support/socket-leaks.js';
 import { FakeStream, openWs } from '../support/socket-pipe.js';
@@ -193,6 +194,24 @@ describe.each([
     );
     await fc.assert(same, { ...SEED, numRuns: 300 });
     expect(taken).toBeGreaterThan(0);
+  });
+
+  it.each<readonly [what: string, frames: readonly Written[], decoded: readonly string[]]>([
+    ['short plain text as one', [text('a'), text('b'.repeat(1_024)), text('c')], ['latin1']],
+    ['a long one by itself', [text('a'), text('b'.repeat(1_025)), text('c')], ['latin1', 'utf8', 'latin1']],
+    ['text beyond ASCII each by itself', [text('a'), text('é')], ['latin1', 'utf8', 'utf8']],
+  ])('decodes %s', async (_what, frames, decoded) => {
+    const stream = new FakeStream();
+    streams.push(stream);
+    const ws = await openWs(stream, masked, MAX_PAYLOAD);
+    const messages: Message[] = [];
+    bypass(ws, stream, masked, MAX_PAYLOAD, (message) => messages.push(message));
+    const chunk = all(frames);
+    const toString = jest.spyOn(chunk, 'toString');
+    stream.emit('data', chunk);
+    expect(messages).toEqual(frames.map(({ content }) => content.toString()));
+    expect(toString.mock.calls.map(([encoding]) => encoding)).toEqual(decoded);
+    ws.terminate();
   });
 
   it.each<readonly [after: string, frames: readonly Written[]]>([

@@ -111,11 +111,26 @@ describe('a write batch', () => {
     remote.terminate();
   });
 
+  it.each<readonly [what: string, messages: readonly string[], times: number]>([
+    ['plain text once, as a whole', ['one', 'two', 'three'], 1],
+    ['text with a letter beyond ASCII each by itself, too', ['one', 'två', 'three'], 1 + 3],
+  ])('measures %s', async (_what, messages, times) => {
+    const { of } = batch(true);
+    const measured = jest.spyOn(Buffer, 'byteLength');
+    for (const message of messages) of.add(message);
+    await turn();
+    const { length } = measured.mock.calls;
+    measured.mockRestore();
+    expect([length, sink.writes.length]).toEqual([times, 1]);
+  });
+
   it('counts what it has not written, and writes it when it is told to, once', async () => {
     const { send, of } = batch(false);
     expect(of.bytes).toBe(0);
     const framed = 2 + 98 + 2 + 2;
-    for (const message of ['x'.repeat(98), 'é']) send(message);
+    send('x'.repeat(98));
+    expect(of.bytes).toBe(2 + 98);
+    send('é');
     expect([of.bytes, of.addedBytes, sink.writes.length]).toEqual([framed, framed, 0]);
     of.flush();
     expect([of.bytes, of.mostBytes, of.addedBytes, sink.written.length]).toEqual([0, 0, framed, framed]);

@@ -30,6 +30,9 @@ export class WriteBatch {
   readonly #messages: Content[] = [];
   /** Of these, in UTF-16 units and bytes. */
   #length = 0;
+  /** How many of these have been measured, and what that gave. */
+  #measured = 0;
+  #bytes = 0;
   #writtenBytes = 0;
   /** How many messages the write under way takes. */
   #writeMessages = 0;
@@ -52,7 +55,9 @@ export class WriteBatch {
 
   /** What the stream has not been given yet, in bytes. */
   get bytes(): number {
-    return this.#messages.reduce((sum, message) => sum + framedSize(sizeOf(message), this.masked), 0);
+    for (const message of this.#messages.slice(this.#measured)) this.#bytes += framedSize(sizeOf(message), this.masked);
+    this.#measured = this.#messages.length;
+    return this.#bytes;
   }
 
   /** No less than that, and known without measuring text. */
@@ -90,7 +95,7 @@ export class WriteBatch {
   flush(): void {
     if (this.#messages.length === 0) return;
     const bytes = framed(this.#messages, this.masked);
-    this.#messages.length = this.#length = 0;
+    this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
     this.#writtenBytes += bytes.length;
     if (this.socket.writable) this.stream.write(bytes, this.written);
   }
