@@ -96,25 +96,21 @@ export { clearCodecs, getCodec, registerCodec, registeredCodecs } from './codec/
 export { Settings, settings } from './settings.js';
 
 /* Errors */
+export { isMuxError } from './wire/any-error.js';
+export type { AnyMuxError } from './wire/any-error.js';
+export { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from './wire/errors.js';
 export {
   CancelledError,
-  CodecError,
-  CodecMismatch,
-  CodecNotRegistered,
-  ConnectError,
   ConnectionLostError,
   DeadlineExceededError,
-  isMuxError,
-  MuxError,
-  ProtocolError,
   QueueOverflowError,
   RefusedError,
   RemoteError,
   ResetError,
   StreamError,
   StreamIdsExhaustedError,
-} from './wire/errors.js';
-export type { AnyMuxError, AnyStreamError } from './wire/errors.js';
+} from './wire/stream-errors.js';
+export type { AnyStreamError } from './wire/stream-errors.js';
 
 /* The rest */
 export { logger } from './logger.js';

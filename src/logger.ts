@@ -1,5 +1,5 @@
 import { isError } from './wire/cross-realm.js';
-import { isMuxError } from './wire/errors.js';
+import { isMuxError } from './wire/any-error.js';
 
 /** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

@@ -9,7 +9,7 @@ import { GoAway } from '../../src/session/goaway.js';
 import { LiveStream } from '../../src/session/live-stream.js';
 import type { Session } from '../../src/session/session.js';
 import * as fragments from '../../src/wire/fragment.js';
-import { isMuxError } from '../../src/wire/errors.js';
+import { isMuxError } from '../../src/wire/any-error.js';
 import { HeldBytes } from '../../src/wire/held-bytes.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { plant } from './plant.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ResetError } from '../../src/wire/errors.js';
+import { ResetError } from '../../src/wire/stream-errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import { MemoryClock } from '../../src/transport/memory-clock.js';
 import { valueOf } from './commands.js';

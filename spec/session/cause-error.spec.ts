@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { causeError, ENDED } from '../../src/session/close-cause.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
-import { CancelledError, RefusedError, ResetError } from '../../src/wire/errors.js';
+import { CancelledError, RefusedError, ResetError } from '../../src/wire/stream-errors.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 
 const reset = (by: 'user' | 'library' | 'remote', code: ResetCode | null): CloseCause => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamTable } from '../../src/session/stream-table.js';
-import { StreamIdsExhaustedError } from '../../src/wire/errors.js';
+import { StreamIdsExhaustedError } from '../../src/wire/stream-errors.js';
 import { Rig } from '../support/session-rig.js';
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;

@@ -1,23 +1,18 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
+import { isMuxError } from '../../src/wire/any-error.js';
+import { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from '../../src/wire/errors.js';
 import {
   CancelledError,
-  CodecError,
-  CodecMismatch,
-  CodecNotRegistered,
-  ConnectError,
   ConnectionLostError,
   DeadlineExceededError,
-  isMuxError,
-  MuxError,
-  ProtocolError,
   QueueOverflowError,
   RefusedError,
   RemoteError,
   ResetError,
   StreamError,
   StreamIdsExhaustedError,
-} from '../../src/wire/errors.js';
+} from '../../src/wire/stream-errors.js';
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
 

@@ -6,7 +6,8 @@ import type { SocketClose } from '../transport/transport.js';
 import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { AnyMuxError, MuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/any-error.js';
+import type { MuxError } from '../wire/errors.js';
 import { booleanOf } from './guard.js';
 
 /** What went wrong with one socket or dial, for `shouldRetry` to judge. */

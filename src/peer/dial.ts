@@ -2,8 +2,9 @@ import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from '
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import { CodecMismatch, ConnectError, isMuxError } from '../wire/errors.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import { isMuxError } from '../wire/any-error.js';
+import { CodecMismatch, ConnectError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/any-error.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import type { Attempt, DialContext } from './attempt.js';
 import { connectError } from './connect-error.js';

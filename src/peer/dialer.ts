@@ -6,7 +6,7 @@ import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-owner.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/any-error.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { Attempt } from './attempt.js';

@@ -1,5 +1,5 @@
 import { log } from '../logger.js';
-import { isMuxError } from '../wire/errors.js';
+import { isMuxError } from '../wire/any-error.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { isError } from '../wire/cross-realm.js';
 import { defaultErrorSerializer, messageOf } from './error-serializer.js';

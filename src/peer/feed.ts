@@ -1,6 +1,6 @@
 import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { QueueOverflowError } from '../wire/errors.js';
+import { QueueOverflowError } from '../wire/stream-errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './run-handler.js';
 import { disown } from './guard.js';

@@ -1,6 +1,6 @@
 import { asyncScheduler, concatMap, Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
-import { RefusedError } from '../wire/errors.js';
+import { RefusedError } from '../wire/stream-errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Attempt, DialContext } from './attempt.js';
 import { readOne } from './one-answer.js';

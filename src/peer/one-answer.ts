@@ -1,4 +1,4 @@
-import { CancelledError } from '../wire/errors.js';
+import { CancelledError } from '../wire/stream-errors.js';
 import type { Reader } from './inbox.js';
 import type { StreamCore } from './stream-core.js';
 

@@ -2,7 +2,7 @@ import { log } from '../logger.js';
 import { aboutStream } from '../wire/about-stream.js';
 import { checkedMessage } from '../wire/codec.js';
 import type { Message } from '../wire/codec.js';
-import { CancelledError, QueueOverflowError } from '../wire/errors.js';
+import { CancelledError, QueueOverflowError } from '../wire/stream-errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';

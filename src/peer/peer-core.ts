@@ -7,7 +7,7 @@ import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/any-error.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';

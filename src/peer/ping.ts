@@ -1,6 +1,6 @@
 import type { Session } from '../session/session.js';
 import { abnormalClose } from '../transport/transport.js';
-import { ConnectionLostError } from '../wire/errors.js';
+import { ConnectionLostError } from '../wire/stream-errors.js';
 import { disown, rejected } from './guard.js';
 import type { PeerCore } from './peer-core.js';
 

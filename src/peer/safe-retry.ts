@@ -1,7 +1,7 @@
 import { endWith, from, map, merge, retry, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
-import { isMuxError } from '../wire/errors.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import { isMuxError } from '../wire/any-error.js';
+import type { AnyMuxError } from '../wire/any-error.js';
 import { checkNumber, optionError } from '../wire/check.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { fullJitter } from './full-jitter.js';

@@ -1,8 +1,8 @@
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
-import { ConnectionLostError } from '../wire/errors.js';
-import type { AnyMuxError } from '../wire/errors.js';
+import { ConnectionLostError } from '../wire/stream-errors.js';
+import type { AnyMuxError } from '../wire/any-error.js';
 import { completeGuarded } from './guard.js';
 import { HookList } from './hooks.js';
 

@@ -1,6 +1,6 @@
 import type { CloseReason } from '../wire/close-reason.js';
-import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError } from '../wire/errors.js';
-import type { StreamError } from '../wire/errors.js';
+import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError } from '../wire/stream-errors.js';
+import type { StreamError } from '../wire/stream-errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 
 /** What one stream was ended by; a closed stream remembers exactly one. */

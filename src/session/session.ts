@@ -10,7 +10,7 @@ import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
-import { StreamIdsExhaustedError } from '../wire/errors.js';
+import { StreamIdsExhaustedError } from '../wire/stream-errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';

@@ -1,7 +1,8 @@
 import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { checkFunction, checkObject } from '../../wire/check.js';
-import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
+import { isMuxError } from '../../wire/any-error.js';
+import { ConnectionLostError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { Peer } from '../peer.js';
 

@@ -1,6 +1,7 @@
 import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
-import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
+import { ProtocolError } from '../../wire/errors.js';
+import { QueueOverflowError } from '../../wire/stream-errors.js';
 import { checkFunction, checkNumber } from '../../wire/check.js';
 import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../overflow.js';

@@ -1,0 +1,50 @@
+import { isError } from './cross-realm.js';
+import type { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, ProtocolError } from './errors.js';
+import type { AnyStreamError } from './stream-errors.js';
+
+/** Every error of this library; `code` narrows it, and so does `name`. */
+export type AnyMuxError =
+  | AnyStreamError
+  | ProtocolError
+  | ConnectError
+  | CodecNotRegistered
+  | CodecMismatch
+  | (CodecError & { readonly code: 'CODEC'; readonly name: 'CodecError' });
+
+const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
+  PROTOCOL: true,
+  CONNECT: true,
+  CODEC: true,
+  CODEC_NOT_REGISTERED: true,
+  CODEC_MISMATCH: true,
+  RESET: true,
+  REMOTE: true,
+  REFUSED: true,
+  DEADLINE_EXCEEDED: true,
+  CANCELLED: true,
+  CONNECTION_LOST: true,
+  QUEUE_OVERFLOW: true,
+  IDS_EXHAUSTED: true,
+};
+
+/**
+ * Whether an error is one of this library's: by its `code`, one of those of {@link AnyMuxError}, and its `retriable`, so that it
+ * holds for an error of a second copy of the package too. That another library calls an error of its own retriable does not make
+ * it one.
+ *
+ * @example
+ * ```ts
+ * try { await peer.request('sum'); }
+ * catch (error) { if (isMuxError(error) && error.code === 'REMOTE') show(error.payload); }
+ * ```
+ */
+export function isMuxError(error: unknown): error is AnyMuxError {
+  return (
+    isError(error) &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    Object.hasOwn(CODES, error.code) &&
+    'retriable' in error &&
+    typeof error.retriable === 'boolean'
+  );
+}
