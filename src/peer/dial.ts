@@ -1,16 +1,15 @@
-import { concatMap, defer, Observable, takeWhile, timeout, TimeoutError } from 'rxjs';
+import { concatMap, Observable, TimeoutError } from 'rxjs';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import { isMuxError } from '../wire/any-error.js';
-import { CodecMismatch, ConnectError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/any-error.js';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import type { Attempt, DialContext } from './attempt.js';
+import { CodecMismatch, ConnectError } from '../wire/errors.js';
+import type { Attempt } from './attempt.js';
+import { callPerDial, withTimeout } from './call-per-dial.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from './error-serializer.js';
 import type { DialPlan } from './dial-plan.js';
-import { observableOf } from './guard.js';
 import { closeMismatched } from './close-mismatched.js';
 
 /** Why a dial came to nothing. */
@@ -35,16 +34,6 @@ export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protoco
   const openingAt = (address: string | URL): Observable<Transport> => opening(() => open(String(address), protocol), protocol);
   const transport$ = typeof url === 'function' ? callPerDial(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
   return withTimeout(transport$, connectTimeoutMs);
-}
-
-/** What a function of the user's gives for a dial; nothing, where it has closed the peer. */
-export function callPerDial<T>(make: (context: DialContext) => T | Promise<T>, attempt: Attempt): Observable<T> {
-  return defer(() => observableOf(make(attempt))).pipe(takeWhile(() => !attempt.givenUp));
-}
-
-/** Errors with a TimeoutError where nothing comes within `ms`; 0 and what no timer can count are no limit. */
-export function withTimeout<T>(source: Observable<T>, ms: number): Observable<T> {
-  return ms > 0 && ms <= LONGEST_TIMER_MS ? source.pipe(timeout({ first: ms })) : source;
 }
 
 /** What a dial, or its hello, failed with, as everybody is told of it. */
