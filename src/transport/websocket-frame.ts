@@ -8,8 +8,8 @@ export const PONG = 10;
 // The second byte: whether it is masked, and its length or where that stands.
 export const MASKED = 0x80;
 export const ONE_BYTE_LENGTH = 125;
-export const IN_TWO_BYTES = 126;
-export const IN_EIGHT_BYTES = 127;
+const IN_TWO_BYTES = 126;
+const IN_EIGHT_BYTES = 127;
 
 const KEY_BYTES = 4;
 export const MAX_HEADER_BYTES = 2 + 8 + KEY_BYTES;
