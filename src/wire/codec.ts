@@ -22,7 +22,8 @@ export interface Codec {
   /** One frame to one message: fields at their default omitted, keys in the order `type`, `stream`, then alphabetical. */
   encode(frame: Frame): Message;
   /**
-   * One message to one frame: unknown keys dropped, an unknown type kept.
+   * One message to one frame: unknown keys dropped, an unknown type kept. On Node a short text is a piece of all that was read with it, up
+   * to 64 KiB, which stays in memory as long as anything that is cut out of that text and not copied; `JSON.parse` copies.
    *
    * @param limits what the receiver puts up with: more is a `ProtocolError` of a codec that can decode to far more memory
    *   than it was given bytes; others may leave it out. Default `DEFAULT_LIMITS`
