@@ -96,7 +96,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (!this.writable) return;
     try {
       this.socket.send(message);
-      this.#sentBytes += encodedLength(message);
+      this.given(message);
     } catch (error) {
       this.terminate(String(error));
     }
@@ -145,6 +145,11 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     } catch {
       // It has been let go of; who terminates it may be a timer, where nobody could catch what it throws.
     }
+  }
+
+  /** Counts a message that the socket has been given. */
+  protected given(message: Message): void {
+    this.#sentBytes += encodedLength(message);
   }
 
   /** The close code that this platform lets a program send for `code`. */

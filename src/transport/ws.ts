@@ -8,7 +8,6 @@ import type { RawData } from 'ws';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { isError } from '../wire/cross-realm.js';
-import { encodedLength } from '../wire/length.js';
 import { bypass } from './read-bypass.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import type { SocketClose } from './transport.js';
@@ -31,8 +30,6 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
-  /** Given to the socket where there is no batch. */
-  #sentBytes = 0;
 
   /**
    * @param maxPayload bytes of one received message at most, where the socket was made here, and so reads at once
@@ -74,7 +71,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (this.#batch !== null) this.#batch.add(message);
     else {
       this.socket.send(message, this.#passedOn);
-      this.#sentBytes += encodedLength(message);
+      this.given(message);
     }
   }
 
@@ -88,7 +85,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override get sentBytes(): number {
-    return this.#sentBytes + (this.#batch?.addedBytes ?? 0);
+    return super.sentBytes + (this.#batch?.addedBytes ?? 0);
   }
 
   override holds(bytes: number): boolean {
