@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler } from 'rxjs';
 import { CloseCode } from '../../src/index.js';
 import { connect } from '../support/tracked.js';
 import type { ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
@@ -118,7 +119,11 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     });
     const peer = dial(server, { codec: new MsgpackCodec() });
     await clock.until(peer.opened);
-    expect(await clock.until(peer.ping())).toBeGreaterThanOrEqual(clock.kind === 'virtual' ? 6 : 5);
+    const sooner = jest.fn();
+    asyncScheduler.schedule(sooner, 4);
+    const roundTrip = await clock.until(peer.ping());
+    expect(sooner).toHaveBeenCalled();
+    if (clock.kind === 'virtual') expect(roundTrip).toBe(6);
     expect(await clock.until(peer.request(new Uint8Array([1])))).toEqual(new Uint8Array([1]));
     await expect(clock.until(peer.request('lost', { timeoutMs: 20 }))).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
