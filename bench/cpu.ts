@@ -6,6 +6,7 @@ import { withProcesses } from './harness/pair.js';
 import type { Sides } from './harness/pair.js';
 import { ROOT } from './harness/place.js';
 import { cpuParts } from './report/cpu-parts.js';
+import { environment, machineLine } from './report/results.js';
 import { figure, markdown } from './report/table.js';
 import { writeText } from './report/write.js';
 import { warmUp } from './workloads/requests.js';
@@ -22,6 +23,8 @@ const page = `# Where the time goes
 
 Written by \`npm run bench:cpu\`, from CPU profiles of both processes while \`rxmux-json\`, with default options, does what W2 and W3 do, after it has warmed up. Times are
 those of a request or an item; being idle is left out, being profiled is not. The engine counts what its own functions do towards the function that called them.
+
+${machineLine(environment())}.
 
 ## A request, 64 in flight
 

@@ -7,6 +7,7 @@ import { ROOT } from './harness/place.js';
 import { median } from './harness/statistics.js';
 import { DIAL, REQUEST, timesOf } from './report/phases.js';
 import type { Way } from './report/phases.js';
+import { environment, machineLine } from './report/results.js';
 import { figure, markdown } from './report/table.js';
 import { writeText } from './report/write.js';
 import { FIRST_DIALS, MEASURED_DIALS } from './workloads/connects.js';
@@ -27,6 +28,8 @@ const page = `# Where time passes between the call and its answer
 
 Written by \`npm run bench:timeline\`: both processes mark when something happens, on the clock that they share. Medians in µs, of ${ROUNDS} pairs of processes each, by turns;
 the medians of parts need not add up to that of the whole. Marking takes time too, of every adapter as much.
+
+${machineLine(environment())}.
 
 ## A request that is alone, as in W1
 

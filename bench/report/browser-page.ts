@@ -1,6 +1,7 @@
 import type { BrowserResults } from '../browser/run.js';
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { Workload } from '../workloads/workload.js';
+import { machineLine } from './results.js';
 import { figure, workloadTable } from './table.js';
 
 const METHOD = `Written by \`npm run bench -- --browser\`: the workloads W1 to W6 with a page of headless Chromium as the client, and a process of Node as the server, on the same two cores.
@@ -15,7 +16,7 @@ export function browserPage({ readings, environment, chromium, polling }: Browse
   const sections = [
     '# In a browser',
     METHOD,
-    `${Object.values(environment).join(', ')}; Chromium ${chromium}.`,
+    `${machineLine(environment)}; Chromium ${chromium}.`,
     ...measured.flatMap((workload) => [`## ${workload.id}: ${workload.title}`, workloadTable(workload, readings, adapters, REFERENCE)]),
     '## Looking at `bufferedAmount`',
     `While 64 MiB went up, in ${figure(seconds)} s, ${figure(timers / seconds)} timers a second were set, and \`bufferedAmount\` was read ${figure(looks / seconds)} times a second.`,

@@ -3,6 +3,7 @@ import { REFERENCE } from '../harness/adapter-names.js';
 import { leastSquares } from '../harness/statistics.js';
 import type { Workload } from '../workloads/workload.js';
 import { goalsTable } from './goals.js';
+import { machineLine } from './results.js';
 import type { Results } from './results.js';
 import { figure, markdown, workloadTable } from './table.js';
 
@@ -22,7 +23,7 @@ export function page(results: Results, workloads: readonly Workload[], adapters:
   const sections = [
     '# Benchmarks',
     METHOD.trimEnd(),
-    `${Object.values(results.environment).join(', ')}; ${Object.entries(results.versions)
+    `${machineLine(results.environment)}; ${Object.entries(results.versions)
       .map((entry) => entry.join(' '))
       .join(', ')}; seed ${results.seed}.`,
     '## What is wanted, and what was measured',

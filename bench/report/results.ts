@@ -35,6 +35,11 @@ export function environment(): Results['environment'] {
   return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}` };
 }
 
+/** As pages name it. */
+export function machineLine(on: Results['environment']): string {
+  return Object.values(on).join(', ');
+}
+
 export function versions(): Results['versions'] {
   return Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)]));
 }
