@@ -90,6 +90,29 @@ describe('connect', () => {
       expect(refusals).toHaveLength(1);
     });
 
+    it.each<[how: string, give: (socket: WebSocket) => void]>([
+      ['closed', (socket) => socket.close()],
+      ['terminated', (socket) => socket.terminate()],
+    ])('dials again after a socket that was %s before it opened, which says nothing of the codec', async (_how, give) => {
+      const { http } = await muxServer();
+      let dials = 0;
+      const peer = dial(http, {
+        reconnect: { minDelayMs: 1, maxDelayMs: 1 },
+        socket: (url, protocols) => {
+          const socket = new WebSocket(url, protocols);
+          socket.on('error', () => undefined);
+          if (++dials === 1) give(socket);
+          return socket;
+        },
+      });
+      const closes: unknown[] = [];
+      peer.onClose((reason) => closes.push(reason));
+      await peer.opened;
+      expect(dials).toBe(2);
+      expect(closes).toEqual([expect.objectContaining({ code: 1006, willRetry: true })]);
+      await peer.close();
+    });
+
     it('fails a call with the same error, and leaves nobody waiting', async () => {
       const { http } = await muxServer({ verify: () => false });
       const peer = dial(http);

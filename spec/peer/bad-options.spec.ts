@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { connect, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
-import type { NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike } from '../../src/index.js';
+import type { NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
@@ -47,6 +47,27 @@ describe.each(CALLS)('%s', (_call, call) => {
     ['timeoutMs', '5', "timeoutMs: expected a number of at least 0, got '5'"],
   ])('refuses the option %s that is %p before anything is sent', async (option, value, message) => {
     expect(await failure({ [option]: value })).toEqual({ error: new TypeError(message) });
+  });
+});
+
+describe.each<[call: string, (stream: Stream, options: never) => unknown]>([
+  ['send', (stream, options) => stream.send(1, options)],
+  ['sendAll', (stream, options) => stream.sendAll([1], options)],
+  ['reply', (stream, options) => stream.reply(1, options)],
+  ['end', (stream, options) => stream.end(options)],
+])('%s of a stream', (_call, call) => {
+  it.each<[options: unknown, got: string]>([
+    [null, 'null'],
+    ['x', "'x'"],
+    [5, '5'],
+  ])('refuses %p for options, and sends nothing', async (options, got) => {
+    const { dialer } = createPair();
+    const stream = dialer.open('p');
+    await time.advance();
+    const sent = framesOf(dialer);
+    expect(() => call(stream, options as never)).toThrow(new TypeError(`options: expected an object, got ${got}`));
+    await time.advance();
+    expect(sent).toEqual([]);
   });
 });
 

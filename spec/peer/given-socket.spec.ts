@@ -10,6 +10,7 @@ import { ConnectError } from '../../src/wire/errors.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
+import { FakeSocket } from '../support/socket-fake.js';
 
 const time = virtualPeerTime();
 
@@ -51,6 +52,19 @@ describe('new Peer(socket)', () => {
     void peer.close();
     await time.advance();
     expect(await closed).toEqual(CLEAN);
+  });
+
+  it('is closed, and never open, with a socket that closes already', async () => {
+    const socket = new FakeSocket('CLOSING');
+    const peer = new Peer(socket, { isDialer: true, keepalive: false });
+    void peer.serve();
+    const opened = settled(peer.opened);
+    await time.advance();
+    expect(peer.status.state).toBe('connecting');
+    socket.emit('close', { code: 1001, reason: 'gone', wasClean: true }, 'CLOSED');
+    await time.advance();
+    expect(peer.status.state).toBe('closed');
+    expect(await opened).toEqual({ error: expect.objectContaining({ code: 'CONNECT' }) });
   });
 
   it('keeps its calls until serve()', async () => {

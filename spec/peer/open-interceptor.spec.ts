@@ -103,11 +103,42 @@ describe('an open interceptor', () => {
     expect(() => dialer.open(1n)).toThrow(TypeError);
     expect(() => dialer.open(1, { headers: { a: 1n } })).toThrow(TypeError);
     expect(() => dialer.open(1, { headers: { a: 'x'.repeat(70_000) } })).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
-    expect(() => dialer.open(1, { headers: new Map([['a', 1]]) })).toThrow(TypeError);
-    expect(() => dialer.open(1, { headers: ['a'] })).toThrow(TypeError);
-    expect(() => dialer.open(1, { headers: 'a' as unknown as object })).toThrow(TypeError);
     expect(sent).toEqual([]);
     expect(dialer.open().id).toBe(1);
+  });
+
+  class Trace {
+    readonly id = 'a';
+  }
+
+  it.each<[what: string, headers: unknown, got: string]>([
+    ['a Map', new Map([['a', 1]]), '[object Map]'],
+    ['a Headers', new Headers({ a: '1' }), '[object Headers]'],
+    ['an array', ['a'], '[object Array]'],
+    ['a promise', Promise.reject(new Error('nobody looks at it')), '[object Promise]'],
+    ['a Date', new Date(0), '[object Date]'],
+    ['an error', new Error('a'), '[object Error]'],
+    ['an URL', new URL('http://x'), '[object URL]'],
+    ['bytes', new ArrayBuffer(1), '[object ArrayBuffer]'],
+    ['a text', 'a', 'string'],
+    ['a number in an object', Object(1), '[object Number]'],
+  ])('headers and trailers that are %s are refused, not sent as nothing', (_what, headers, got) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const message = `expected headers or trailers to be a plain object, got ${got}`;
+    expect(() => dialer.open(1, { headers: headers as object })).toThrow(new TypeError(message));
+    expect(sent).toEqual([]);
+    const stream = dialer.open(1);
+    expect(() => stream.end({ trailers: headers as object })).toThrow(new TypeError(message));
+  });
+
+  it('headers may be an object without a prototype, or of a class: its own properties count', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
+    for (const headers of [Object.assign(Object.create(null) as object, { id: 'a' }), new Trace()]) dialer.notify(1, { headers });
+    await time.advance();
+    expect(seen).toEqual([{ id: 'a' }, { id: 'a' }]);
   });
 
   it('does not change the headers that were sent when it changes its copy later', async () => {

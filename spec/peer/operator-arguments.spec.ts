@@ -25,6 +25,7 @@ describe('an operator over peers or streams that is given what it cannot use say
     ['interceptReplyHeaders', () => interceptReplyHeaders(given('a')), "interceptReplyHeaders: expected a function, got 'a'"],
     ['interceptIncomingHeaders', () => interceptIncomingHeaders(given(null)), 'interceptIncomingHeaders: expected a function, got null'],
     ['respond', () => respond(given([1])), 'respond: expected a function, got an array'],
+    ['the options of respond', () => respond(() => of(1), given(null)), 'options: expected an object, got null'],
     ['withCredit().grant', () => withCredit(1).grant(given(1)), 'grant.open: expected a function, got 1'],
     ['the work of withCredit().grant', () => withCredit(1).grant(() => [], given(1)), 'grant.work: expected a function, got 1'],
   ])('%s', (_name, make, message) => {
@@ -45,6 +46,7 @@ describe('an operator over peers or streams that is given what it cannot use say
     [undefined, 'undefined'],
     [null, 'null'],
     ['ws://localhost', "'ws://localhost'"],
+    [{}, 'an object'],
   ])('reopenOnReconnect and through: %p for a peer', (peer, got) => {
     expect(() => reopenOnReconnect(given(peer), { open: () => [] })).toThrow(
       new TypeError(`reopenOnReconnect: expected a Peer, got ${got}`),

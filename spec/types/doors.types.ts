@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type {
   Codec,
@@ -36,6 +37,9 @@ export type Connecting = [
 export type Serving = [
   Expect<Accepts<ServeOptions, { readonly port: number }>>,
   Refuse<Accepts<ServeOptions, { readonly path: string }>>,
+  Expect<Accepts<ServeOptions, { readonly port: number; readonly server: undefined }>>,
+  Expect<Accepts<ServeOptions, { readonly port: undefined; readonly server: HttpServer }>>,
+  Refuse<Accepts<ServeOptions, { readonly port: number; readonly server: HttpServer }>>,
   Expect<Equal<MuxServer['listening'], Promise<AddressInfo | string>>>,
   Expect<Accepts<Verdict, { readonly user: string }>>,
   Expect<Accepts<Verdict, 401>>,

@@ -32,12 +32,12 @@ export type ServeOptions = ServeBase &
         readonly host?: string | undefined;
         /** Serves `wss:`, with `cert` and `key` for example. Default: `ws:`. */
         readonly tls?: TlsOptions | undefined;
-        readonly server?: never;
+        readonly server?: undefined;
       }
     | {
         /** Whose upgrades are answered. It is yours to start and to stop. */
         readonly server: HttpServer | HttpsServer;
-        readonly port?: never;
+        readonly port?: undefined;
       }
   );
 

@@ -1,5 +1,6 @@
 import { checkedMessage } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
+import { tagOf } from '../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { disown, isThenable } from './guard.js';
 
@@ -7,12 +8,10 @@ import { disown, isThenable } from './guard.js';
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
   if (metadata === undefined || metadata === null) return {};
   if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
-  // A Map, a Headers, an array or a promise would be sent as something else, or as nothing.
-  if (isThenable<object>(metadata) || Symbol.iterator in metadata) {
-    disown(metadata);
-    throw new TypeError(`expected headers or trailers to be a plain object, got ${Object.prototype.toString.call(metadata)}`);
-  }
-  return { ...metadata };
+  // A Date, a Map, a Headers, an array or a promise would be sent as something else, or as nothing.
+  if (tagOf(metadata) === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
+  disown(metadata);
+  throw new TypeError(`expected headers or trailers to be a plain object, got ${Object.prototype.toString.call(metadata)}`);
 }
 
 type MetadataField = 'headers' | 'trailers';

@@ -3,6 +3,7 @@ import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic
 import { log } from '../logger.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { StreamPhase } from '../session/stream-state.js';
+import { checkObject } from '../wire/check.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -189,6 +190,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
+    checkObject('options', options);
     return this.#streamCore.outbox.send(value, options.headers);
   }
 
@@ -214,6 +216,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   sendAll(input: ObservableInput<Out>, options: FeedOptions = {}): Promise<void> {
+    checkObject('options', options);
     if (options.overflow !== undefined) checkOverflow(options.overflow);
     return sendAll(this.#streamCore, input, options);
   }
@@ -251,6 +254,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
+    checkObject('options', options);
     return this.#streamCore.outbox.sendLast(value, options.headers, options.trailers);
   }
 
@@ -267,6 +271,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   end(options: EndOptions = {}): Promise<void> {
+    checkObject('options', options);
     return this.#streamCore.outbox.sendLast(undefined, undefined, options.trailers);
   }
 

@@ -42,8 +42,11 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     socket.addEventListener('close', this.#onClose);
     if (socket.readyState === ReadyState.CONNECTING) socket.addEventListener('open', this.#onOpen);
     this.opened$ = new Observable((waiting) => {
-      if (socket.readyState !== ReadyState.CONNECTING) waiting.complete();
-      else this.#opening = waiting;
+      const { readyState } = socket;
+      // What closes before it has opened is not open either; its close is still to be told.
+      const isPending = readyState === ReadyState.CONNECTING || (readyState === ReadyState.CLOSING && this.#closed === null);
+      if (isPending) this.#opening = waiting;
+      else waiting.complete();
     });
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;

@@ -5,6 +5,7 @@ import { isMuxError } from '../../wire/any-error.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { Peer } from '../peer.js';
+import { checkPeer } from '../check-peer.js';
 
 /** How a subscription is resumed. */
 export interface Reopen<T, C> {
@@ -65,7 +66,7 @@ export function reopenOnReconnect<T>(
     readonly cursor?: (value: T, cursor: unknown) => unknown;
   },
 ): Observable<T> {
-  checkObject('reopenOnReconnect', peer, 'a Peer');
+  checkPeer('reopenOnReconnect', peer, 'status$');
   checkObject('reopenOnReconnect', how, '{ open }');
   const { initial, open, cursor = stay } = how;
   checkFunction('reopenOnReconnect.open', open);

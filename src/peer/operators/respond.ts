@@ -1,6 +1,6 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Observable } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
-import { checkFunction } from '../../wire/check.js';
+import { checkFunction, checkObject } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
 import { failAnswer, stopUpload } from '../run-handler.js';
 import { feed } from '../feed.js';
@@ -33,8 +33,9 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
   project: (payload: P, stream: Stream<In, Out>) => O,
   options: Pick<FeedOptions, 'overflow'> = {},
 ): OperatorFunction<Stream, never> {
-  const { overflow = 'buffer' } = options;
   checkFunction('respond', project);
+  checkObject('options', options);
+  const { overflow = 'buffer' } = options;
   checkOverflow(overflow);
   return (source) =>
     new Observable((subscriber) =>

@@ -1,7 +1,7 @@
 import type { Observable, OperatorFunction } from 'rxjs';
-import { checkObject } from '../../wire/check.js';
 import type { InputOptions, OpenOptions } from '../calls.js';
 import type { Peer } from '../peer.js';
+import { checkPeer } from '../check-peer.js';
 
 /**
  * Makes an operator of a remote stream: what the source emits is sent, what comes back is emitted. Each subscription opens
@@ -20,6 +20,6 @@ export function through<In = unknown>(
   payload?: unknown,
   options: OpenOptions<In> & Pick<InputOptions, 'overflow'> = {},
 ): OperatorFunction<unknown, In> {
-  checkObject('through', peer, 'a Peer');
+  checkPeer('through', peer, 'open$');
   return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }
