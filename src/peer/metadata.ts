@@ -8,10 +8,11 @@ import { disown, isThenable } from './guard.js';
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
   if (metadata === undefined || metadata === null) return {};
   if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
+  const tag = tagOf(metadata);
   // A Date, a Map, a Headers, an array or a promise would be sent as something else, or as nothing.
-  if (tagOf(metadata) === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
+  if (tag === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
   disown(metadata);
-  throw new TypeError(`expected headers or trailers to be a plain object, got ${Object.prototype.toString.call(metadata)}`);
+  throw new TypeError(`expected headers or trailers to be a plain object, got [object ${tag}]`);
 }
 
 type MetadataField = 'headers' | 'trailers';
