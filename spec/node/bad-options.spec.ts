@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
+import type { ServeOptions } from '../../src/node.js';
 import type { SocketLike } from '../../src/transport/socket-like.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
 import { MemoryLink } from '../../src/transport/memory-link.js';
@@ -51,11 +52,39 @@ it.each(OF_UPGRADES.slice(1))('serve refuses %p', (options, message) => {
   expect(() => serve({ port: 0, ...options })).toThrow(new TypeError(message));
 });
 
+it.each<[options: unknown, message: string]>([
+  [undefined, 'options: expected an object, got undefined'],
+  [{ server: null }, 'server: expected one of node:http or node:https, got null'],
+  [{ port: 0, server: null }, 'server: expected one of node:http or node:https, got null'],
+  [{ server: {} }, 'server: expected one of node:http or node:https, got an object'],
+  [{ port: 0, tls: 5 }, 'tls: expected an object, got 5'],
+])('serve(%p) is refused', (options, message) => {
+  expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));
+});
+
+it.each<[name: string, upgraded: readonly unknown[], message: string]>([
+  ['nothing', [], 'request: expected an IncomingMessage of node:http, got undefined'],
+  ['no socket', [new IncomingMessage(new Socket())], 'socket: expected the stream below the request, got undefined'],
+  ['no head', [new IncomingMessage(new Socket()), new PassThrough()], 'head: expected a Buffer, got undefined'],
+  ['text for a head', [new IncomingMessage(new Socket()), new PassThrough(), 'GET'], "head: expected a Buffer, got 'GET'"],
+])('handleUpgrade refuses %s', (_name, upgraded, message) => {
+  expect(() => handleUpgrade(...(upgraded as Parameters<typeof handleUpgrade>))).toThrow(new TypeError(message));
+});
+
+it.each(['nope', '/mux', 'ftp://test'])('connect of Node refuses the address %p', (url) => {
+  expect(() => connect(url)).toThrow(new TypeError(`url: expected a ws: or wss: address, got '${url}'`));
+});
+
 it.each<Row>([
   [null as unknown as object, 'options: expected an object, got null'],
   [{ socket: {} }, 'socket: expected a function, got an object'],
   [{ hello: { payload: 1 } }, 'hello: expected a function, got an object'],
   [{ limits: 5 }, 'limits: expected an object, got 5'],
+  [{ headers: 5 }, 'headers: expected an object, got 5'],
+  [{ headers: 'x' }, "headers: expected an object, got 'x'"],
+  [{ headers: [['a', 'b']] }, 'headers: expected an object, got an array'],
+  [{ agent: 'proxy' }, "agent: expected an object, got 'proxy'"],
+  [{ tls: 5 }, 'tls: expected an object, got 5'],
 ])('connect of Node refuses %p', (options, message) => {
   expect(() => connect('ws://test', options)).toThrow(new TypeError(message));
 });

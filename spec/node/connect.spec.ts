@@ -160,8 +160,8 @@ describe('connect', () => {
     });
 
     it.each<readonly [what: string, url: ConnectUrl]>([
-      ['no URL', 'nowhere'],
-      ['another scheme', 'ftp://127.0.0.1'],
+      ['a function that gives no URL', () => 'nowhere'],
+      ['one that gives another scheme', () => 'ftp://127.0.0.1'],
       ['a fragment', 'ws://127.0.0.1/#x'],
       [
         'a function that throws',

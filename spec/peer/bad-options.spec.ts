@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { connect, JsonCodec, Peer, retryWhenSafe } from '../../src/index.js';
-import type { NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike, Stream } from '../../src/index.js';
+import type { ConnectOptions, NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createPair } from '../../src/testing.js';
 import { MemorySocket } from '../../src/transport/memory-socket.js';
@@ -129,6 +129,9 @@ const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
   [{ limits: 5 }, 'limits: expected an object, got 5'],
   [{ limits: null }, 'limits: expected an object, got null'],
   [{ limits: [] }, 'limits: expected an object, got an array'],
+  [{ requestTimeoutMs: 1n }, 'requestTimeoutMs: expected a number of at least 0, got 1n'],
+  [{ context: 5 }, 'context: expected an object, got 5'],
+  [{ context: null }, 'context: expected an object, got null'],
 ];
 
 describe('new Peer', () => {
@@ -188,6 +191,61 @@ describe('connect', () => {
     expect(() => connect('ws://test', { socket, ...options })).toThrow(new TypeError(message));
     expect(socket).not.toHaveBeenCalled();
     expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('the address of connect', () => {
+  it.each<[url: unknown, got: string]>([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [5, '5'],
+    [{}, 'an object'],
+    [['ws://test'], 'an array'],
+  ])('that is %p is refused, whoever makes the socket', (url, got) => {
+    const error = new TypeError(`url: expected an address, or a function that gives it, got ${got}`);
+    const socket = jest.fn<() => SocketLike>();
+    expect(() => connect(url as string)).toThrow(error);
+    expect(() => connect(url as string, { socket })).toThrow(error);
+    expect(socket).not.toHaveBeenCalled();
+  });
+
+  it.each(['', 'nope', '/mux', 'ws://', 'ws://a b', 'ftp://test', 'localhost:8080', 'javascript:alert(1)'])(
+    'that no platform dials is refused at once, not dialed again and again: %p',
+    (url) => {
+      const error = new TypeError(`url: expected a ws: or wss: address, got '${url}'`);
+      expect(() => connect(url, { reconnect: { maxAttempts: Infinity } })).toThrow(error);
+      expect(time.isOver()).toBe(true);
+    },
+  );
+
+  it('is what a socket factory makes of it', () => {
+    const socket = jest.fn<NonNullable<ConnectOptions['socket']>>(
+      () => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null),
+    );
+    void connect('the blue one', { socket }).close();
+    expect(socket).toHaveBeenCalledWith('the blue one', 'mux.v1.json');
+  });
+
+  it('is relative to the page that there is', () => {
+    const platform = globalThis as { location?: unknown; WebSocket?: unknown };
+    const { WebSocket: own } = platform;
+    const dialed: string[] = [];
+    platform.location = new URL('https://example.org/app/');
+    platform.WebSocket = class extends MemorySocket {
+      constructor(url: string) {
+        super(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
+        dialed.push(url);
+      }
+    };
+    try {
+      void connect('/mux').close();
+      void connect(new URL('wss://example.org/mux')).close();
+      expect(() => connect('//a b')).toThrow(new TypeError("url: expected a ws: or wss: address, got '//a b'"));
+    } finally {
+      delete platform.location;
+      platform.WebSocket = own;
+    }
+    expect(dialed).toEqual(['/mux', 'wss://example.org/mux']);
   });
 });
 

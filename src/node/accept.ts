@@ -14,7 +14,7 @@ import type { SocketLike } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws.js';
-import { checkFunctions, checkNumber, checkObject } from '../wire/check.js';
+import { checkFunctions, checkNumber, checkObject, optionError } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
@@ -90,6 +90,7 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
  * ```
  */
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
+  checkUpgrade(request, socket, head);
   const resolved = resolveAccept(options);
   const core = new PeerCore(resolved);
   const source = new GivenSocket(core);
@@ -116,6 +117,15 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     },
   });
   return peer;
+}
+
+/** @throws TypeError for what is none of the three that the event `upgrade` of a server tells */
+function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
+  if (typeof (request as Partial<IncomingMessage> | null | undefined)?.headers !== 'object')
+    throw optionError('request', 'an IncomingMessage of node:http', request);
+  if (typeof (socket as Partial<Duplex> | null | undefined)?.destroy !== 'function')
+    throw optionError('socket', 'the stream below the request', socket);
+  if (!(head instanceof Uint8Array)) throw optionError('head', 'a Buffer', head);
 }
 
 /** How upgrades with these options are judged; not draining yet. */

@@ -5,7 +5,7 @@ import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws.js';
-import { checkObject } from '../wire/check.js';
+import { checkObject, checkObjects } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 
 /** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
@@ -22,7 +22,8 @@ export interface NodeConnectOptions extends ConnectOptions {
  * Dials a server over `ws`, and gives the peer at once. As the browser's `connect`, and besides: HTTP headers, an agent, TLS
  * options, back-pressure by pausing the socket, and the HTTP status of a refused handshake.
  *
- * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option
+ * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option and for
+ *   an address that cannot be dialed
  *
  * @example
  * ```ts
@@ -33,6 +34,7 @@ export interface NodeConnectOptions extends ConnectOptions {
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
   checkObject('options', options);
   const { headers, agent, tls, socket } = options;
+  checkObjects({ headers, agent, tls });
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;
   return connectOver(url, options, (address, protocol) =>
     socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),

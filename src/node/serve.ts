@@ -12,7 +12,7 @@ import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import { completeGuarded } from '../peer/guard.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { optionError } from '../wire/check.js';
+import { checkObjects, optionError } from '../wire/check.js';
 import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
@@ -184,13 +184,14 @@ class NodeMuxServer implements MuxServer {
 function checkPlace({ path, port, server }: ServeOptions): void {
   if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
     throw optionError('port', 'an integer from 0 to 65535, or a server', port);
-  if (server !== undefined && typeof (server as Partial<HttpServer>).on !== 'function')
+  if (server !== undefined && typeof (server as Partial<HttpServer> | null)?.on !== 'function')
     throw optionError('server', 'one of node:http or node:https', server);
   if (path !== undefined && !(typeof path === 'string' && path.startsWith('/')))
     throw optionError('path', "one that begins with '/'", path);
 }
 
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
+  checkObjects({ tls });
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.on('error', (error) => {
     log('error', 'the server failed', error);

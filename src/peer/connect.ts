@@ -6,6 +6,7 @@ import { checkBoolean, checkFunctions, checkNumber, checkObject } from '../wire/
 import type { DialContext } from './attempt.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
+import { checkUrl } from './check-url.js';
 import { Dialer } from './dialer.js';
 import type { ConnectUrl } from './dial-plan.js';
 import { HELLO_TIMEOUT_MS } from './hello.js';
@@ -38,8 +39,9 @@ export interface ConnectOptions extends PeerOptions {
  * Dials a server over the platform's WebSocket, and gives the peer at once: handlers and interceptors are in place before
  * the first byte, and calls made while connecting wait.
  *
- * @param url `ws:` or `wss:`, or a function that gives the address for each dial
- * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option
+ * @param url `ws:` or `wss:`, relative to the page if there is one, or a function that gives the address for each dial
+ * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option and for
+ *   an address that cannot be dialed
  *
  * @example
  * ```ts
@@ -61,6 +63,7 @@ function platformSocket(address: string, protocol: string): SocketLike {
 /** {@link connect} over any transport. */
 export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
   const { connectTimeoutMs = 10_000, helloTimeoutMs = HELLO_TIMEOUT_MS, hello, lazy = false, reconnect = false, socket } = options;
+  checkUrl(url, socket !== undefined);
   checkFunctions({ hello, socket });
   checkBoolean('lazy', lazy);
   checkNumber('connectTimeoutMs', connectTimeoutMs);

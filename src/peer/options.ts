@@ -1,6 +1,6 @@
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, optionError } from '../wire/check.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, checkObjects, optionError } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
@@ -61,9 +61,16 @@ export interface ResolvedOptions {
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   checkObject('options', options);
-  const { onStream, errorSerializer = defaultErrorSerializer, requestTimeoutMs = 30_000, maxFrameBytes = MAX_FRAME_BYTES } = options;
+  const {
+    onStream,
+    context,
+    errorSerializer = defaultErrorSerializer,
+    requestTimeoutMs = 30_000,
+    maxFrameBytes = MAX_FRAME_BYTES,
+  } = options;
   checkBoolean('isDialer', isDialer);
   checkFunctions({ onStream, errorSerializer });
+  checkObjects({ context });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
     throw optionError('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
@@ -74,7 +81,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
     requestTimeoutMs,
     keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive),
     limits: resolveLimits(options.limits),
-    context: options.context ?? null,
+    context: context ?? null,
     maxFrameBytes,
   };
 }

@@ -271,7 +271,8 @@ export class Peer {
   /**
    * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
-   * Errors with what {@link open} throws, and with what ended the stream or the input.
+   * Errors with what {@link open} throws, and with what ended the stream or the input; for an input that fails with `undefined` or
+   * `null`, with the ResetError that the remote is told.
    *
    * @throws TypeError for an unknown `overflow`, for an invalid `retry`, and for one beside an input that gives its
    *   values once

@@ -204,7 +204,8 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * @param options `end: false` leaves this side of the stream open after the last value; `overflow` says what becomes of
    *   a value that is pushed while the queue is full
    * @returns a promise that resolves when everything has been accepted, or when the remote resets with NO_ERROR because it
-   *   needs no more; it rejects with the input's error, after the stream was reset with it, with the stream's, or with a
+   *   needs no more; it rejects with the input's error, after the stream was reset with it (for `undefined` and `null`, with
+   *   that reset as a ResetError), with the stream's, or with a
    *   ProtocolError when this side was ended before the input, as by a handler that did not return this promise (with
    *   `end: false` that resolves). The rejection need not be handled.
    * @throws TypeError for an unknown `overflow`

@@ -5,6 +5,7 @@ import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../peer/stream.js';
 import type { Metadata } from '../wire/frame.js';
+import { checkFunction, checkObject, optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { createPair } from './pair.js';
 
@@ -48,7 +49,7 @@ export interface FakePeerOptions extends PeerOptions {
  *
  * A call that no row answers is refused, with an error that lists the rows.
  *
- * @throws TypeError for two rows of one call's name
+ * @throws CodecNotRegistered, and TypeError for a bad option and for two rows of one call's name
  *
  * @example
  * ```ts
@@ -66,10 +67,15 @@ export function fakePeer<Row extends string>(
   rows: Readonly<Record<Row, string>>,
   options: FakePeerOptions = {},
 ): FakePeer<Row> {
+  if (typeof (helpers as { readonly cold?: unknown } | null)?.cold !== 'function')
+    throw optionError('helpers', 'those of TestScheduler.run', helpers);
+  checkObject('rows', rows);
+  checkObject('options', options);
   const { values, error, name = nameOf, ...shared } = options;
+  checkFunction('name', name);
   const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
   const calls: FakeCall[] = [];
-  const named = rowsByName(Object.keys(rows));
+  const named = rowsByName(rows);
   const answers: FakePeer['answers'] = Object.fromEntries(
     Object.entries<string>(rows).map(([row, answer]) => [row, helpers.cold<unknown>(answer, values, error)]),
   );
@@ -88,9 +94,10 @@ export function fakePeer<Row extends string>(
   return { peer: dialer, answers, calls };
 }
 
-function rowsByName(rows: readonly string[]): ReadonlyMap<string, string> {
+function rowsByName(rows: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   const named = new Map<string, string>();
-  for (const row of rows) {
+  for (const [row, answer] of Object.entries(rows)) {
+    if (typeof answer !== 'string') throw optionError(`rows['${row}']`, 'marbles', answer);
     const called = row.slice(row.indexOf(' ') + 1);
     const other = named.get(called);
     if (other !== undefined) throw new TypeError(`rows: expected one for calls named '${called}', got '${other}' and '${row}'`);

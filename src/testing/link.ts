@@ -4,6 +4,7 @@ import type { Fault, MemoryLink, Side } from '../transport/memory-link.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
+import { checkFunctions, checkNumber } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */
@@ -48,6 +49,12 @@ export function linkOf(line: MemoryLink, codec: Codec): Link {
       line.inject(to, message);
     },
   };
+}
+
+/** @throws TypeError for what is no time and no script */
+export function checkLine(latencyMs: unknown, faults: unknown): void {
+  if (latencyMs !== undefined) checkNumber('latencyMs', latencyMs);
+  checkFunctions({ faults });
 }
 
 /** A fault script over frames as one over messages. */

@@ -5,8 +5,9 @@ import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory-link.js';
 import type { Transport } from '../transport/transport.js';
+import { checkObject, checkObjects } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';
-import { fateOf, linkOf } from './link.js';
+import { checkLine, fateOf, linkOf } from './link.js';
 import type { FaultScript, Link } from './link.js';
 
 /** How the two peers of a pair are made. */
@@ -35,6 +36,8 @@ export interface Pair {
  *
  * Both ends begin to read a turn later, when handlers are in place.
  *
+ * @throws CodecNotRegistered, and TypeError for a bad option
+ *
  * @example
  * ```ts
  * const { dialer, acceptor } = createPair();
@@ -43,7 +46,10 @@ export interface Pair {
  * ```
  */
 export function createPair(options: PairOptions = {}): Pair {
+  checkObject('options', options);
   const { dialer, acceptor, latencyMs, faults, ...shared } = options;
+  checkObjects({ dialer, acceptor });
+  checkLine(latencyMs, faults);
   const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, shared), true));
   const acceptorCore = new PeerCore(resolveOptions(optionsOf(acceptor, shared), false));
   const { codec } = dialerCore;

@@ -8,7 +8,8 @@ import { PeerCore } from '../peer/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from '../transport/memory-link.js';
 import { MemorySocket } from '../transport/memory-socket.js';
-import { fateOf, linkOf } from './link.js';
+import { checkObject } from '../wire/check.js';
+import { checkLine, fateOf, linkOf } from './link.js';
 import type { FaultScript, Link } from './link.js';
 
 /** How a {@link createServer test server} answers. */
@@ -36,6 +37,8 @@ export interface TestServer {
  * unless asked for; that of the side that dials is on unless `connect` is told otherwise. Under `TestScheduler.run` virtual time
  * runs until nothing is left to do, which with pings is never.
  *
+ * @throws CodecNotRegistered, and TypeError for a bad option
+ *
  * @example
  * ```ts
  * const server = createServer({ onStream: (payload, stream) => stream.reply(payload) });
@@ -44,8 +47,11 @@ export interface TestServer {
  * server.link?.cut();         // the peer dials again
  * ```
  */
-export function createServer({ latencyMs, faults, keepalive = false, ...options }: TestServerOptions = {}): TestServer {
-  const given = { ...options, keepalive };
+export function createServer(options: TestServerOptions = {}): TestServer {
+  checkObject('options', options);
+  const { latencyMs, faults, keepalive = false, ...others } = options;
+  checkLine(latencyMs, faults);
+  const resolved = resolveOptions({ ...others, keepalive }, false);
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
   let refusal: number | null = null;
@@ -58,11 +64,11 @@ export function createServer({ latencyMs, faults, keepalive = false, ...options 
       refusal = status;
     },
     socket(_url, protocol) {
-      const core = new PeerCore(resolveOptions(given, false));
+      const core = new PeerCore(resolved);
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
       if (refusal === null) {
         link = linkOf(line, core.codec);
-        const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), given.onStream);
+        const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
         peers$.next(peer);
         void peer.serve();
       }

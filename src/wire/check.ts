@@ -38,6 +38,11 @@ export function checkObject(name: string, value: unknown, expected = 'an object'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, expected, value);
 }
 
+/** @throws TypeError unless each of these options is an object, where it is given */
+export function checkObjects(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkObject(name, value);
+}
+
 /** @throws TypeError unless `code` is an integer and `reason` a string; `name` is what the user calls */
 export function checkReset(name: string, code: unknown, reason: unknown): void {
   if (!Number.isSafeInteger(code)) throw optionError(name, 'an integer for a code', code);
@@ -53,6 +58,7 @@ export function optionError(name: string, expected: string, value: unknown): Typ
 function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? 'an array' : 'an object';
 }
