@@ -304,6 +304,15 @@ export const ACCEPTED = [
     { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each of them has a slot' },
     { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each of them has a slot' },
   ]),
+  ...of('src/transport/write-batch.ts', [
+    { code: "''", within: "?? ''", why: NARROWING },
+    { code: "'latin1'", why: 'of text that is all ASCII, and of nothing else' },
+    { code: "typeof content === 'string'", mutant: 'true', why: 'equal on Node: its `Buffer.byteLength` measures a buffer too' },
+  ]),
+  ...of('src/transport/websocket-frame.ts', [{ code: 'at <= last', mutant: 'at < last', why: FASTER }]),
+  ...of('src/transport/read-bypass.ts', [
+    { code: 'false', within: '#isHeard = false;', why: 'set before each time that `ws` is given something' },
+  ]),
   ...of('src/session/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [
     { code: "''", within: "#reason = ''", why: 'never read before a drain has set it' },

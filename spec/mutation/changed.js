@@ -1,7 +1,7 @@
 // Mutates only the lines that differ from where this branch left the main one. Ends with success when there are none, and in some
 // minutes whatever happens; a mutant that survives unexplained is a failure.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { mutantsOf, survivorsOf, tally } from './figures.js';
@@ -9,6 +9,7 @@ import { mutantsOf, survivorsOf, tally } from './figures.js';
 const MINUTES = 3;
 const REPORT = 'reports/mutation/changed.json';
 const root = join(import.meta.dirname, '../..');
+const { mutate } = JSON.parse(readFileSync(join(root, 'stryker.config.json'), 'utf8'));
 const stryker = join(createRequire(import.meta.url).resolve('@stryker-mutator/core/package.json'), '../bin/stryker.js');
 
 function git(...args) {
@@ -23,9 +24,8 @@ function changedLines() {
   if (!base) return [];
   const ranges = [];
   let file = null;
-  for (const line of git('diff', '--unified=0', '--no-color', '--no-ext-diff', base, '--', 'src/wire', 'src/codec', 'src/session').split(
-    '\n',
-  )) {
+  const mutated = mutate.map((files) => `:(glob)${files}`);
+  for (const line of git('diff', '--unified=0', '--no-color', '--no-ext-diff', base, '--', ...mutated).split('\n')) {
     if (line.startsWith('+++ ')) file = line.startsWith('+++ b/') ? line.slice('+++ b/'.length) : null;
     const hunk = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line);
     if (hunk === null || file === null) continue;
@@ -37,7 +37,7 @@ function changedLines() {
 
 const ranges = changedLines();
 if (ranges.length === 0) {
-  console.log('no line of src/wire, src/codec or src/session has changed: nothing to mutate');
+  console.log('no line of what stryker.config.json mutates has changed: nothing to mutate');
   process.exit(0);
 }
 

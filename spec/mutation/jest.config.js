@@ -3,11 +3,14 @@ import { join } from 'node:path';
 
 const here = import.meta.dirname;
 
-/** The specs that mutants are run against: all of the mutated layers, and nothing that opens a socket. */
+/** The specs that mutants are run against: all of what is mutated, and nothing that opens a socket. */
 export default {
   rootDir: join(here, '../..'),
   roots: ['<rootDir>/src', '<rootDir>/spec'],
-  testMatch: ['wire', 'codec', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+  testMatch: [
+    ...['wire', 'codec', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+    ...['read-bypass', 'write-batch'].map((file) => `<rootDir>/spec/transport/${file}.spec.ts`),
+  ],
   // What would take longest: properties over whole sessions, and bombs in processes of their own.
   testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$', '/bombs\\.spec\\.ts$'],
   testEnvironment: join(here, 'environment.js'),

@@ -68,6 +68,15 @@ describe('a write batch', () => {
     expect(keys.size).toBeGreaterThan(2_997);
   });
 
+  it('masks the very first message of a program', async () => {
+    await jest.isolateModulesAsync(async () => {
+      const { WriteBatch: Fresh } = await import('../../src/transport/write-batch.js');
+      new Fresh(sink, socket, true, written).add('first');
+      await turn();
+    });
+    expect(sink.written.toString('latin1', 6)).not.toBe('first');
+  });
+
   it.each<readonly [messages: readonly string[], written: readonly string[]]>([
     [['naïve 😀 \ud800.'], ['naïve 😀 \ufffd.']],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject, checkReset } from '../../src/wire/check.js';
+import { checkBoolean, checkFunction, checkFunctions, checkNumber, checkObject, checkObjects, checkReset } from '../../src/wire/check.js';
 
 describe('checkNumber', () => {
   it.each([
@@ -25,6 +25,7 @@ const KINDS: readonly (readonly [value: unknown, shown: string])[] = [
   [null, 'null'],
   [true, 'true'],
   [5, '5'],
+  [5n, '5n'],
   ['5', "'5'"],
   [[], 'an array'],
   [{}, 'an object'],
@@ -45,17 +46,20 @@ describe.each([
   });
 });
 
-describe('checkFunctions', () => {
+describe.each<readonly [name: string, check: (options: Readonly<Record<string, unknown>>) => void, accepted: unknown, expected: string]>([
+  ['checkFunctions', checkFunctions, (): boolean => true, 'a function'],
+  ['checkObjects', checkObjects, {}, 'an object'],
+])('%s', (_name, check, accepted, expected) => {
   it('accepts those that are not given', () => {
     expect(() => {
-      checkFunctions({ onStream: undefined, verify: () => true });
+      check({ first: undefined, second: accepted });
     }).not.toThrow();
   });
 
   it('names the one that is none', () => {
     expect(() => {
-      checkFunctions({ onStream: () => true, verify: null });
-    }).toThrow(new TypeError('verify: expected a function, got null'));
+      check({ first: accepted, second: null });
+    }).toThrow(new TypeError(`second: expected ${expected}, got null`));
   });
 });
 
