@@ -307,9 +307,15 @@ export const ACCEPTED = [
   ...of('src/transport/write-batch.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
     { code: "'latin1'", why: 'of text that is all ASCII, and of nothing else' },
+    { code: 'text === null', mutant: 'true', within: 'bytesOf(', why: FASTER },
+    { code: "typeof message !== 'string'", mutant: 'false', why: 'bytes that are all ASCII are the same as text' },
+    { code: 'keysLeft === 0', mutant: 'true', why: FASTER },
     { code: "typeof content === 'string'", mutant: 'true', why: 'equal on Node: its `Buffer.byteLength` measures a buffer too' },
   ]),
-  ...of('src/transport/websocket-frame.ts', [{ code: 'at <= last', mutant: 'at < last', why: FASTER }]),
+  ...of(
+    'src/transport/websocket-frame.ts',
+    ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
+  ),
   ...of('src/transport/read-bypass.ts', [
     { code: 'false', within: '#isHeard = false;', why: 'set before each time that `ws` is given something' },
   ]),

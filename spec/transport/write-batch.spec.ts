@@ -9,6 +9,11 @@ const KIB = 1024;
 const TEXT = 0x81;
 const BINARY = 0x82;
 
+/** The content from `from` up to `to`, by the key before it (RFC 6455 §5.3). */
+function unmasked(bytes: Buffer, from: number, to = bytes.length): Buffer {
+  return Buffer.from(bytes.subarray(from, to).map((byte, at) => byte ^ Number(bytes[from - 4 + (at % 4)])));
+}
+
 describe('a write batch', () => {
   let sink: FakeStream;
   let socket: { writable: boolean };
@@ -53,8 +58,7 @@ describe('a write batch', () => {
       await turn();
       const bytes = sink.written;
       expect([...bytes.subarray(0, 1 + masked.length)]).toEqual([first, ...masked]);
-      const [key, rest] = [bytes.subarray(1 + masked.length, 5 + masked.length), bytes.subarray(5 + masked.length)];
-      expect(content.equals(rest.map((byte, at) => byte ^ Number(key[at % 4])))).toBe(true);
+      expect(unmasked(bytes, 5 + masked.length).equals(content)).toBe(true);
     }
   });
 
@@ -68,13 +72,26 @@ describe('a write batch', () => {
     expect(keys.size).toBeGreaterThan(2_997);
   });
 
-  it('masks the very first message of a program', async () => {
+  it('masks the very first message of a program, and writes it with what follows', async () => {
     await jest.isolateModulesAsync(async () => {
       const { WriteBatch: Fresh } = await import('../../src/transport/write-batch.js');
-      new Fresh(sink, socket, true, written).add('first');
-      await turn();
+      const fresh = new Fresh(sink, socket, true, written);
+      fresh.add('first');
+      expect(sink.writes).toEqual([]);
+      fresh.add('x'.repeat(64 * KIB));
     });
-    expect(sink.written.toString('latin1', 6)).not.toBe('first');
+    expect(sink.writes).toEqual([6 + 5 + 14 + 64 * KIB]);
+    expect(sink.written.toString('latin1', 6, 11)).not.toBe('first');
+    expect(unmasked(sink.written, 6, 11).toString()).toBe('first');
+    expect(unmasked(sink.written, 25).toString()).toBe('x'.repeat(64 * KIB));
+  });
+
+  it('writes 8 messages of a turn, then twice as many each time, up to 128', async () => {
+    const { send } = batch(false);
+    for (let n = 0; n < 8 + 16 + 32 + 64 + 128 + 128 + 5; n++) send('x');
+    expect(sink.writes).toEqual([8, 16, 32, 64, 128, 128].map((messages) => 3 * messages));
+    await turn();
+    expect(sink.writes.slice(6)).toEqual([3 * 5]);
   });
 
   it.each<readonly [messages: readonly string[], written: readonly string[]]>([
