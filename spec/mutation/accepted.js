@@ -317,7 +317,7 @@ export const ACCEPTED = [
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
   ...of('src/transport/read-bypass.ts', [
-    { code: 'false', within: '#isHeard = false;', why: 'set before each time that `ws` is given something' },
+    { code: 'false', within: ' #isHeard = false;', why: 'set before each time that `ws` is given something' },
   ]),
   ...of('src/session/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [
