@@ -1,6 +1,6 @@
 // `npm run bench:cpu`: where the time of a request and of an item goes, on both sides.
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { fromCommandLine, readQuick } from './harness/command-line.js';
 import type { FunctionTime } from './harness/cpu-times.js';
 import { withProcesses } from './harness/pair.js';
 import type { Sides } from './harness/pair.js';
@@ -12,8 +12,8 @@ import { writeText } from './report/write.js';
 import { warmUp } from './workloads/requests.js';
 import { warmUpStreams } from './workloads/streams.js';
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const SCALE = values.quick ? 0.1 : 1;
+const quick = fromCommandLine(readQuick);
+const SCALE = quick ? 0.1 : 1;
 const MEASURED_MS = 5_000;
 const MEASURED_ITEMS = 2_000_000;
 const LARGEST = 12;
@@ -39,7 +39,7 @@ ${await ofRequests(1_024)}
 ${await ofItems()}
 `;
 console.log(page);
-if (!values.quick) writeText(PAGE, page);
+if (!quick) writeText(PAGE, page);
 
 async function ofRequests(inFlight: number): Promise<string> {
   const { requests, times } = await withProcesses('rxmux-json', { streams: inFlight }, async (pair) => {

@@ -1,7 +1,7 @@
 // `npm run bench:heap`: what an idle stream and an idle connection keep, by class, on both sides.
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Needs } from './harness/adapter.js';
+import { fromCommandLine, readQuick } from './harness/command-line.js';
 import { grown } from './harness/heap-classes.js';
 import type { HeapClass } from './harness/heap-classes.js';
 import { withProcesses } from './harness/pair.js';
@@ -11,9 +11,9 @@ import { figure, markdown } from './report/table.js';
 import { writeText } from './report/write.js';
 import { warmUp } from './workloads/requests.js';
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const STREAMS = values.quick ? 1_000 : 100_000;
-const CONNECTIONS = values.quick ? 100 : 2_000;
+const quick = fromCommandLine(readQuick);
+const STREAMS = quick ? 1_000 : 100_000;
+const CONNECTIONS = quick ? 100 : 2_000;
 /** Opened beforehand: what the first ones load and compile stays. */
 const FIRST = 100;
 const PAGE = join(ROOT, 'docs/benchmarks/heap.md');
@@ -32,7 +32,7 @@ ${section('An idle stream', streams)}
 ${section('An idle connection, with its socket', connections)}
 `;
 console.log(page);
-if (!values.quick) writeText(PAGE, page);
+if (!quick) writeText(PAGE, page);
 
 async function growth(needs: Needs, count: number, open: (pair: Pair, count: number) => Promise<unknown>): Promise<Sides<HeapClass[]>> {
   return withProcesses('rxmux-json', needs, async (pair) => {

@@ -4,6 +4,7 @@ import { growConnections } from './growth/connections.js';
 import type { ConnectionsPoint } from './growth/connections.js';
 import { growStreams } from './growth/streams.js';
 import type { StreamsPoint } from './growth/streams.js';
+import { fromCommandLine } from './harness/command-line.js';
 import { installPeers, ROOT } from './harness/place.js';
 import { Worker } from './harness/process.js';
 import { randomFrom } from './harness/random.js';
@@ -18,7 +19,7 @@ import type { Results } from './report/results.js';
 import { writeBetween, writeJson, writeText } from './report/write.js';
 import type { BundleSize } from './workloads/bundle.js';
 
-const options = readOptions(process.argv.slice(2));
+const options = fromCommandLine((args) => readOptions(args, ROOT));
 const { adapters, workloads } = options;
 Worker.profiles = options.profile;
 

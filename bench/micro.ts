@@ -1,7 +1,9 @@
 // `npm run bench:micro`: the parts on the way of a frame, each beside the least that it could cost.
+import { fromCommandLine, parseOptions } from './harness/command-line.js';
 import { installPeers } from './harness/place.js';
 import { figure, markdown } from './report/table.js';
 
+fromCommandLine((args) => parseOptions(args, {}));
 installPeers();
 const { Bench } = await import('tinybench');
 const { groups } = await import('./micro/cases.js');

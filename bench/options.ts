@@ -1,10 +1,7 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { CONNECTIONS } from './growth/connections.js';
-import { LIVE_STREAMS } from './growth/streams.js';
 import { ADAPTER_NAMES, OWN_ADAPTERS } from './harness/adapter-names.js';
 import type { AdapterName } from './harness/adapter-names.js';
-import { ROOT } from './harness/place.js';
+import { parseOptions } from './harness/command-line.js';
 import { workloads } from './workloads/index.js';
 import type { Workload } from './workloads/workload.js';
 
@@ -31,6 +28,8 @@ export interface Options {
 }
 
 const QUICK_SCALE = 0.4;
+const LIVE_STREAMS = [1, 10, 100, 1_000, 10_000, 100_000];
+const CONNECTIONS = [500, 1_000, 2_000, 5_000];
 const GROWTH_MS = 600;
 const GROWING: readonly AdapterName[] = ['floor-a', 'rxmux-json', 'rxmux-msgpack', 'rsocket'];
 const CONNECTING: readonly AdapterName[] = ['ws', 'floor-a', 'rxmux-json', 'rxmux-msgpack', 'socket.io'];
@@ -39,20 +38,20 @@ const COMPARED: readonly AdapterName[] = ADAPTER_NAMES.filter((name) => name !==
 const DOCS = 'docs/benchmarks';
 const OTHERS = ['W8', 'growth-streams', 'growth-connections'];
 
-/** @throws TypeError for an option or a name that does not exist */
-export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      browser: { type: 'boolean', default: false },
-      workloads: { type: 'string' },
-      adapters: { type: 'string' },
-      rounds: { type: 'string' },
-      seed: { type: 'string', default: '1' },
-      profile: { type: 'string' },
-      out: { type: 'string' },
-    },
+/**
+ * @param root of the project, whose pages a whole run writes anew
+ * @throws TypeError for an option or a name that does not exist
+ */
+export function readOptions(args: readonly string[], root: string): Options {
+  const values = parseOptions(args, {
+    quick: { type: 'boolean', default: false },
+    browser: { type: 'boolean', default: false },
+    workloads: { type: 'string' },
+    adapters: { type: 'string' },
+    rounds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    profile: { type: 'string' },
+    out: { type: 'string' },
   });
   const { quick } = values;
   const named = values.adapters?.split(',').map(adapterName);
@@ -71,7 +70,7 @@ export function readOptions(args: readonly string[]): Options {
   };
   const bundles = isWanted('W8');
   const isWhole = !quick && named === undefined && wanted === undefined;
-  const out = values.out === undefined ? (isWhole ? resolve(ROOT, DOCS) : null) : resolve(values.out);
+  const out = values.out === undefined ? (isWhole ? resolve(root, DOCS) : null) : resolve(values.out);
   const used = [...adapters, ...growth.streams.map(({ adapter }) => adapter), ...growth.connections.map(({ adapter }) => adapter)];
   return {
     adapters,

@@ -2,9 +2,9 @@
 // written by hand.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { REFERENCE } from './harness/adapter-names.js';
 import type { AdapterName } from './harness/adapter-names.js';
+import { fromCommandLine, parseOptions } from './harness/command-line.js';
 import { machineTime, stolenShare } from './harness/machine-time.js';
 import { checkTypes, installPeers, ROOT } from './harness/place.js';
 import { randomFrom } from './harness/random.js';
@@ -37,9 +37,11 @@ const MOST_STOLEN = 0.01;
 const MOST_PATIENCE_MS = 180_000;
 const BASELINE = join(ROOT, 'bench/baseline.json');
 
-if (!existsSync(BASELINE) && !process.argv.includes('--record'))
+const values = fromCommandLine((args) =>
+  parseOptions(args, { record: { type: 'boolean', default: false }, 'no-types': { type: 'boolean', default: false } }),
+);
+if (!existsSync(BASELINE) && !values.record)
   throw new Error('expected bench/baseline.json: on a quiet machine, record it by `npm run bench:smoke -- --record`');
-const { values } = parseArgs({ options: { record: { type: 'boolean', default: false }, 'no-types': { type: 'boolean', default: false } } });
 const measured = workloads.filter(({ id }) => WORKLOADS.includes(id));
 /** Of the rounds that count. */
 const readings: Reading[] = [];

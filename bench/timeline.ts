@@ -1,7 +1,7 @@
 // `npm run bench:timeline`: where a request that is alone loses time, and where a dial does, on both sides of the wire.
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { AdapterName } from './harness/adapter-names.js';
+import { fromCommandLine, readQuick } from './harness/command-line.js';
 import { withProcesses } from './harness/pair.js';
 import { ROOT } from './harness/place.js';
 import { median } from './harness/statistics.js';
@@ -13,9 +13,9 @@ import { writeText } from './report/write.js';
 import { FIRST_DIALS, MEASURED_DIALS } from './workloads/connects.js';
 import { warmUp } from './workloads/requests.js';
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const ROUNDS = values.quick ? 1 : 12;
-const REQUESTS_MS = values.quick ? 100 : 600;
+const quick = fromCommandLine(readQuick);
+const ROUNDS = quick ? 1 : 12;
+const REQUESTS_MS = quick ? 100 : 600;
 const COMPARED = ['floor-a', 'bare-wire', 'rxmux-json'] as const satisfies readonly AdapterName[];
 const PAGE = join(ROOT, 'docs/benchmarks/timeline.md');
 
@@ -40,7 +40,7 @@ ${table(REQUEST, await taken(REQUEST, timesOfRequests))}
 ${table(DIAL, await taken(DIAL, timesOfDials))}
 `;
 console.log(page);
-if (!values.quick) writeText(PAGE, page);
+if (!quick) writeText(PAGE, page);
 
 async function taken({ phases }: Way, measure: (adapter: Compared) => Promise<number[][]>): Promise<Times> {
   const none = (): number[][] => phases.map(() => []);

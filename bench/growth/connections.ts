@@ -10,8 +10,6 @@ export interface ConnectionsPoint {
   readonly serverBytes: number;
 }
 
-export const CONNECTIONS = [500, 1_000, 2_000, 5_000];
-
 /** Opens ever more connections that each make one request and then rest, and looks at the heaps of both processes. */
 export async function growConnections(adapter: AdapterName, counts: readonly number[]): Promise<ConnectionsPoint[]> {
   return withProcesses(adapter, {}, async (pair) => {

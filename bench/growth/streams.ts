@@ -10,8 +10,6 @@ export interface StreamsPoint {
   readonly serverUs: number;
 }
 
-export const LIVE_STREAMS = [1, 10, 100, 1_000, 10_000, 100_000];
-
 const IN_FLIGHT = 64;
 
 /** Opens ever more idle streams on one connection, and measures 64 requests in flight at each of the counts. */
