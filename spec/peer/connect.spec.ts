@@ -339,4 +339,12 @@ describe('connect where the platform has no WebSocket', () => {
     await time.advance();
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('rxmux/node') }) });
   });
+
+  it('does not dial again, unless it is told to', async () => {
+    const peer = connect('ws://localhost', { reconnect: { maxAttempts: Infinity } });
+    const stubborn = connect('ws://localhost', { reconnect: { shouldRetry: () => true } });
+    await time.advance();
+    expect([peer.status.state, stubborn.status.state]).toEqual(['closed', 'waiting']);
+    await stubborn.close();
+  });
 });

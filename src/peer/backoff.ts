@@ -8,6 +8,7 @@ import type { CloseReason } from '../wire/close-reason.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { AnyMuxError } from '../wire/any-error.js';
 import type { MuxError } from '../wire/errors.js';
+import { NoWebSocketError } from './connect-error.js';
 import { booleanOf } from './guard.js';
 
 /** What went wrong with one socket or dial, for `shouldRetry` to judge. */
@@ -35,7 +36,8 @@ export interface Reconnect {
   readonly maxDelayMs?: number | undefined;
   /**
    * Failures in a row before giving up. Default 5 while never yet connected, then Infinity. Whatever it is, 1002, 1003, 4002, 4003, HTTP
-   * 400, 401, 403, a goaway with PROTOCOL_ERROR and a CodecMismatch end it (D3), unless `shouldRetry` says otherwise.
+   * 400, 401, 403, a goaway with PROTOCOL_ERROR, a CodecMismatch and a platform without a WebSocket end it (D3), unless `shouldRetry` says
+   * otherwise.
    */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */
@@ -111,7 +113,8 @@ export class Backoff {
       facts.announced === ResetCode.PROTOCOL_ERROR ||
       FATAL_CODES.has(reason.code) ||
       (facts.status !== null && FATAL_STATUS.has(facts.status)) ||
-      facts.error?.code === 'CODEC_MISMATCH';
+      facts.error?.code === 'CODEC_MISMATCH' ||
+      facts.error?.cause instanceof NoWebSocketError;
     const willRetry = !fatal && this.#failures < budget;
     return this.#judged({
       attempt: this.#failures,

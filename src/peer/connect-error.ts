@@ -4,6 +4,13 @@ import { ConnectError } from '../wire/errors.js';
 const SUSPECTS =
   '; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between';
 
+/** There is nothing to dial with here, and the next dial would find no more. */
+export class NoWebSocketError extends TypeError {
+  constructor() {
+    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
+  }
+}
+
 /** The error of a dial that failed, as precise as the platform allows. */
 export function connectError(close: SocketClose, status: number | null = null, opaque = false): ConnectError {
   const reason = { ...close, willRetry: false };

@@ -7,6 +7,7 @@ import type { DialContext } from './attempt.js';
 import { Backoff } from './backoff.js';
 import type { Reconnect } from './backoff.js';
 import { checkUrl } from './check-url.js';
+import { NoWebSocketError } from './connect-error.js';
 import { Dialer } from './dialer.js';
 import type { ConnectUrl } from './dial-plan.js';
 import { HELLO_TIMEOUT_MS } from './hello.js';
@@ -57,7 +58,7 @@ export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
 
 function platformSocket(address: string, protocol: string): SocketLike {
   if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
-  throw new TypeError("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
+  throw new NoWebSocketError();
 }
 
 /** {@link connect} over any transport. */
