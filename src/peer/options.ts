@@ -13,8 +13,8 @@ import { defaultErrorSerializer } from './error-serializer.js';
 import type { ErrorSerializer, StreamHandler } from './hooks.js';
 
 /**
- * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it:
- * `declare module 'rxmux' { interface PeerContext { user: User } }`
+ * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it, with optional properties, as the context of a peer
+ * that dials is empty: `declare module 'rxmux' { interface PeerContext { user?: User } }`
  */
 export interface PeerContext {}
 
