@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subject, throwError } from 'rxjs';
+import type { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/peer/stream.js';
 import { createPair } from '../../src/testing.js';
 import { ABSENT } from '../../src/wire/frame.js';
@@ -28,13 +29,16 @@ describe('a value that comes too late', () => {
     await time.advance();
   });
 
-  it('after the implicit end is lost with a warning that says how to answer later', async () => {
+  it.each<[string, (dialer: Peer) => unknown]>([
+    ['', (dialer) => dialer.request().catch(() => undefined)],
+    [', which has stopped an upload,', (dialer) => dialer.open()],
+  ])('after the implicit end%s is lost with a warning that says how to answer later', async (_which, call) => {
     const streams: Stream[] = [];
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       streams.push(stream);
     });
-    void dialer.request().catch(() => undefined);
+    call(dialer);
     await time.advance();
     await expect(streams[0]?.send(1)).rejects.toMatchObject({ code: 'PROTOCOL' });
     expect(logs.warnings).toEqual([

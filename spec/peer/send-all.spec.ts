@@ -126,6 +126,19 @@ describe('sendAll that nobody returned from its handler', () => {
     expect(logs.warnings).toEqual([expect.stringContaining('return a promise from it')]);
   });
 
+  it('rejects and warns, too, where the remote was still uploading and has been stopped', async () => {
+    const { dialer, acceptor } = createPair({ latencyMs: 1 });
+    const outcomes: ReturnType<typeof progressOf>[] = [];
+    acceptor.onStream((_, stream) => {
+      outcomes.push(progressOf(stream.sendAll(timer(10))));
+    });
+    const upload = dialer.open('p');
+    await time.advance(1_000);
+    expect(upload.cause).toMatchObject({ how: 'reset', by: 'remote', code: 0 });
+    expect(outcomes).toEqual([{ settled: true, error: expect.objectContaining(OWN_END) }]);
+    expect(logs.warnings).toEqual([expect.stringContaining('return a promise from it')]);
+  });
+
   it('resolves where all was accepted before', async () => {
     const { dialer, acceptor } = createPair();
     const outcomes: ReturnType<typeof progressOf>[] = [];

@@ -1,5 +1,6 @@
 import { Observable, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
+import { endedHere } from '../session/close-cause.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { failAnswer } from './run-handler.js';
@@ -158,7 +159,7 @@ class StreamOutlet implements Outlet {
 
 /** For `sendAll`, which promises that all was accepted, and for a stream that had ended before: an end of this side is an error, and a mistake of the handler's. */
 function cutShort(stream: StreamCore, subscriber: Subscriber<never>): void {
-  if (stream.cause?.how === 'ended') subscriber.error(stream.outbox.refusal());
+  if (endedHere(stream.cause)) subscriber.error(stream.outbox.refusal());
   else stopped(stream, subscriber);
 }
 

@@ -1,5 +1,5 @@
+import { endedHere } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
-import { ResetCode } from '../wire/reset-code.js';
 import { runHandler } from './run-handler.js';
 import type { Deadline } from './deadlines.js';
 import type { StreamHandler } from './hooks.js';
@@ -24,7 +24,7 @@ export class HelloAcceptor {
     if (hello === null) return false;
     const { cause } = hello;
     if (cause === null || this.#isEndedByDialer()) return hello.outbox.replied;
-    return cause.how === 'ended' || (cause.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
+    return endedHere(cause);
   }
 
   /** Whether the dialer wants no more of it: what has been replied stands, and what the handler throws then takes nothing back. */

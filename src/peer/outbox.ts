@@ -1,4 +1,5 @@
 import { log } from '../logger.js';
+import { endedHere } from '../session/close-cause.js';
 import { aboutStream } from '../wire/about-stream.js';
 import { checkedMessage } from '../wire/codec.js';
 import type { Message } from '../wire/codec.js';
@@ -116,8 +117,8 @@ export class Outbox {
     const { stream } = this;
     if (!stream.line.sealed) return null;
     const streamId = stream.line.id;
-    const { error } = stream;
-    if (error !== null) return error;
+    const { cause, error } = stream;
+    if (error !== null && !endedHere(cause)) return error;
     const { now } = stream.peerCore.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.takeWarning()) {
