@@ -34,8 +34,10 @@ describe('a ratio against the one recorded', () => {
     ['worse where only the other figure is by hand', { W: { rate: 2, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.3 } }, ['cost']],
     ['worse where the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
     ['within the allowance where that is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
+    ['where the wire by hand gains nothing any more', { W: { rate: 0.7, cost: 1.2 } }, { W: { rate: 1, cost: 1 } }, []],
+    ['worse beyond that', { W: { rate: 0.5, cost: 1.7 } }, { W: { rate: 1, cost: 1 } }, ['rate', 'cost']],
     [
-      'far worse, with a wire by hand that is worse without bound',
+      'worse beyond that, with a wire by hand that loses without bound',
       { W: { rate: 0.5, cost: 4 } },
       { W: { rate: 0.1, cost: 9 } },
       ['rate', 'cost'],

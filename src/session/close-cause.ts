@@ -22,7 +22,7 @@ export type CloseCause =
 /** The cause of a stream that ended on both sides. */
 export const ENDED: CloseCause = { how: 'ended' };
 
-/** Whether this side had ended: the remote had too,  or its upload, which nobody read, was stopped with NO_ERROR. */
+/** Whether this side had ended: the remote had too, or its upload, which nobody read, was stopped with NO_ERROR. */
 export function endedHere(cause: CloseCause | null): boolean {
   return cause?.how === 'ended' || (cause?.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
 }

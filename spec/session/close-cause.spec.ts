@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { causeError, ENDED } from '../../src/session/close-cause.js';
+import { causeError, ENDED, endedHere } from '../../src/session/close-cause.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
 import { CancelledError, RefusedError, ResetError } from '../../src/wire/stream-errors.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
@@ -75,5 +75,19 @@ describe('the error of a stream', () => {
     const error = causeError(cause, null, true);
     if (facts === null) expect(error).toBeNull();
     else expect(error).toMatchObject(facts);
+  });
+});
+
+describe('whether this side had ended', () => {
+  it.each<[boolean, string, CloseCause | null]>([
+    [false, 'is open', null],
+    [true, 'ended on both sides', ENDED],
+    [true, 'ended here, which has stopped an upload', reset('library', ResetCode.NO_ERROR)],
+    [false, 'this library has reset with another code', reset('library', ResetCode.CANCEL)],
+    [false, 'this program has reset', reset('user', ResetCode.NO_ERROR)],
+    [false, 'the remote has reset', reset('remote', ResetCode.NO_ERROR)],
+    [false, 'was lost', { how: 'lost', reason: { code: 1006, reason: '', wasClean: false, willRetry: true } }],
+  ])('is %p of a stream that %s', (ended, _what, cause) => {
+    expect(endedHere(cause)).toBe(ended);
   });
 });
