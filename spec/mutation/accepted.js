@@ -4,6 +4,7 @@ const MEMORY = 'decides only how much memory is kept or taken, which the fuzzer 
 const SEARCH = 'decides only where the search for the longest slice looks next, not what it finds';
 const QUEUED = 'only faster: where nothing is in its way, a frame that is queued leaves at once too';
 const NO_WINDOW = 'only looked at while bulk is held up, and the window is made with the first of it';
+const AT_LOAD = 'made by hand, it fails the specs; where they load the module, the test runner cannot make it';
 const NARROWING = 'is there for the compiler: the condition beside it holds in every such case';
 
 /**
@@ -59,6 +60,13 @@ export const ACCEPTED = [
     { code: 'fitting === from', why: SEARCH },
     { code: 'fitting + tooFar', why: SEARCH },
   ]),
+  ...of('src/wire/encode-into.ts', [
+    { code: "typeof TextEncoder === 'function'", mutant: 'false', why: FASTER },
+    { code: "'function'", mutant: '""', why: FASTER },
+    { code: '{ return (text, bytes) => encoder.encodeInto(text, bytes); }', mutant: '{}', why: AT_LOAD },
+    { code: '(text, bytes) => encoder.encodeInto(text, bytes)', mutant: '() => undefined', why: AT_LOAD },
+    { code: '[0xef, 0xbf, 0xbd]', mutant: '[]', why: AT_LOAD },
+  ]),
   ...of('src/wire/slicer.ts', [
     {
       code: 'form.bytesAround(sample) <= cap',
@@ -80,6 +88,11 @@ export const ACCEPTED = [
     { code: '[b]', mutant: '[]', why: 'only faster: a shared part is walked twice, then never again' },
     { code: 'at < a.length', mutant: 'at <= a.length', why: 'behind the last element both have nothing' },
     { code: '{ return false; }', mutant: '{}', why: 'nothing is as false as false' },
+    ...['left !== null && right !== null', 'left !== null', 'right !== null'].map((code) => ({
+      code,
+      within: 'sameBytes(left, right)',
+      why: 'what has no bytes cannot be compared, and what cannot be compared is not equal',
+    })),
   ]),
   ...of('src/wire/outgoing.ts', [
     { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only faster: its encode is found first' },
@@ -107,6 +120,7 @@ export const ACCEPTED = [
     { code: 'message.length * MOST_BYTES_PER_UNIT <= limit', why: FASTER },
     { code: 'Buffer !== undefined', mutant: 'false', why: FASTER },
     { code: 'message.length <= limit', mutant: 'true', why: FASTER },
+    { code: '(text) => Buffer.byteLength(text)', mutant: '() => undefined', why: AT_LOAD },
     { code: 'fitsWithin(text, maxBytes)', mutant: 'false', why: FASTER },
   ]),
   ...of(
@@ -128,6 +142,8 @@ export const ACCEPTED = [
     { code: "'string'", within: 'return quote(payload)', why: FASTER },
     { code: "'string'", within: 'decodeCanonical(message', why: FASTER },
     { code: "typeof message === 'string'", mutant: 'false', within: 'decodeCanonical(message', why: FASTER },
+    { code: "typeof message === 'string'", mutant: "typeof message !== 'string'", within: 'decodeCanonical(message', why: FASTER },
+    { code: "typeof message === 'string'", mutant: 'true', within: 'decodeCanonical(message', why: 'bytes do not begin as it expects' },
   ]),
   ...of('src/codec/depth.ts', [
     { code: 'text.length > 2 * levels && isObject(value)', why: FASTER },
@@ -180,6 +196,7 @@ export const ACCEPTED = [
     { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
     { code: 'written(value, dialect) === value', mutant: 'false', why: FASTER },
+    { code: "'string'", mutant: '""', within: 'written(value, dialect) === value', why: FASTER },
     { code: 'true', mutant: 'false', within: 'isComplete = true', why: FASTER },
     { code: 'true', mutant: 'false', within: 'areKeysWritten = true', why: FASTER },
     { code: 'written(key, copying.dialect) !== key', why: FASTER },
@@ -207,6 +224,14 @@ export const ACCEPTED = [
     },
     { code: 'edge > at - MOST_CONTINUATIONS', mutant: 'edge >= at - MOST_CONTINUATIONS', why: 'only of text that is refused either way' },
     { code: 'byte !== undefined', mutant: 'true', why: NARROWING },
+    { code: '(bytes) => isDecodable(decoder, bytes)', mutant: '() => undefined', why: AT_LOAD },
+    ...["'utf-8'", '{ fatal: true, ignoreBOM: true }'].map((code) => ({ code, within: 'new TextDecoder', why: FASTER })),
+    { code: 'true', mutant: 'false', within: 'fatal: true, ignoreBOM', why: 'only faster, and what a mark becomes is not looked at' },
+    ...['bytes.length - at > PIECE', 'bytes.length - at'].map((code) => ({ code, why: MEMORY })),
+    {
+      code: '{ let edge = at; while (isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS) edge -= 1; return edge; }',
+      why: MEMORY,
+    },
   ]),
   ...of('src/codec/prescan.ts', [
     { code: 'shape === undefined', mutant: 'false', why: NARROWING },

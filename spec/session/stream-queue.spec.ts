@@ -109,6 +109,14 @@ describe('StreamQueue', () => {
     expect(queueOf([data({ payload: 1 })]).unopened).toBe(false);
   });
 
+  it('begins with an unsent open, too, where that has been cut and no slice has left', () => {
+    const open = outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) });
+    const queue = new StreamQueue(open, slicerFor(open, CAP, CODEC));
+    expect([queue.unopened, queue.cutting]).toEqual([true, false]);
+    queue.take(cut);
+    expect([queue.unopened, queue.cutting]).toEqual([false, true]);
+  });
+
   it('gives everything back, a frame that is being cut whole', () => {
     const frames = [data({ payload: 'a'.repeat(300) }), data({ payload: 2 }), data({ payload: 3 })];
     const queue = queueOf(frames);

@@ -291,7 +291,12 @@ describe('split_frame rule 7: one slice at a time', () => {
     const slicer = slicerFor(ten, 57, json);
     if (slicer === null) throw new Error('expected slices, got none');
     const slices: Frame[] = [];
-    while (!slicer.done) slices.push(slicer.next());
+    const inProgress = [slicer.inProgress];
+    while (!slicer.done) {
+      slices.push(slicer.next());
+      inProgress.push(slicer.inProgress);
+    }
+    expect(inProgress).toEqual([false, ...slices.slice(1).map(() => true), false]);
     expect(framesEqual({ type: 'all', payload: slices }, { type: 'all', payload: cut(ten, 57) })).toBe(true);
     expect(() => slicer.next()).toThrow(new TypeError('expected a slice to be left, got a slicer that is done'));
   });
