@@ -196,7 +196,7 @@ export const ACCEPTED = [
     { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
     { code: 'written(value, dialect) === value', mutant: 'false', why: FASTER },
-    { code: "'string'", mutant: '""', within: 'written(value, dialect) === value', why: FASTER },
+    { code: "'string'", mutant: '""', within: "case 'string'", why: FASTER },
     { code: 'true', mutant: 'false', within: 'isComplete = true', why: FASTER },
     { code: 'true', mutant: 'false', within: 'areKeysWritten = true', why: FASTER },
     { code: 'written(key, copying.dialect) !== key', why: FASTER },
