@@ -1,6 +1,7 @@
-// `npm run bench:smoke`: whether the ratios to floor A are still those of baseline.json, which `-- --record` writes, beside the same wire
-// written by hand.
+// `npm run bench:smoke`: whether the ratios to floor A are still those of baseline.json, beside the same wire written by hand. It holds a
+// recording for each kind of machine; `-- --record` writes that of this one.
 import { existsSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { REFERENCE } from './harness/adapter-names.js';
 import type { AdapterName } from './harness/adapter-names.js';
@@ -10,8 +11,8 @@ import { checkTypes, installPeers, ROOT } from './harness/place.js';
 import { randomFrom } from './harness/random.js';
 import { runRounds } from './harness/rounds.js';
 import type { Reading } from './harness/rounds.js';
-import { isStarved, regressions } from './harness/verdict.js';
-import type { Ratios, Recording, Regression } from './harness/verdict.js';
+import { isStarved, nearest, regressions } from './harness/verdict.js';
+import type { Baseline, Ratios, Recording, Regression } from './harness/verdict.js';
 import { summarize } from './report/summary.js';
 import { workloadTable } from './report/table.js';
 import { writeJson } from './report/write.js';
@@ -36,6 +37,8 @@ const PATIENCE_MS = 90_000;
 const MOST_STOLEN = 0.01;
 const MOST_PATIENCE_MS = 180_000;
 const BASELINE = join(ROOT, 'bench/baseline.json');
+
+const PROCESSOR = cpus()[0]?.model ?? 'unknown';
 
 const values = fromCommandLine((args) =>
   parseOptions(args, { record: { type: 'boolean', default: false }, 'no-types': { type: 'boolean', default: false } }),
@@ -84,9 +87,11 @@ if (unjudged.length > 0)
 if (values.record) {
   if (honestRounds < FEWEST_ROUNDS || unjudged.length > 0)
     throw new Error('a baseline is recorded on a machine that has nothing else to do');
-  await writeJson(BASELINE, recording());
+  const others = recordings().filter(({ processor }) => processor !== PROCESSOR);
+  await writeJson(BASELINE, [...others, { processor: PROCESSOR, ...recording() }]);
 } else {
   const worse = worsened();
+  console.log(`compared with the recording of ${nearest(recordings(), recording().byHand).processor}`);
   for (const { workload, metric, recorded, measured: now, machine } of worse)
     console.error(
       `${workload} ${metric}: the ratio to ${REFERENCE} was ${recorded.toFixed(2)} and is ${now.toFixed(2)}; ` +
@@ -116,8 +121,12 @@ function isQuiet(id: string): boolean {
 
 function worsened(): Regression[] {
   const judged = measured.map(({ id, metrics }) => ({ id, metrics: metrics.filter(({ better }) => better === 'lower' || isQuiet(id)) }));
-  const recorded = JSON.parse(readFileSync(BASELINE, 'utf8')) as Recording;
-  return regressions(judged, recorded, recording(), ALLOWANCE);
+  const now = recording();
+  return regressions(judged, nearest(recordings(), now.byHand), now, ALLOWANCE);
+}
+
+function recordings(): readonly Baseline[] {
+  return existsSync(BASELINE) ? (JSON.parse(readFileSync(BASELINE, 'utf8')) as readonly Baseline[]) : [];
 }
 
 function recording(): Recording {

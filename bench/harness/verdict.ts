@@ -9,6 +9,11 @@ export interface Recording {
   readonly byHand: Ratios;
 }
 
+/** A recording, and the processor that it was made on. */
+export interface Baseline extends Recording {
+  readonly processor: string;
+}
+
 export interface Regression {
   readonly workload: string;
   readonly metric: string;
@@ -18,8 +23,8 @@ export interface Regression {
   readonly machine: number;
 }
 
-/** The ratio of what is no better than the reference. */
-const NO_GAIN = 1;
+/** What the machine may be charged with, however much worse the wire by hand has become. */
+const MOST_BY_MACHINE = 1.5;
 
 /** How much worse a ratio is than the one recorded: 1 for the same, 1.25 for a quarter worse, whichever way is better. */
 export function worsening(better: Metric['better'], recorded: number, measured: number): number {
@@ -29,8 +34,7 @@ export function worsening(better: Metric['better'], recorded: number, measured: 
 /**
  * The ratios that are worse than recorded by more than the allowance, once what the machine made worse is taken off; one that was not
  * measured is among them. A machine that others share slows whoever computes more than whoever waits for the kernel, as the
- * reference does, and one whose system calls are cheap leaves less to gain over it: what that does to a ratio shows in the same wire
- * by hand, where a defect of the library does not. A machine can take the whole gain of that wire, and is charged with no more.
+ * reference does: what that does to a ratio shows in the same wire by hand, where a defect of the library does not.
  */
 export function regressions(
   workloads: readonly { readonly id: string; readonly metrics: readonly Metric[] }[],
@@ -45,12 +49,32 @@ export function regressions(
         measured: measured[side][id]?.[key] ?? NaN,
       });
       const [own, byHand] = [pairOf('library'), pairOf('byHand')];
-      const leftByHand = better === 'higher' ? Math.max(NO_GAIN, byHand.measured) : Math.min(NO_GAIN, byHand.measured);
-      const machine = Math.max(1, worsening(better, byHand.recorded, leftByHand));
+      const machine = Math.min(MOST_BY_MACHINE, Math.max(1, worsening(better, byHand.recorded, byHand.measured)));
       const isHeld = worsening(better, own.recorded, own.measured) <= machine * (1 + allowance);
       return isHeld ? [] : [{ workload: id, metric: key, ...own, machine }];
     }),
   );
+}
+
+/**
+ * The recording to compare with: the one whose wire by hand is nearest to the measured one. How much there is to gain over the reference
+ * depends on what system calls cost on a machine, which shows in that wire and not in the library.
+ *
+ * @throws TypeError where there is no recording
+ */
+export function nearest(recordings: readonly Baseline[], byHand: Ratios): Baseline {
+  const distances = recordings.map((recording) => distance(recording.byHand, byHand));
+  const found = recordings[distances.indexOf(Math.min(...distances))];
+  if (found === undefined) throw new TypeError('expected a recording to compare with, got none');
+  return found;
+}
+
+/** By how many times ratios differ, over all that was measured; one that was not recorded is as far as can be. */
+function distance(recorded: Ratios, measured: Ratios): number {
+  return Object.entries(measured)
+    .flatMap(([id, ratios]) => Object.entries(ratios).map(([key, ratio]) => ({ ratio, then: recorded[id]?.[key] ?? 0 })))
+    .filter(({ ratio }) => ratio > 0)
+    .reduce((sum, { ratio, then }) => sum + Math.abs(Math.log(ratio / then)), 0);
 }
 
 /** The share of a core that the busier end has to have had. */

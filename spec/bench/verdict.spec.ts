@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomFrom, shuffled } from '../../bench/harness/random.js';
-import { isStarved, regressions } from '../../bench/harness/verdict.js';
+import { isStarved, nearest, regressions } from '../../bench/harness/verdict.js';
 import type { Ratios, Recording } from '../../bench/harness/verdict.js';
 import { summarize } from '../../bench/report/summary.js';
 import { figure, markdown } from '../../bench/report/table.js';
@@ -34,10 +34,8 @@ describe('a ratio against the one recorded', () => {
     ['worse where only the other figure is by hand', { W: { rate: 2, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.3 } }, ['cost']],
     ['worse where the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
     ['within the allowance where that is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
-    ['where the wire by hand gains nothing any more', { W: { rate: 0.7, cost: 1.2 } }, { W: { rate: 1, cost: 1 } }, []],
-    ['worse beyond that', { W: { rate: 0.5, cost: 1.7 } }, { W: { rate: 1, cost: 1 } }, ['rate', 'cost']],
     [
-      'worse beyond that, with a wire by hand that loses without bound',
+      'far worse, with a wire by hand that is worse without bound',
       { W: { rate: 0.5, cost: 4 } },
       { W: { rate: 0.1, cost: 9 } },
       ['rate', 'cost'],
@@ -53,6 +51,31 @@ describe('a ratio against the one recorded', () => {
       { workload: 'W', metric: 'rate', recorded: 2, measured: 1, machine: 1.25 },
       { workload: 'W', metric: 'cost', recorded: NaN, measured: 0.4, machine: 1 },
     ]);
+  });
+});
+
+describe('the recording to compare with', () => {
+  const of = (processor: string, rate: number, cost: number) => ({ processor, library: {}, byHand: { W: { rate, cost } } });
+  const recordings = [of('dear calls', 2, 0.4), of('cheap calls', 1, 0.8)];
+
+  it.each<[string, Ratios, string]>([
+    ['the same as the first', { W: { rate: 2, cost: 0.4 } }, 'dear calls'],
+    ['the same as the second', { W: { rate: 1, cost: 0.8 } }, 'cheap calls'],
+    ['worse than all', { W: { rate: 0.5, cost: 1.6 } }, 'cheap calls'],
+    ['nearer to the first by factors', { W: { rate: 1.45, cost: 0.5 } }, 'dear calls'],
+    ['without a rate, which was not judged', { W: { rate: NaN, cost: 0.7 } }, 'cheap calls'],
+    ['of nothing', {}, 'dear calls'],
+  ])('is the one whose wire by hand is nearest: %s', (_which, byHand, expected) => {
+    expect(nearest(recordings, byHand).processor).toBe(expected);
+  });
+
+  it('is none that lacks what was measured, where another has it', () => {
+    const lacking = { ...of('lacking', 2, 0.4), byHand: {} };
+    expect(nearest([lacking, ...recordings], { W: { rate: 1, cost: 0.8 } }).processor).toBe('cheap calls');
+  });
+
+  it('has to be there', () => {
+    expect(() => nearest([], {})).toThrow(new TypeError('expected a recording to compare with, got none'));
   });
 });
 
