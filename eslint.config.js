@@ -3,6 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import { existsSync } from 'node:fs';
 import tseslint from 'typescript-eslint';
+import { plainEnglish } from './scripts/english/eslint-rule.js';
 
 const NODE_GLOBALS = ['Buffer', 'URL', 'clearTimeout', 'console', 'fetch', 'process', 'setTimeout'];
 
@@ -10,6 +11,9 @@ const NODE_GLOBALS = ['Buffer', 'URL', 'clearTimeout', 'console', 'fetch', 'proc
 const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
   ? []
   : ['bench/adapters/peers/', 'bench/report/plot.ts', 'bench/micro.ts'];
+
+/** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
+const PLAIN = ['scripts/**', 'examples/quick-start/**', 'spec/docs/plain-english.spec.ts'];
 
 export default defineConfig(
   // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.
@@ -76,6 +80,11 @@ export default defineConfig(
     // What rxjs keeps its clocks in, and the type of what its TestScheduler makes, are exported nowhere else.
     files: ['src/transport/memory-clock.ts', 'src/testing/peer-from-marbles.ts', 'spec/support/*.ts'],
     rules: { 'rxjs-x/no-internal': 'off' },
+  },
+  {
+    files: PLAIN,
+    plugins: { rxmux: { rules: { 'plain-english': plainEnglish } } },
+    rules: { 'rxmux/plain-english': 'error' },
   },
   {
     files: ['**/*.js'],

@@ -27,7 +27,7 @@ await build({
   bundle: true,
   splitting: true,
   packages: 'external',
-  // Those of package.json are about dist/.
+  // The annotations of package.json describe dist/.
   ignoreAnnotations: true,
   format: 'esm',
   target: 'es2022',
