@@ -1,24 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { catchError, concat, defer, EMPTY, ignoreElements, map, mergeMap, of, Subject, take, tap } from 'rxjs';
 import type { GroupedObservable, Observable } from 'rxjs';
-import { demultiplex } from '../src/index.js';
+import { demultiplex, ResetCode, StreamFault } from '../src/index.js';
 import type { Frame } from '../src/index.js';
 import { frameMarbles } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 
+type Grouped = Frame | StreamFault;
+
 /** Stream 1 in small letters, stream 3 in capital ones, the connection in `p`, `q`, `g`. */
-const FRAMES: Readonly<Record<string, Frame>> = {
+const FRAMES: Readonly<Record<string, Grouped>> = {
   ...frameMarbles(1, { f: { fragment: '"', more: true, end: true } }),
   ...Object.fromEntries(Object.entries(frameMarbles(3)).map(([letter, frame]) => [letter.toUpperCase(), frame])),
   /** A frame of the connection that says `end`, which means nothing there. */
   z: { type: 'ping', stream: 0, end: true },
+  x: new StreamFault(1, ResetCode.PROTOCOL_ERROR, 'fragments do not reassemble'),
 };
 
 /** Groups by their keys. */
 const KEYS = { 0: 0, 1: 1, 3: 3 };
 
 /** Tells a row what a group does, and nobody else. */
-const recorded = (group: GroupedObservable<number, Frame>, row = new Subject<Frame>()): Observable<never> =>
+const recorded = (group: GroupedObservable<number, Grouped>, row = new Subject<Grouped>()): Observable<never> =>
   group.pipe(
     tap({ next: (frame) => row.next(frame), error: (error) => row.error(error), complete: () => row.complete() }),
     ignoreElements(),
@@ -111,6 +114,24 @@ describe('demultiplex into groups', () => {
       connection: '-------------',
       stream1: '   -o--d-(r|)   ',
       stream3: '   --O-------D-|',
+    },
+    {
+      does: 'completes a group after the fault of its stream, and leaves the others',
+      frames: '    -oO-d-x---D-|',
+      subs: '      ^-----------!',
+      groups: '    -13---------|',
+      connection: '-------------',
+      stream1: '   -o--d-(x|)   ',
+      stream3: '   --O-------D-|',
+    },
+    {
+      does: 'makes a group of a fault that comes first in its stream',
+      frames: '    --x-----|',
+      subs: '      ^-------!',
+      groups: '    --1-----|',
+      connection: '---------',
+      stream1: '   --(x|)   ',
+      stream3: '   ---------',
     },
     {
       does: 'completes a group at once where its only frame ends it',
@@ -207,7 +228,7 @@ describe('demultiplex into groups', () => {
     '$does',
     marbles<[GroupRow]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const frames$ = cold(row.frames, FRAMES);
-      const [connection$, stream1$, stream3$] = [new Subject<Frame>(), new Subject<Frame>(), new Subject<Frame>()];
+      const [connection$, stream1$, stream3$] = [new Subject<Grouped>(), new Subject<Grouped>(), new Subject<Grouped>()];
       const rows = new Map([
         [0, connection$],
         [1, stream1$],
@@ -273,7 +294,7 @@ describe('demultiplex into groups', () => {
       const groups = '       -(1|)  ';
       const late = '         ----^  ';
       const read = '         ----|  ';
-      let group: Observable<Frame> = EMPTY;
+      let group: Observable<Grouped> = EMPTY;
       const groups$ = frames$.pipe(
         demultiplex(),
         take(1),
@@ -336,7 +357,7 @@ describe('demultiplex into groups', () => {
     '$does',
     marbles<[LateRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, joins, expected }) => {
       const frames$ = cold(frames, FRAMES);
-      let group: Observable<Frame> | undefined;
+      let group: Observable<Grouped> | undefined;
       const joined$ = cold(joins).pipe(mergeMap(() => group ?? []));
       // A group nobody has subscribed to takes its frames, its end and an error without a stir.
       expectObservable(
@@ -481,9 +502,9 @@ describe('demultiplex into a table of sinks', () => {
     '$does',
     marbles<[SinkRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, rest, sink0, sink1, unsub, error }) => {
       const frames$ = cold(frames, FRAMES);
-      const given = { 0: new Subject<Frame>(), 1: new Subject<Frame>() };
+      const given = { 0: new Subject<Grouped>(), 1: new Subject<Grouped>() };
       const refusing = {
-        next(frame: Frame) {
+        next(frame: Grouped) {
           if (error === FULL && frame === FRAMES['d']) throw FULL;
           given[1].next(frame);
         },
@@ -507,8 +528,8 @@ describe('demultiplex into a table of sinks', () => {
       const subs = '        ^--------!';
       const rest = '        -d-----d-|';
       const sink1 = '       ---d-d----';
-      const sink = new Subject<Frame>();
-      const sinks = new Map<number, Subject<Frame>>();
+      const sink = new Subject<Grouped>();
+      const sinks = new Map<number, Subject<Grouped>>();
       table$.subscribe((change) => (change === 'i' ? sinks.set(1, sink) : sinks.delete(1)));
       expectObservable(sink).toBe(sink1, FRAMES);
       expectObservable(frames$.pipe(demultiplex(sinks))).toBe(rest, FRAMES);

@@ -1,8 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import { hook } from '../../src/peer/operators/hook.js';
+import { observeFrames } from '../../src/peer/operators/observe-frames.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
 import type { Codec } from '../../src/wire/codec.js';
@@ -120,6 +121,18 @@ describe('a frame observer', () => {
     void dialer.request('p');
     await time.advance();
     expect(seen).toEqual(['tx open', 'encode open', 'decode data', 'rx data']);
+  });
+
+  it('is called with the direction and the frame, and with nothing else', async () => {
+    const { dialer, acceptor } = createPair();
+    const given: unknown[][] = [];
+    dialer.onFrame((...args) => given.push(args));
+    of(acceptor)
+      .pipe(observeFrames((...args) => given.push(args)))
+      .subscribe();
+    dialer.notify('p');
+    await time.advance();
+    expect(new Set(given.map((args) => args.length))).toEqual(new Set([2]));
   });
 
   it('can change nothing of what is sent and delivered: what it writes to is a frozen copy, and the error is logged', async () => {

@@ -23,8 +23,8 @@ const last = (fragment: string | ArrayBuffer): Frame => ({ type: 'data', stream:
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
 let assembler: Assembler;
-const state = (): object => ({ inProgress: assembler.inProgress, byteLength: assembler.byteLength, pieces: assembler.pieces });
-const IDLE = { inProgress: false, byteLength: 0, pieces: 0 };
+const state = (): object => ({ inProgress: assembler.inProgress, byteLength: assembler.byteLength });
+const IDLE = { inProgress: false, byteLength: 0 };
 
 beforeEach(() => {
   assembler = new Assembler();
@@ -37,27 +37,13 @@ describe('Assembler states', () => {
 
   it('idle, a fragment with more: in progress, bytes kept, ABSENT', () => {
     expect(assembler.feed(more('"ab'), json)).toBe(ABSENT);
-    expect(state()).toEqual({ inProgress: true, byteLength: 3, pieces: 1 });
+    expect(state()).toEqual({ inProgress: true, byteLength: 3 });
   });
 
   it('in progress, a fragment with more: in progress, bytes kept, ABSENT', () => {
     assembler.feed(more('"ab'), json);
     expect(assembler.feed(more('cd'), json)).toBe(ABSENT);
-    expect(state()).toEqual({ inProgress: true, byteLength: 5, pieces: 2 });
-  });
-
-  it('takes the bytes of text as measured, and measures bytes itself', () => {
-    assembler.feed(more('"é'), json, 3);
-    expect(state()).toEqual({ inProgress: true, byteLength: 3, pieces: 1 });
-    assembler.reset();
-    assembler.feed(more(bytes(1, 2)), msgpack, 7);
-    expect(state()).toEqual({ inProgress: true, byteLength: 2, pieces: 1 });
-  });
-
-  it('tells the codec the limits that it is given', () => {
-    assembler.feed(more(bytes(0x92)), msgpack);
-    expect(() => assembler.feed(last(bytes(1, 2)), msgpack, undefined, { maxPayloadItems: 2 })).toThrow('at most 2 items');
-    expect(assembler.feed(last(bytes(0x92, 1, 2)), msgpack, undefined, { maxPayloadItems: 3 })).toEqual([1, 2]);
+    expect(state()).toEqual({ inProgress: true, byteLength: 5 });
   });
 
   it('in progress, a fragment without more: idle, the payload', () => {
@@ -85,7 +71,7 @@ describe('Assembler states', () => {
 
   it('counts an empty first fragment as progress', () => {
     assembler.feed(more(''), json);
-    expect(state()).toEqual({ inProgress: true, byteLength: 0, pieces: 1 });
+    expect(state()).toEqual({ inProgress: true, byteLength: 0 });
   });
 });
 
@@ -105,7 +91,7 @@ describe('Assembler.feed', () => {
       expect(assembler.feed(more(bytes()), msgpack)).toBe(ABSENT);
       expect(assembler.feed(more(bytes(byte)), msgpack)).toBe(ABSENT);
     }
-    expect(state()).toEqual({ inProgress: true, byteLength: encoded.length, pieces: 2 * encoded.length });
+    expect(state()).toEqual({ inProgress: true, byteLength: encoded.length });
     expect(assembler.feed(last(bytes()), msgpack)).toEqual({ a: 'bytes' });
   });
 
@@ -140,7 +126,7 @@ describe('Assembler.feed: ProtocolError', () => {
   ])('for %s, and keeps what it holds', (_what, frame) => {
     assembler.feed(more('"ab'), json);
     expect(() => assembler.feed(frame, json)).toThrow(new ProtocolError("stream 1: expected a fragment, got a 'data' frame without one"));
-    expect(state()).toEqual({ inProgress: true, byteLength: 3, pieces: 1 });
+    expect(state()).toEqual({ inProgress: true, byteLength: 3 });
   });
 
   it('quotes no type that is not known', () => {

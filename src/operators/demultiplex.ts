@@ -1,5 +1,6 @@
 import { Observable, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
+import { StreamFault } from '../wire/fault.js';
 import type { Frame } from '../wire/frame.js';
 import { mapPresent } from './map-present.js';
 import { Relay } from './relay.js';
@@ -8,6 +9,9 @@ import { Relay } from './relay.js';
 export interface Routed {
   readonly stream?: number | null | undefined;
 }
+
+/** What {@link demultiplex} groups: frames, and the faults that `assemble` emits among them. */
+type Grouped = Frame | StreamFault;
 
 /** Takes what belongs to one stream. What it throws ends the pipeline. */
 export interface Sink<T> {
@@ -24,8 +28,8 @@ export interface Sinks<T> {
  * of a peer that dials again, part them with `groupBy(({ connection }) => connection)` first, as stream ids begin anew.
  *
  * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
- * first frame; a group's Subject is made when somebody subscribes. A group completes after the remote's `end` or `reset`. Frames
- * that come later are dropped where the stream's open was seen, and make a group anew where it was not. As with `groupBy`, whoever
+ * first frame; a group's Subject is made when somebody subscribes. A group completes after the remote's `end` or `reset`, and after
+ * the `StreamFault` of a stream that `assemble` gives up. Frames that come later are dropped where the stream's open was seen, and make a group anew where it was not. As with `groupBy`, whoever
  * unsubscribes can go on reading the groups that it reads; after the last reader every group is complete. A group has no values
  * while nobody reads it: put `mergeMap` directly after it.
  *
@@ -40,9 +44,9 @@ export interface Sinks<T> {
  * // 2: b
  * ```
  */
-export function demultiplex(): OperatorFunction<Frame, GroupedObservable<number, Frame>>;
+export function demultiplex<T extends Frame | StreamFault>(): OperatorFunction<T, GroupedObservable<number, T>>;
 export function demultiplex<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T>;
-export function demultiplex(sinks?: Sinks<Frame>): OperatorFunction<Frame, Frame | GroupedObservable<number, Frame>> {
+export function demultiplex(sinks?: Sinks<Grouped>): OperatorFunction<Grouped, Grouped | GroupedObservable<number, Grouped>> {
   return sinks === undefined ? group : route(sinks);
 }
 
@@ -54,7 +58,7 @@ function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
   });
 }
 
-function group(source: Observable<Frame>): Observable<GroupedObservable<number, Frame>> {
+function group(source: Observable<Grouped>): Observable<GroupedObservable<number, Grouped>> {
   return new Observable((subscriber) => {
     if (subscriber.closed) return undefined;
     const grouping = new Grouping(subscriber);
@@ -63,7 +67,7 @@ function group(source: Observable<Frame>): Observable<GroupedObservable<number, 
 }
 
 /** Makes a group of each frame that no group has taken. */
-class Grouping extends Relay<Frame> {
+class Grouping extends Relay<Grouped> {
   readonly groups = new Map<number, StreamFrames>();
   readonly #odd = new OpenedIds();
   readonly #even = new OpenedIds();
@@ -95,15 +99,15 @@ class Grouping extends Relay<Frame> {
     };
   }
 
-  protected take(frame: Frame): void {
-    const id = frame.stream ?? 0;
+  protected take(value: Grouped): void {
+    const id = value.stream ?? 0;
     const opened = id % 2 === 1 ? this.#odd : this.#even;
     if (this.to.closed || opened.has(id)) return;
-    if (frame.type === 'open') opened.add(id);
+    if (!(value instanceof StreamFault) && value.type === 'open') opened.add(id);
     const made = new StreamFrames(id, this);
     this.groups.set(id, made);
     this.to.next(made);
-    made.next(frame);
+    made.next(value);
   }
 }
 
@@ -125,8 +129,8 @@ class OpenedIds {
   }
 }
 
-class StreamFrames extends Observable<Frame> implements GroupedObservable<number, Frame>, Sink<Frame> {
-  #frames: Subject<Frame> | null = null;
+class StreamFrames extends Observable<Grouped> implements GroupedObservable<number, Grouped>, Sink<Grouped> {
+  #frames: Subject<Grouped> | null = null;
 
   constructor(
     readonly key: number,
@@ -138,10 +142,9 @@ class StreamFrames extends Observable<Frame> implements GroupedObservable<number
     });
   }
 
-  next(frame: Frame): void {
-    this.#frames?.next(frame);
-    const last = frame.type === 'reset' || frame.end === true;
-    if (!last || frame.more === true || this.key === 0) return;
+  next(value: Grouped): void {
+    this.#frames?.next(value);
+    if (this.key === 0 || !endsStream(value)) return;
     this.grouping.groups.delete(this.key);
     this.complete();
   }
@@ -153,4 +156,9 @@ class StreamFrames extends Observable<Frame> implements GroupedObservable<number
   complete(): void {
     (this.#frames ??= new Subject()).complete();
   }
+}
+
+function endsStream(value: Grouped): boolean {
+  if (value instanceof StreamFault) return true;
+  return (value.type === 'reset' || value.end === true) && value.more !== true;
 }

@@ -77,13 +77,26 @@ export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
   return hooks.add(hook);
 }
 
+/** One frame, and the number of the socket that carries it. */
+interface SeenFrame {
+  readonly direction: FrameDirection;
+  readonly frame: Frame;
+  readonly connection: number;
+}
+
 /** Every hook of one peer. */
 export class Hooks {
   readonly open = new HookList<OpenInterceptor>();
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
   readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
-  readonly frames = new HookList<(direction: FrameDirection, frame: Frame, connection: number) => void>();
+  readonly frames = new HookList<(seen: SeenFrame) => void>();
   readonly closes = new HookList<CloseHandler>();
+
+  /** @throws TypeError for an observer that is not a function */
+  onFrame(observer: FrameObserver): Remove {
+    checkFunction('onFrame', observer);
+    return this.frames.add(({ direction, frame }) => observer(direction, frame));
+  }
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
   opening(headers: Metadata, payload: unknown): void {
@@ -109,8 +122,8 @@ export class Hooks {
   observed(direction: FrameDirection, frame: Frame, connection: number): void {
     if (this.frames.empty) return;
     // What an observer writes to its frame would be sent, or routed.
-    const seen = Object.freeze({ ...frame });
-    for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen, connection));
+    const seen = { direction, frame: Object.freeze({ ...frame }), connection };
+    for (const hook of this.frames) guard('a frame observer', () => hook(seen));
   }
 
   /** @param reasonNow asked for each handler: one may change it for those after it */

@@ -114,8 +114,8 @@ export class PeerCore implements SessionOwner {
   // The same at each read, as templates and effects compare them.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
-      this.hooks.frames.add((direction, frame, connection) => {
-        next({ direction, frame, connection, peer: this.peer });
+      this.hooks.frames.add((seen) => {
+        next({ ...seen, peer: this.peer });
       }),
     ));
   }

@@ -411,7 +411,7 @@ export class Peer {
    * ```
    */
   onFrame(observer: FrameObserver): Remove {
-    return addHook(this.#core.hooks.frames, 'onFrame', observer);
+    return this.#core.hooks.onFrame(observer);
   }
 
   /**

@@ -3,7 +3,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
 import { ReadyState } from './socket-like.js';
-import type { SocketEvent, SocketLike } from './socket-like.js';
+import type { SocketEvent, SocketWithTurns } from './socket-like.js';
 import { abnormalClose } from './transport.js';
 import type { SocketClose } from './transport.js';
 
@@ -13,7 +13,7 @@ const NOBODY = 0;
 type EventType = 'open' | 'message' | 'error' | 'close';
 
 /** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, a turn later. */
-export class MemorySocket implements SocketLike {
+export class MemorySocket implements SocketWithTurns {
   binaryType = 'arraybuffer';
   readonly #listeners: Readonly<Record<EventType, Set<(event: SocketEvent) => void>>> = {
     open: new Set(),

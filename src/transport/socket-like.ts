@@ -18,10 +18,14 @@ export interface SocketLike {
   resume?(): void;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly refusedStatus?: number | null;
-  /** Runs `task` in a later turn of the socket's own time; a socket of `rxmux/testing` brings one, so that time can be virtual. */
-  turn?(task: () => void): void;
   addEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
   removeEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
+}
+
+/** A socket with turns of its own time, as those of `rxmux/testing` have, so that time can be virtual. */
+export interface SocketWithTurns extends SocketLike {
+  /** Runs `task` in a later turn. */
+  turn(task: () => void): void;
 }
 
 /** The members of a socket's events that are read; each event has those of its kind. */

@@ -6,7 +6,7 @@ import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { optionError } from '../wire/check.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
-import type { SocketEvent, SocketLike } from './socket-like.js';
+import type { SocketEvent, SocketLike, SocketWithTurns } from './socket-like.js';
 import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
@@ -106,8 +106,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   turn(task: () => void): void {
-    if (this.socket.turn === undefined) laterTurn(task);
-    else this.socket.turn(task);
+    if (hasTurns(this.socket)) this.socket.turn(task);
+    else laterTurn(task);
   }
 
   whenBelow(bytes: number, task: () => void): void {
@@ -225,4 +225,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 function isSocket(socket: unknown): boolean {
   const { addEventListener, send } = (socket ?? {}) as Partial<SocketLike>;
   return typeof addEventListener === 'function' && typeof send === 'function';
+}
+
+function hasTurns(socket: SocketLike): socket is SocketWithTurns {
+  return typeof (socket as Partial<SocketWithTurns>).turn === 'function';
 }

@@ -1,6 +1,6 @@
-import { Assembler } from './assembler.js';
 import type { Codec, Message } from './codec.js';
 import { ConnectionFault, StreamFault } from './fault.js';
+import { Fragments } from './fragments.js';
 import { ABSENT, typeName } from './frame.js';
 import type { CompleteFrame } from './frame.js';
 import { chargeOf, HeldBytes } from './held-bytes.js';
@@ -12,12 +12,12 @@ import { isError } from './cross-realm.js';
 
 interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;
-  readonly assembler: Assembler;
+  readonly fragments: Fragments;
   charged: number;
 }
 
 /**
- * Puts the fragments of one connection together, one {@link Assembler} per stream that is in the middle of a payload.
+ * Puts the fragments of one connection together, for each stream that is in the middle of a payload.
  * A payload is refused before the fragment that would take it over a limit is kept.
  *
  * @example
@@ -72,7 +72,7 @@ export class Reassembly {
     const partial = this.#partials.get(stream);
     if (partial === undefined) return;
     this.#partials.delete(stream);
-    partial.assembler.reset();
+    partial.fragments.clear();
     this.held.give(partial.charged);
   }
 
@@ -89,12 +89,12 @@ export class Reassembly {
 
   #append(frame: CompleteFrame, stream: number, fragment: Message): CompleteFrame | StreamFault | null {
     const known = this.#partials.get(stream);
-    const assembler = known?.assembler ?? new Assembler();
+    const fragments = known?.fragments ?? new Fragments();
     const bytes = encodedLength(fragment);
     if (bytes === 0 && frame.more && ++this.#emptyFragments > this.limits.maxEmptyFragments) {
       throw ConnectionFault.tooMuch(`more than ${this.limits.maxEmptyFragments} empty fragments (maxEmptyFragments)`);
     }
-    const size = assembler.byteLength + bytes;
+    const size = fragments.byteLength + bytes;
     if (size > this.limits.maxPayloadBytes) {
       return this.#refuse(
         frame,
@@ -103,7 +103,7 @@ export class Reassembly {
         `payload of at least ${size} bytes is over the limit of ${this.limits.maxPayloadBytes} (maxPayloadBytes)`,
       );
     }
-    if (assembler.pieces >= this.limits.maxFragments) {
+    if (fragments.count >= this.limits.maxFragments) {
       return this.#refuse(
         frame,
         stream,
@@ -118,10 +118,10 @@ export class Reassembly {
       return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
     // Of the first frame only type and headers are kept: nothing else of it is charged.
-    const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, assembler, charged: 0 };
+    const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, fragments, charged: 0 };
     partial.charged += charge;
     this.#partials.set(stream, partial);
-    return this.#feed(frame, stream, partial, size);
+    return this.#keep(frame, stream, partial, fragment, bytes);
   }
 
   /** What is kept of a first fragment besides its payload; `null` where the codec has read what it does not write, such as 1e400. */
@@ -134,16 +134,19 @@ export class Reassembly {
     }
   }
 
-  #feed(
+  #keep(
     frame: CompleteFrame,
     stream: number,
-    { headers, headerBytes, assembler }: Unfinished,
-    size: number,
+    { headers, headerBytes, fragments }: Unfinished,
+    fragment: Message,
+    bytes: number,
   ): CompleteFrame | StreamFault | null {
     try {
-      const payload = assembler.feed(frame, this.codec, size - assembler.byteLength, this.limits);
+      fragments.add(stream, fragment, bytes);
       if (frame.more) return null;
-      this.#assembledBytes = size + headerBytes;
+      const assembledBytes = fragments.byteLength + headerBytes;
+      const payload = this.codec.decodePayload(fragments.join(), this.limits);
+      this.#assembledBytes = assembledBytes;
       this.release(stream);
       return { ...frame, payload, fragment: null, headers };
     } catch (error) {

@@ -1,0 +1,53 @@
+import type { Message } from './codec.js';
+import { violation } from './violation.js';
+
+/** The slices of one encoded payload. They are kept apart and joined once: appending would copy what is held for every slice. */
+export class Fragments {
+  #pieces: Message[] = [];
+  #byteLength = 0;
+
+  get count(): number {
+    return this.#pieces.length;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#byteLength = 0;
+  }
+
+  /**
+   * @param bytes the length of `piece` as `encodedLength` measures it
+   * @throws ProtocolError when text and bytes are mixed; then nothing is held any more
+   */
+  add(stream: number | null | undefined, piece: Message, bytes: number): void {
+    const isText = typeof piece === 'string';
+    if (this.count > 0 && isText !== (typeof this.#pieces[0] === 'string')) {
+      this.clear();
+      throw violation(stream, `expected fragments of one kind, got ${isText ? 'text after bytes' : 'bytes after text'}`);
+    }
+    this.#pieces.push(piece);
+    this.#byteLength += bytes;
+  }
+
+  /** Returns the whole payload and holds nothing any more. */
+  join(): Message {
+    const whole = joined(this.#pieces, this.#byteLength);
+    this.clear();
+    return whole;
+  }
+}
+
+function joined(pieces: readonly Message[], byteLength: number): Message {
+  if (typeof pieces[0] === 'string') return (pieces as readonly string[]).join('');
+  const whole = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces as readonly ArrayBuffer[]) {
+    whole.set(new Uint8Array(piece), at);
+    at += piece.byteLength;
+  }
+  return whole.buffer;
+}
