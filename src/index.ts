@@ -31,8 +31,10 @@ export type { Keepalive } from './session/keepalive.js';
 /* Hooks */
 export type {
   CloseHandler,
+  ErrorHandler,
   ErrorSerializer,
   FrameObserver,
+  HandlerFailure,
   IncomingHeadersInterceptor,
   OpenInterceptor,
   Remove,

@@ -112,30 +112,30 @@ describe('in virtual time', () => {
     asking.unsubscribe();
   });
 
-  it('what handlers fail with is reported, of requests and of what nobody waits for', async () => {
-    const reported: unknown[] = [];
-    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
+  it('a mistake of a handler is reported, of requests and of what nobody waits for', async () => {
+    const onError = jest.fn();
+    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.onlyPublic, onError } });
     acceptor.onStream((payload) => Promise.reject(new RangeError(String(payload))));
     dialer.notify('pushed');
     const outcome = expect(dialer.request('asked')).rejects.toMatchObject({ reason: 'internal error', payload: INTERNAL });
     await time.advance();
     await outcome;
-    expect(reported).toEqual([new RangeError('pushed'), new RangeError('asked')]);
+    expect(onError.mock.calls.map(([error]) => error)).toEqual([new RangeError('pushed'), new RangeError('asked')]);
   });
 
-  it('what answers of respond() fail with is reported, and a ResetError is not, which is an answer', async () => {
-    const reported: unknown[] = [];
-    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.reporting((error) => reported.push(error)) } });
-    const errors: readonly Error[] = [new RangeError('broken'), new page.PublicError('no seat'), new ResetError(300, 'not you')];
+  it('an error for the caller is not reported, and only its text goes out', async () => {
+    const onError = jest.fn();
+    const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.onlyPublic, onError } });
+    const errors: readonly Error[] = [new RangeError('broken'), new page.PublicError('no seat'), new ResetError(300, 'of another peer')];
     acceptor.streams$.pipe(respond((nth: number) => throwError(() => errors[nth]))).subscribe();
     const outcomes = Promise.allSettled(errors.map((_, nth) => dialer.request(nth)));
     await time.advance();
     expect(await outcomes).toMatchObject([
-      { reason: { reason: 'internal error', payload: INTERNAL } },
-      { reason: { reason: 'no seat', payload: { name: 'PublicError', message: 'no seat' } } },
-      { reason: { resetCode: 300, reason: 'not you' } },
+      { reason: { code: 'REMOTE', reason: 'internal error', payload: INTERNAL } },
+      { reason: { code: 'REMOTE', reason: 'no seat', payload: { name: 'PublicError', message: 'no seat' } } },
+      { reason: { resetCode: 300, reason: 'internal error', payload: INTERNAL } },
     ]);
-    expect(reported).toEqual(errors.slice(0, 2));
+    expect(onError.mock.calls.map(([error]) => error)).toEqual(errors.slice(0, 1));
   });
 
   it.each<[string, (peer: Peer) => unknown]>([

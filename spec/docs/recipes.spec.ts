@@ -27,7 +27,7 @@ describe('the page of recipes', () => {
       serveStore: true,
       askedStore: true,
       PublicError: true,
-      reporting: true,
+      onlyPublic: true,
       bySession: true,
       connectAs: true,
       untilRefused: true,

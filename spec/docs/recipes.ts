@@ -42,7 +42,7 @@ export interface Recipes {
   serveStore: (peer: Peer, store$: Observable<Readonly<Record<string, unknown>>>) => Subscription;
   askedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   PublicError: new (message: string) => Error;
-  reporting: (report: (error: unknown) => void) => ErrorSerializer;
+  onlyPublic: ErrorSerializer;
   bySession: (find: (session: string) => Promise<string | undefined>) => NonNullable<ServeOptions['verify']>;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
   untilRefused: Reconnect;

@@ -22,6 +22,7 @@ const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<Serve
   limits: true,
   onStream: true,
   errorSerializer: true,
+  onError: true,
   context: true,
   reconnect: true,
   hello: true,

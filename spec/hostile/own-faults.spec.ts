@@ -21,6 +21,15 @@ const told =
     expect(remote.news().filter(({ type }) => type === 'reset')).toEqual([remote.codec.binary ? utf8(expected) : expected]);
   };
 
+/** {@link told}, whatever the payload. */
+const toldText =
+  (text: string): Step =>
+  (remote) => {
+    const reset = remote.news().find(({ type }) => type === 'reset');
+    const expected = { type: 'reset', stream: 3, code: APPLICATION_ERROR, ...reason(text) };
+    expect({ ...reset, payload: undefined }).toEqual(remote.codec.binary ? utf8(expected) : expected);
+  };
+
 const reason = (text: string): object => (text === '' ? {} : { reason: text });
 
 /** What has little to do with who dialed is shown of each role in turn. */
@@ -69,8 +78,8 @@ const failures = (place: string, fail: (make: () => unknown) => StreamHandler): 
   THROWN.map(([what, make, text], n) => ({
     name: `${place} ${what}`,
     role: inTurn(n),
-    options: { onStream: fail(make), errorSerializer: () => null },
-    send: [open, 0, told(reason(text))],
+    options: { onStream: fail(make) },
+    send: [open, 0, toldText(text)],
     expect: 'lives',
     handlerCalls: 1,
   }));
@@ -93,22 +102,20 @@ describeHostile(
     {
       name: `throws ${what}`,
       role: inTurn(n),
-      options: { errorSerializer: () => null },
       send: [
         responding(() => {
           throw make();
         }),
         open,
         0,
-        told(reason(text)),
+        toldText(text),
       ],
       expect: 'lives',
     },
     {
       name: `gives an Observable that errors with ${what}`,
       role: inTurn(n + 1),
-      options: { errorSerializer: () => null },
-      send: [responding(() => throwError(make)), open, 0, told(reason(text))],
+      send: [responding(() => throwError(make)), open, 0, toldText(text)],
       expect: 'lives',
     },
   ]),
@@ -142,7 +149,7 @@ const SERIALIZED: readonly (readonly [what: string, give: ErrorSerializer, json:
   ['gives a bigint', () => 1n, nothing, nothing],
   ['gives NaN', () => NaN, nothing, carried(NaN)],
   ['gives a Map', () => new Map([[1, 2]]), nothing, nothing],
-  ['gives the Error itself', (error) => error, nothing, nothing],
+  ['gives the Error itself', (error) => error, { reason: 'why' }, { reason: 'why' }],
   ['gives an invalid Date', () => ({ at: new Date(NaN) }), carried({ at: null }), nothing],
   ['gives 96 levels', () => nested(96, (inner) => [inner]), carried(nested(96, (inner) => [inner])), nothing],
   ['gives 257 levels', () => nested(257, (inner) => [inner]), nothing, nothing],
@@ -167,13 +174,13 @@ const failing = (errorSerializer: ErrorSerializer): HostileOptions => ({
 });
 
 describeHostile(
-  'a failing handler’s stream is reset with its reason, and with a payload where there is one to send, when the error serializer',
+  'a failing handler’s stream is reset with a reason of the library, and with a payload where there is one to send, when the error serializer',
   SERIALIZED.flatMap(([name, give, json, msgpack]): HostileCase[] =>
     (['json', 'msgpack'] as const).map((codec) => ({
       name,
       codec,
       options: failing(give),
-      send: [open, 0, told({ reason: 'why', ...(codec === 'json' ? json : msgpack) })],
+      send: [open, 0, told({ reason: 'internal error', ...(codec === 'json' ? json : msgpack) })],
       expect: 'lives',
       handlerCalls: 1,
     })),

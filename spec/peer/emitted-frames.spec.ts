@@ -30,6 +30,7 @@ interface Row {
   readonly afterMs?: number;
   readonly dialer?: readonly Envelope[];
   readonly acceptor?: readonly Envelope[];
+  readonly warnings?: readonly string[];
 }
 
 const OPENS: readonly Row[] = [
@@ -115,6 +116,7 @@ const OPENERS: readonly Row[] = [
       peer.open().reset(300, 'quota', () => undefined);
     },
     dialer: [open(), reset(300, { reason: 'quota' })],
+    warnings: ['rxmux: stream 1: the payload of a reset cannot be sent, and the reset goes without it'],
   },
 ];
 
@@ -359,7 +361,7 @@ describe.each(CODECS)('with %s', (_name, codec) => {
       const frames = await play(row);
       if (row.dialer !== undefined) expect(frames.dialer).toEqual(row.dialer);
       if (row.acceptor !== undefined) expect(frames.acceptor).toEqual(row.acceptor);
-      expect(logs.warnings).toEqual([]);
+      expect(logs.warnings).toEqual(row.warnings ?? []);
     });
   });
 });

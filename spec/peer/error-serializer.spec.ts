@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
-import { defaultErrorSerializer, RemoteError, ResetError } from '../../src/index.js';
+import { defaultErrorSerializer, RefusedError, RemoteError, ResetError } from '../../src/index.js';
 import { logger } from '../../src/logger.js';
 import type { ErrorSerializer } from '../../src/peer/hooks.js';
 import type { Stream } from '../../src/peer/stream.js';
@@ -22,21 +22,31 @@ describe('an error serializer', () => {
     const serializer = jest.fn<ErrorSerializer>(() => ({ status: 500 }));
     const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
     expect(serializer.mock.calls).toEqual([[thrown]]);
-    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'secret', payload: { status: 500 } }) });
+    expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'internal error', payload: { status: 500 } }) });
   });
 
-  it('is asked about what another peer has failed with, too', async () => {
-    const thrown = new RemoteError('secret', { of: 'upstream' });
-    const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
-  });
-
-  it('is not asked about a reset of another peer, which goes out as it came', async () => {
+  it.each<[string, Error, object]>([
+    ['that another peer has failed with', new RemoteError('secret', { of: 'upstream' }), { code: 16 }],
+    ['that is a reset of another peer, whose code stays', new ResetError(300, 'secret', { limit: 1 }), { code: 300 }],
+    ['that is a reset without a code', new ResetError(null, 'secret'), { code: 16 }],
+    ['with a reset code', Object.assign(new Error('secret'), { resetCode: 400 }), { code: 400 }],
+    ['of a stream that another peer has refused', new RefusedError('secret'), { code: 16 }],
+  ])('sees an error %s, and the remote gets nothing else of it', async (_what, thrown, code) => {
     const serializer = jest.fn<ErrorSerializer>(() => ({ message: 'failed' }));
-    const thrown = new ResetError(300, 'quota', { limit: 1 });
     const { sent } = await answered(throwing(thrown), { errorSerializer: serializer });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 300, payload: { limit: 1 }, reason: 'quota' }]);
-    expect(serializer).not.toHaveBeenCalled();
+    expect(sent).toEqual([{ type: 'reset', stream: 1, ...code, payload: { message: 'failed' }, reason: 'failed' }]);
+    expect(serializer.mock.calls).toEqual([[thrown]]);
+  });
+
+  it.each<[string, ResetError | RemoteError]>([
+    ['a reset of another peer', new ResetError(300, 'secret', { of: 'upstream' })],
+    ['the failure of another peer', new RemoteError('secret', { of: 'upstream' })],
+  ])('that throws on %s sends neither its reason nor its payload', async (_what, thrown) => {
+    const errorSerializer: ErrorSerializer = (error) => {
+      throw error;
+    };
+    const { sent } = await answered(throwing(thrown), { errorSerializer });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: thrown.resetCode, reason: 'internal error' }]);
   });
 
   it.each<[string, unknown]>([
@@ -80,10 +90,10 @@ describe('an error serializer', () => {
     ['gives a promise', () => Promise.resolve(1)],
     ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
     ['gives a proxy that refuses everything', () => untouchable],
-  ])('that %s leaves a reset with reason text and no payload', async (_what, errorSerializer) => {
+  ])('that %s leaves a reset with a reason of the library and no payload', async (_what, errorSerializer) => {
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'why' }]);
-    expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'why' }) });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'internal error' }]);
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'internal error' }) });
   });
 
   it.each<[string, ErrorSerializer, Error]>([
@@ -97,7 +107,10 @@ describe('an error serializer', () => {
     ['gives a promise', () => Promise.resolve(1), new TypeError('expected the error serializer to work synchronously, got a promise')],
   ])('that %s is logged', async (_what, errorSerializer, told) => {
     await answered(throwing(new Error('why')), { errorSerializer });
-    expect(jest.mocked(logger.warn).mock.calls).toContainEqual(['rxmux: an error serializer failed', told]);
+    expect(jest.mocked(logger.warn).mock.calls).toContainEqual([
+      "rxmux: an error serializer failed, and the remote gets 'internal error'",
+      told,
+    ]);
   });
 
   it('that ends the stream itself ends it for good: what comes later sees that end, too', async () => {
@@ -120,7 +133,7 @@ describe('an error serializer', () => {
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer: () => ({ big }) });
     expect(sent.length).toBeGreaterThan(3);
     expect(sent.every((frame) => frame['type'] === 'reset')).toBe(true);
-    expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'why' }) });
+    expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'internal error' }) });
   });
 
   it('is the default one for a peer without: name and message', () => {
@@ -137,10 +150,16 @@ describe('an error serializer', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'TypeError', message: 'why' }, reason: 'why' }]);
   });
 
-  it('says what goes beside the reset code of an error that is no reset', async () => {
-    const thrown = Object.assign(new Error('secret'), { resetCode: 400 });
-    const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
-    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 400, payload: { message: 'failed' }, reason: 'failed' }]);
+  it.each<[string, ErrorSerializer, string]>([
+    ['cannot be sent', () => ({ message: 'failed', of: () => 1 }), 'failed'],
+    ['cannot be sent and has no message', () => new Uint8Array(3), 'internal error'],
+  ])('whose value %s is logged', async (_what, errorSerializer, reason) => {
+    const { sent } = await answered(throwing(new Error('secret')), { errorSerializer });
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason }]);
+    expect(jest.mocked(logger.warn).mock.calls).toContainEqual([
+      'rxmux: stream 1: the payload of a reset cannot be sent, and the reset goes without it',
+      expect.any(TypeError),
+    ]);
   });
 
   it('is asked for a failing input of this side too', async () => {
@@ -148,6 +167,6 @@ describe('an error serializer', () => {
     const sent = framesOf(dialer);
     void dialer.open().sendAll(Promise.reject(new Error('input')));
     await time.advance();
-    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: 'serialized', reason: 'input' });
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: 'serialized', reason: 'internal error' });
   });
 });

@@ -79,7 +79,7 @@ const CASES: readonly Case[] = [
     retriable: true,
     streamId: 1,
     facts: { resetCode: 7 },
-    message: 'stream 1: refused: nobody answers streams here',
+    message: 'stream 1: refused: no handler took this stream: this side has neither an onStream handler nor an operator such as respond()',
   },
   {
     when: 'the handler refuses',

@@ -152,8 +152,15 @@ export function peerOver(transport: Transport, resolved: ResolvedOptions, option
 
 /** Shows a peer to `onPeer`; it begins to read in a later turn, when handlers are in place. */
 export function announcePeer(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
+  Peer.core(peer)?.setRemote(addressOf(request));
   guard('onPeer', () => options.onPeer?.(peer, request));
   transport.turn(() => void peer.serve());
+}
+
+function addressOf(request: IncomingMessage | null): string {
+  const { remoteAddress, remotePort } = request?.socket ?? {};
+  if (remoteAddress === undefined || remotePort === undefined) return '';
+  return `${remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress}:${remotePort}`;
 }
 
 function makePeer(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Observable } from 'rxjs';
 import type { CloseOptions } from '../peer/close-options.js';
+import type { HandlerFailure } from '../peer/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { UpgradeOptions } from './accept.js';
 
@@ -49,6 +50,11 @@ export interface MuxServer {
   readonly peers$: Observable<Peer>;
   /** Each upgrade request that is refused, as it is; completes with {@link peers$}. */
   readonly refusals$: Observable<Refusal>;
+  /**
+   * Each error of a handler of any peer, as `peer.errors$`. While somebody subscribes, the log shows none. Completes once the server
+   * and its peers have closed.
+   */
+  readonly errors$: Observable<HandlerFailure>;
   /** Resolves with the address once the server listens; rejects when it cannot. */
   readonly listening: Promise<AddressInfo | string>;
   /** The address it listens on; `null` before. */

@@ -5,7 +5,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import { asyncScheduler, Subject, Subscription, timer } from 'rxjs';
+import { asyncScheduler, defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
@@ -54,6 +54,7 @@ class NodeMuxServer implements MuxServer {
   readonly peers$ = this.#peers$.asObservable();
   readonly #refusals$ = new Subject<Refusal>();
   readonly refusals$ = this.#refusals$.asObservable();
+  readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
   readonly #server: HttpServer | HttpsServer;
   /** The TCP connections below TLS, of a server of its own. */
   readonly #connections = new Set<Socket>();

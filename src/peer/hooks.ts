@@ -15,9 +15,18 @@ import type { Stream } from './stream.js';
 export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
 
 /**
- * Turns what a handler threw into the payload of the reset; `null` or `undefined` sends no payload. Its `message`, if it has one, is
- * the reset's reason; otherwise the error's own message is, so return `{ message }` to hide that. One that throws, or gives a promise,
- * hides nothing either, and is logged.
+ * Turns what a handler or an input threw into the payload of the reset; `null` or `undefined` sends no payload. The `message` of the
+ * value, if it has one, is the reset's reason.
+ *
+ * A serializer of yours decides everything but the code: nothing else of the error reaches the caller, whether another peer sent it
+ * or not. Without a `message` the reason is `'internal error'`. A serializer that throws or returns a promise sends that reason
+ * without a payload, and is logged.
+ *
+ * @example
+ * ```ts
+ * serve({ port, handler, errorSerializer: () => ({ message: 'try again later' }) });
+ * // at the caller: RemoteError { reason: 'try again later', payload: { message: 'try again later' } }
+ * ```
  */
 export type ErrorSerializer = (error: unknown) => unknown;
 
@@ -43,6 +52,20 @@ export type CloseHandler = (reason: CloseReason) => void;
  * throws is logged.
  */
 export type FrameObserver = (direction: FrameDirection, frame: Frame) => void;
+
+/**
+ * Called with each error of a handler that only this side can learn of, and the stream it answered. Errors of `respond`, and of an
+ * input given to `sendAll`, are among them. An error that is meant for the caller is not: one with an integer `resetCode`, such as a
+ * ResetError or a RemoteError. Neither is an error that follows from the end of its stream. What the function throws is logged.
+ */
+export type ErrorHandler = (error: unknown, stream: Stream) => void;
+
+/** The error of a handler, and the stream that it answered. */
+export interface HandlerFailure {
+  readonly error: unknown;
+  /** Its `peer` says whose it is. */
+  readonly stream: Stream;
+}
 
 /** Takes a hook out again. Safe to call twice. */
 export type Remove = () => void;
@@ -91,6 +114,7 @@ export class Hooks {
   readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
   readonly frames = new HookList<(seen: SeenFrame) => void>();
   readonly closes = new HookList<CloseHandler>();
+  readonly errors = new HookList<ErrorHandler>();
 
   /** @throws TypeError for an observer that is not a function */
   onFrame(observer: FrameObserver): Remove {

@@ -75,7 +75,14 @@ export class IncomingStreams {
         subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#handler === null) live.refuse('nobody answers streams here');
+    if (this.#handler === null) live.refuse(this.#untaken());
     else runHandler(this.#handler, stream);
+  }
+
+  /** Says why no code here answers a stream. */
+  #untaken(): string {
+    return this.#subscribers.empty
+      ? 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()'
+      : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }
 }

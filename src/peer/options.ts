@@ -10,7 +10,7 @@ import type { Keepalive, KeepaliveTimes } from '../session/keepalive.js';
 import { getCodec } from '../codec/registry.js';
 import { settings } from '../settings.js';
 import { defaultErrorSerializer } from './error-serializer.js';
-import type { ErrorSerializer, StreamHandler } from './hooks.js';
+import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
 
 /**
  * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it, with optional properties, as the context of a peer
@@ -26,6 +26,8 @@ export interface PeerOptions {
   readonly onStream?: StreamHandler | undefined;
   /** Turns what a handler throws into the payload of the reset. Default: name and message. */
   readonly errorSerializer?: ErrorSerializer | undefined;
+  /** Gets each error of a handler, with its stream, which the caller gets too little of. Default: the log shows it, with its stack. */
+  readonly onError?: ErrorHandler | undefined;
   /** Time-out of `request` and `request$` in ms; 0 is no limit. Default 30 000. */
   readonly requestTimeoutMs?: number | undefined;
   /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
@@ -46,6 +48,7 @@ export interface ResolvedOptions {
   readonly isDialer: boolean;
   readonly codec: Codec;
   readonly errorSerializer: ErrorSerializer;
+  readonly onError: ErrorHandler | undefined;
   readonly requestTimeoutMs: number;
   readonly keepalive: KeepaliveTimes | null;
   readonly limits: Limits;
@@ -63,13 +66,14 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
   checkObject('options', options);
   const {
     onStream,
+    onError,
     context,
     errorSerializer = defaultErrorSerializer,
     requestTimeoutMs = 30_000,
     maxFrameBytes = MAX_FRAME_BYTES,
   } = options;
   checkBoolean('isDialer', isDialer);
-  checkFunctions({ onStream, errorSerializer });
+  checkFunctions({ onStream, onError, errorSerializer });
   checkObjects({ context });
   checkNumber('requestTimeoutMs', requestTimeoutMs);
   if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
@@ -78,6 +82,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
     isDialer,
     codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
     errorSerializer,
+    onError,
     requestTimeoutMs,
     keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive),
     limits: resolveLimits(options.limits),

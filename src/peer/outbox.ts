@@ -9,6 +9,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { violation } from '../wire/violation.js';
+import { report } from './failures.js';
 import { disown, rejected } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
@@ -134,6 +135,8 @@ export class Outbox {
     if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
     const error = new QueueOverflowError(TOO_MUCH, { streamId: id, retriable: unsent });
     stream.cancel('the sender overflowed its queue', error);
+    // The promise of `send` may be ignored, which is how a queue overflows.
+    if (!stream.local) report(error, stream);
     return error;
   }
 

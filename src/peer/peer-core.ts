@@ -16,6 +16,7 @@ import { Deadlines } from './deadlines.js';
 import { completeGuarded } from './guard.js';
 import { logFrame } from './log-frame.js';
 import { Hooks } from './hooks.js';
+import type { HandlerFailure } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
 import type { FrameEvent, Peer } from './peer.js';
 import { IncomingStreams } from './incoming-streams.js';
@@ -34,10 +35,14 @@ const GONE_AWAY: CloseCause = {
   payload: null,
 };
 
+let peers = 0;
+
 /** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
 export class PeerCore implements SessionOwner {
   readonly codec: Codec;
   context: PeerContext;
+  readonly #number = ++peers;
+  #remote = '';
   readonly hooks = new Hooks();
   readonly openQueue: OpenQueue;
   readonly incoming: IncomingStreams;
@@ -52,6 +57,7 @@ export class PeerCore implements SessionOwner {
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
   #closes$: Observable<CloseReason> | null = null;
+  #errors$: Observable<HandlerFailure> | null = null;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
 
@@ -60,12 +66,23 @@ export class PeerCore implements SessionOwner {
     this.context = options.context ?? {};
     this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
     this.incoming = new IncomingStreams(this);
+    if (options.onError !== undefined) this.hooks.errors.add(options.onError);
   }
 
   /** Completes the construction: who the user holds, and where sockets come from. */
   belongTo(peer: Peer, source: SocketSource): void {
     this.#peer = peer;
     this.#source = source;
+  }
+
+  /** Names the peer in the log, among all of this program. */
+  get label(): string {
+    return `peer ${this.#number}${this.#remote === '' ? '' : ` (${this.#remote})`}`;
+  }
+
+  /** Sets the address of the other side, for the log. */
+  setRemote(address: string): void {
+    this.#remote = address;
   }
 
   get peer(): Peer {
@@ -122,6 +139,14 @@ export class PeerCore implements SessionOwner {
 
   get closes$(): Observable<CloseReason> {
     return (this.#closes$ ??= this.#until('closes$', (next) => this.hooks.closes.add(next)));
+  }
+
+  get errors$(): Observable<HandlerFailure> {
+    return (this.#errors$ ??= this.#until('errors$', (next) =>
+      this.hooks.errors.add((error, stream) => {
+        next({ error, stream });
+      }),
+    ));
   }
 
   /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */

@@ -14,7 +14,9 @@ import { disown } from './guard.js';
 import { addHook } from './hooks.js';
 import type {
   CloseHandler,
+  ErrorHandler,
   FrameObserver,
+  HandlerFailure,
   IncomingHeadersInterceptor,
   OpenInterceptor,
   Remove,
@@ -203,6 +205,11 @@ export class Peer {
   /** Every frame from the subscription on, as {@link onFrame} sees it, over each socket; completes when the peer has ended. */
   get frames$(): Observable<FrameEvent> {
     return this.#core.frames$;
+  }
+
+  /** Each error that {@link onError} gets from the subscription on; completes when the peer has ended. */
+  get errors$(): Observable<HandlerFailure> {
+    return this.#core.errors$;
   }
 
   /** Why each socket ended from the subscription on, as {@link onClose} is told; completes after the last. */
@@ -395,6 +402,25 @@ export class Peer {
    */
   onClose(handler: CloseHandler): Remove {
     return addHook(this.#core.hooks.closes, 'onClose', handler);
+  }
+
+  /**
+   * Called with each error of a handler, and the stream it answered, in order of registration. The caller gets the message of the
+   * error at most, and after a `notify` nothing. Without this hook, the option `onError` and a subscriber of {@link errors$}, the log
+   * shows each error object once, at `error`.
+   *
+   * Left out are errors for the caller, which have an integer `resetCode`, and those that follow from the end of the stream.
+   *
+   * @returns removes it
+   * @throws TypeError unless it is a function
+   *
+   * @example
+   * ```ts
+   * peer.onError((error, stream) => console.error(stream.id, error));   // 1 RangeError: no such seat
+   * ```
+   */
+  onError(handler: ErrorHandler): Remove {
+    return addHook(this.#core.hooks.errors, 'onError', handler);
   }
 
   /**

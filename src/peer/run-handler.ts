@@ -1,7 +1,9 @@
 import { isObservable } from 'rxjs';
-import { log } from '../logger.js';
+import { log, logger } from '../logger.js';
 import { ABSENT } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { messageOf } from './error-serializer.js';
+import { isUnexpected, report } from './failures.js';
 import { isThenable } from './guard.js';
 import type { StreamHandler } from './hooks.js';
 import type { StreamCore } from './stream-core.js';
@@ -53,7 +55,7 @@ function endAnswer(stream: StreamCore): void {
   try {
     if (!stream.line.sealed) stream.outbox.acceptLast();
   } catch (error) {
-    stream.fail(error);
+    failAnswer(stream, error);
   }
   stopUpload(stream);
 }
@@ -63,11 +65,13 @@ export function stopUpload(stream: StreamCore): void {
   if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.line.reset('library', ResetCode.NO_ERROR, '');
 }
 
-/** Resets a stream with what its handler or its input threw. After the stream's end it is only logged: the answer stands. */
+/** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side learns of the error. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
-  if (!stream.line.sealed) {
-    log('debug', 'a handler failed, and its stream is reset', error);
-    stream.fail(error);
-  } else if (stream.cause === null || stream.cause.how === 'ended') log('error', 'a handler failed after its stream had ended', error);
-  else log('debug', 'a handler failed after the end of its stream', error);
+  const { line } = stream;
+  const isReported = !line.local && isUnexpected(error, stream);
+  const when = line.sealed ? ' after its stream had ended' : '';
+  if (!line.sealed) stream.fail(error);
+  if (isReported) report(error, stream, when);
+  else if (logger.isEnabledFor('debug'))
+    log('debug', `${stream.label}: ${line.local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
 }

@@ -1,3 +1,5 @@
+import { log } from '../logger.js';
+import { aboutStream } from '../wire/about-stream.js';
 import { checkedMessage } from '../wire/codec.js';
 import type { Message } from '../wire/codec.js';
 import { checkFragmentable, fits, isSmall } from '../wire/fragment.js';
@@ -36,14 +38,15 @@ export function checkSendable(core: PeerCore, frame: Frame, encodedPayload: Mess
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
 }
 
-/** A reset's payload, encoded; `null` when there is none, or when it cannot be sent. */
+/** Encodes the payload of a reset. Returns `null` where there is none, and, with a warning, where it cannot be sent. */
 export function resetPayload(core: PeerCore, payload: unknown, id: number | null): Message | null {
   if (payload === undefined || payload === null) return null;
   try {
     const encoded = checkedMessage(core.codec, core.codec.encodePayload(payload));
     checkSendable(core, { type: 'reset', payload }, encoded, id);
     return encoded;
-  } catch {
+  } catch (error) {
+    log('warn', aboutStream(id, 'the payload of a reset cannot be sent, and the reset goes without it'), error);
     return null;
   }
 }

@@ -104,6 +104,11 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return this.line.phase;
   }
 
+  /** Names the stream and its peer in the log. */
+  get label(): string {
+    return `${this.peerCore.label}, stream ${this.line.id ?? 'without an id'}`;
+  }
+
   /** The error that ended the stream; `null` while it is live, and where it simply ended. */
   get error(): unknown {
     return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));

@@ -80,7 +80,7 @@ export class RemoteError extends StreamError {
  *
  * @example
  * ```ts
- * await peer.request('p');   // of a remote without a handler: RefusedError { reason: 'nobody answers streams here', resetCode: 7 }
+ * await peer.request('p');   // of a remote without a handler: RefusedError { reason: 'no handler took this stream: …', resetCode: 7 }
  * ```
  */
 export class RefusedError extends StreamError {

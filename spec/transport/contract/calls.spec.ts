@@ -127,14 +127,14 @@ onEveryLine('calls', (join, kind, codec) => {
 
   it('carries what a handler throws', async () => {
     const { dialer, acceptor } = await join({
-      acceptor: { errorSerializer: (error) => ({ kind: (error as Error).name, fields: ['a', 'b'] }) },
+      acceptor: { errorSerializer: (error) => ({ message: (error as Error).message, fields: ['a', 'b'] }) },
     });
     acceptor.onStream(() => {
       throw new RangeError('no such row');
     });
     const failure = await dialer.request('row').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(RemoteError);
-    expect(failure).toMatchObject({ reason: 'no such row', payload: { kind: 'RangeError', fields: ['a', 'b'] } });
+    expect(failure).toMatchObject({ reason: 'no such row', payload: { message: 'no such row', fields: ['a', 'b'] } });
     expect(await dialer.ping()).toBeGreaterThanOrEqual(0);
   });
 
