@@ -11,7 +11,7 @@ import { marbles } from './support/virtual.js';
 const CODEC = new JsonCodec();
 const more = true;
 
-/** Stream 1 in small letters, stream 3 in capital ones. `a`, `b` go on, `c` is the last. */
+/** Small letters belong to stream 1, capital letters to stream 3. `a` and `b` announce more fragments, `c` is the last. */
 const FRAMES: Readonly<Record<string, Frame>> = {
   ...frameMarbles(1, {
     a: { fragment: '"on', more, headers: { h: 1 } },
@@ -32,7 +32,7 @@ const FRAMES: Readonly<Record<string, Frame>> = {
 
 const fault = (stream: number, code: ResetCode, reason: string) => ({ stream, code, reason: expect.stringContaining(reason) });
 
-/** What comes out: whole frames under their letters, and what the fragments make. */
+/** The output: whole frames under their own letters, and the frames that the fragments make. */
 const OUT: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(Object.entries(FRAMES).map(([letter, frame]) => [letter, completeFrame(frame)])),
   /** a, b, c */
@@ -63,7 +63,7 @@ interface Row {
 describe('assemble', () => {
   it.each<Row>([
     {
-      does: 'is silent while no frame comes',
+      does: 'emits nothing while no frame comes',
       frames: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -75,31 +75,31 @@ describe('assemble', () => {
       expected: '----|    ',
     },
     {
-      does: 'passes one whole frame',
+      does: 'emits one whole frame as it is',
       frames: '  --d--|   ',
       subs: '    ^----!   ',
       expected: '--d--|   ',
     },
     {
-      does: 'passes whole frames of every type',
+      does: 'emits whole frames of every type as they are',
       frames: '  -o-d-(er)-pqg-|',
       subs: '    ^-------------!',
       expected: '-o-d-(er)-pqg-|',
     },
     {
-      does: 'makes one frame of fragments on their last: headers of the first, end and trailers of the last',
+      does: 'emits one frame at the last fragment: headers of the first fragment, end and trailers of the last',
       frames: '  -a-b-c-|',
       subs: '    ^------!',
       expected: '-----1-|',
     },
     {
-      does: 'makes a frame of a fragment that is alone',
+      does: 'makes a frame of a single fragment',
       frames: '  --s--s--|',
       subs: '    ^-------!',
       expected: '--2--2--|',
     },
     {
-      does: 'joins over empty fragments',
+      does: 'joins fragments across empty ones',
       frames: '  -a-nbn-c-|',
       subs: '    ^--------!',
       expected: '-------1-|',
@@ -111,70 +111,70 @@ describe('assemble', () => {
       expected: '-----3-1-|',
     },
     {
-      does: 'passes whole frames of others between fragments',
+      does: 'emits whole frames of other streams between the fragments',
       frames: '  -aDp-bqD-c-|',
       subs: '    ^----------!',
       expected: '--Dp--qD-1-|',
     },
     {
-      does: 'starts afresh after the last fragment',
+      does: 'begins a new frame after the last fragment',
       frames: '  -abc--abc-|',
       subs: '    ^---------!',
       expected: '---1----1-|',
     },
     {
-      does: 'drops what a stream has so far when it is reset',
+      does: 'drops the fragments of a stream that is reset',
       frames: '  -ab-r-abc-|',
       subs: '    ^---------!',
       expected: '----r---1-|',
     },
     {
-      does: 'gives nothing for fragments that never end',
+      does: 'emits nothing for fragments that never end',
       frames: '  -a-b-|',
       subs: '    ^----!',
       expected: '-----|',
     },
     {
-      does: 'gives a fault for fragments that do not decode, and goes on with the other stream',
+      does: 'emits a fault for fragments that do not decode, and assembles the other stream',
       frames: '  -aA-x-C-|',
       subs: '    ^-------!',
       expected: '----U-3-|',
     },
     {
-      does: 'gives a fault for a whole payload amid fragments, and goes on with the stream itself',
+      does: 'emits a fault for a whole payload amid fragments, and then assembles the same stream again',
       frames: '  -a-d-abc-|',
       subs: '    ^--------!',
       expected: '---W---1-|',
     },
     {
-      does: "gives a fault for 'more' beside a payload",
+      does: "emits a fault for 'more' beside a payload",
       frames: '  --m-D-|',
       subs: '    ^-----!',
       expected: '--M-D-|',
     },
     {
-      does: 'gives a fault for a payload over maxPayloadBytes, before its last fragment',
+      does: 'emits a fault for a payload over maxPayloadBytes, before its last fragment',
       limits: { maxPayloadBytes: 4 },
       frames: '  -a--b-D-|',
       subs: '    ^-------!',
       expected: '----L-D-|',
     },
     {
-      does: 'takes a payload of exactly maxPayloadBytes',
+      does: 'accepts a payload of exactly maxPayloadBytes',
       limits: { maxPayloadBytes: 7 },
       frames: '  -a-b-c-|',
       subs: '    ^------!',
       expected: '-----1-|',
     },
     {
-      does: 'gives a fault for more than maxFragments',
+      does: 'emits a fault for more than maxFragments',
       limits: { maxFragments: 2 },
       frames: '  -aA-b-c-C-|',
       subs: '    ^---------!',
       expected: '------F-3-|',
     },
     {
-      does: 'gives a fault for the stream that asks for more than maxHeldBytes, and leaves the other',
+      does: 'emits a fault for the stream that exceeds maxHeldBytes, and leaves the other stream alone',
       limits: { maxHeldBytes: 128 },
       frames: '  -A-a-b-C-|',
       subs: '    ^--------!',
@@ -194,21 +194,21 @@ describe('assemble', () => {
       }),
     },
     {
-      does: 'passes an error of the frames on',
+      does: 'passes on an error of the frames',
       frames: '  -a-b-#   ',
       subs: '    ^----!   ',
       expected: '-----#   ',
       error: 'error',
     },
     {
-      does: 'lets go of the frames when unsubscribed',
+      does: 'unsubscribes from the frames when it is unsubscribed',
       frames: '  -d-a-b-c-d',
       subs: '    ^-----!   ',
       expected: '-d        ',
       unsub: '   ------!   ',
     },
   ])(
-    '$does',
+    '`assemble` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { limits, frames, subs, expected, error, unsub }) => {
       const frames$ = cold(frames, FRAMES);
       expectObservable(frames$.pipe(assemble(CODEC, limits)), unsub).toBe(expected, OUT, error);
@@ -217,7 +217,7 @@ describe('assemble', () => {
   );
 
   it(
-    'tells a fault from a frame by its class',
+    '`assemble` distinguishes a fault from a frame by its class',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-s-x-d-|', FRAMES);
       const subs = '        ^------!';
@@ -232,7 +232,7 @@ describe('assemble', () => {
   );
 
   it(
-    'gives a fault for a codec that throws, whatever it throws',
+    '`assemble` emits a fault for whatever a codec throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-s-D-s-|', FRAMES);
       const subs = '        ^------!';
@@ -258,7 +258,7 @@ describe('assemble', () => {
   );
 
   it(
-    'keeps what each subscriber has so far by itself',
+    '`assemble` keeps the fragments of each subscriber apart',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const frames$ = hot(' -a-b-c-|', FRAMES);
       const early = '       ^-------';
@@ -275,7 +275,7 @@ describe('assemble', () => {
   );
 
   it(
-    'keeps it in a given Reassembly, where a stream can be released',
+    '`assemble` keeps fragments in a given Reassembly, which can release a stream',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold(' -aA-b--c-C-|', FRAMES);
       const release$ = cold('------r     ');

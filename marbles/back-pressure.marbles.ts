@@ -7,11 +7,11 @@ import { createPair } from '../src/testing.js';
 import type { Link, Side } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 
-/** One value of the rows: the socket takes one and a half of them, the queue of a stream not even one. */
+/** One value of the rows. The socket accepts one and a half of them; the queue of a stream is smaller than one. */
 const big = (letter: string): string => letter.repeat(700_000);
 const small = (value: unknown): string => String(value).slice(0, 1);
 
-/** Makes the letters one by one, and tells of each when it is pulled; of the end of it as the completion. */
+/** Yields the letters one by one. `pulled` emits each letter as it is pulled, and completes with the generator. */
 function* pages(letters: string, pulled: Observer<string>): Generator<string> {
   try {
     for (const letter of letters) {
@@ -23,7 +23,7 @@ function* pages(letters: string, pulled: Observer<string>): Generator<string> {
   }
 }
 
-/** One side stops reading at `s` and goes on at `r`. */
+/** Stops one side's reading at `s` and resumes it at `r`. */
 const reads = (link: Link, side: Side) => (what: string) => {
   if (what === 's') link.stall(side);
   else link.resume(side);
@@ -31,13 +31,13 @@ const reads = (link: Link, side: Side) => (what: string) => {
 
 interface Row {
   readonly does: string;
-  /** When two calls are made: for the iterable, and for an Observable that says nothing. */
+  /** When two calls are made: one is answered by the iterable, one by an Observable that emits nothing. */
   readonly calls: string;
-  /** From when to when that Observable is subscribed to. */
+  /** From when to when that Observable is subscribed. */
   readonly subs: string;
-  /** When the caller stops reading (`s`), and when it goes on (`r`). */
+  /** When the caller stops reading (`s`) and when it resumes (`r`). */
   readonly caller: string;
-  /** What is pulled from the iterable of the answer. */
+  /** The letters that are pulled from the iterable of the answer. */
   readonly pulled: string;
   readonly expected: string;
   readonly unsub?: string;
@@ -54,7 +54,7 @@ describe('an answer from an iterable', () => {
       expected: '-(abcde|)       ',
     },
     {
-      does: 'is pulled as far as there is room while the caller does not, and closed with the socket a minute later',
+      does: 'is pulled while there is room, and closed with the socket after a minute without a reader',
       calls: '   -(c|)           ',
       subs: '    -^ 59999ms !    ',
       caller: '  s---------------',
@@ -70,7 +70,7 @@ describe('an answer from an iterable', () => {
       expected: '---------(abcde|)',
     },
     {
-      does: 'is closed when the caller leaves, though there is no room',
+      does: 'is closed when the caller leaves, even without room',
       calls: '   -(c|)           ',
       subs: '    -^-----!        ',
       caller: '  s---------------',
@@ -79,7 +79,7 @@ describe('an answer from an iterable', () => {
       unsub: '   -------!        ',
     },
   ])(
-    '$does',
+    'An answer from an iterable $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, caller, pulled, expected, unsub }) => {
       const { dialer, acceptor, link } = createPair();
       const calls$ = cold(calls);
@@ -97,7 +97,7 @@ describe('an answer from an iterable', () => {
 
 describe('a caller that stops reading', () => {
   it(
-    'pushes back through a proxy, to the iterable at its far end, and leaves through it all the same',
+    'A caller that stops reading pauses the iterable behind a proxy, and can still cancel through the proxy',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('  -c|              ');
       const caller$ = cold(' s--------r       ');
@@ -124,7 +124,7 @@ describe('a caller that stops reading', () => {
   );
 
   it(
-    'loses the connection when its socket takes no byte for a minute',
+    'A caller that stops reading loses the connection when its socket accepts no byte for a minute',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('  -(ps|)              ');
       const caller$ = cold(' s                   ');
@@ -143,7 +143,7 @@ describe('a caller that stops reading', () => {
 
 describe('a small call beside a big answer', () => {
   it(
-    'is answered before the big one is through',
+    'A small call is answered before a big answer is complete',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold(' -(bs)|');
       const big$ = cold('   (b|)', { b: 'b'.repeat(5_000_000) });
@@ -163,7 +163,7 @@ describe('a small call beside a big answer', () => {
 
 describe('a ping behind a big answer', () => {
   it(
-    'is answered before the answer is through',
+    'A ping is answered before a big answer is complete',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold(' -b|');
       const ping$ = cold('  -p|');

@@ -5,9 +5,9 @@ import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
-describe('cancelling from the side that opened', () => {
+describe('cancelling by the side that opened', () => {
   it(
-    'a switchMap on the client unsubscribes the Observable on the server',
+    'A switchMap on the client unsubscribes the Observable on the server',
     marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
       const typed$ = hot('  -a-----b-------c----|');
       const a$ = cold('      --1---2---3---4|      ');
@@ -30,7 +30,7 @@ describe('cancelling from the side that opened', () => {
   );
 
   it(
-    'resets the stream once, after the last value that is taken',
+    'Cancelling resets the stream once, after the last value that is taken',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('-a-b---c');
       const answerSubs = '  ^--!';
@@ -45,7 +45,7 @@ describe('cancelling from the side that opened', () => {
   );
 
   it(
-    'lets go at both ends when a signal aborts',
+    'An aborted signal unsubscribes the answer and resets the stream',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('-----a');
       const abort$ = cold(' ---x');
@@ -69,7 +69,7 @@ describe('cancelling from the side that opened', () => {
   );
 
   it(
-    'aborts the signal of the stream on the server',
+    'Cancelling a call aborts the signal of its stream on the server',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('  -c|');
       const answer$ = cold(' ---------');
@@ -89,7 +89,7 @@ describe('cancelling from the side that opened', () => {
   );
 
   it(
-    'stops the upload as well',
+    'Cancelling a call unsubscribes its upload',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const input$ = cold('  -a-b-c');
       const inputSubs = '    ^---!';
@@ -106,9 +106,9 @@ describe('cancelling from the side that opened', () => {
   );
 });
 
-describe('cancelling from the side that answers', () => {
+describe('cancelling by the side that answers', () => {
   it(
-    'lets go of the upload, and errors',
+    'A reset by the server unsubscribes the upload, and the call errors',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const input$ = cold('-a-b-c');
       const stop$ = cold(' ----x');
@@ -131,7 +131,7 @@ describe('cancelling from the side that answers', () => {
   );
 
   it(
-    'only stops reading when its reader leaves: the upload goes on',
+    "A server's reader that leaves only stops reading: the upload goes on",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const input$ = cold('-a-b-c|');
       const inputSubs = '  ^-----!';
@@ -151,9 +151,9 @@ describe('cancelling from the side that answers', () => {
   );
 });
 
-describe('cancelling from both sides at once', () => {
+describe('cancelling by both sides at once', () => {
   it(
-    'crosses on the way, and no reset answers a reset',
+    'Two resets cross on the wire, and no reset answers a reset',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('  ---------');
       const stop$ = cold('    --x');

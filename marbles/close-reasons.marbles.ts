@@ -8,7 +8,7 @@ interface Row {
   readonly does: string;
   readonly peers: string;
   readonly subs: string;
-  /** When the socket of the first peer, and of the second, is cut. */
+  /** When the link of the first peer is cut, and when the link of the second is. */
   readonly cut1: string;
   readonly cut2: string;
   readonly expected: string;
@@ -18,7 +18,7 @@ interface Row {
 describe('closeReasons', () => {
   it.each<Row>([
     {
-      does: 'waits for a peer',
+      does: 'emits nothing without a peer',
       peers: '   ---------',
       subs: '    ^--------',
       cut1: '    -----x---',
@@ -26,7 +26,7 @@ describe('closeReasons', () => {
       expected: '---------',
     },
     {
-      does: 'completes without a peer',
+      does: 'completes when its source completes without a peer',
       peers: '   ----|',
       subs: '    ^---!',
       cut1: '    -----',
@@ -34,7 +34,7 @@ describe('closeReasons', () => {
       expected: '----|',
     },
     {
-      does: 'tells why the socket of a peer has ended, and completes after it',
+      does: 'emits why the socket of a peer has ended, and then completes',
       peers: '   --p--|   ',
       subs: '    ^----!   ',
       cut1: '    --------x',
@@ -42,7 +42,7 @@ describe('closeReasons', () => {
       expected: '--------(p|)',
     },
     {
-      does: 'tells of many peers, whichever ends first',
+      does: 'emits the reasons of many peers, in the order in which the sockets end',
       peers: '   --p--q-----',
       subs: '    ^----------',
       cut1: '    ----------x',
@@ -50,7 +50,7 @@ describe('closeReasons', () => {
       expected: '-------q--p',
     },
     {
-      does: 'says nothing of a peer that had ended before',
+      does: 'emits nothing for a peer that had ended before',
       peers: '   --p----',
       subs: '    ^------',
       cut1: '    x------',
@@ -58,7 +58,7 @@ describe('closeReasons', () => {
       expected: '-------',
     },
     {
-      does: 'passes an error of its source on',
+      does: 'passes on an error of its source',
       peers: '   --p--#',
       subs: '    ^----!',
       cut1: '    --------x',
@@ -66,7 +66,7 @@ describe('closeReasons', () => {
       expected: '-----#',
     },
     {
-      does: 'lets go of its source and of the peers when unsubscribed',
+      does: 'unsubscribes from its source and from the peers when it is unsubscribed',
       peers: '   --p--q----',
       subs: '    ^------!  ',
       cut1: '    ------x---',
@@ -75,7 +75,7 @@ describe('closeReasons', () => {
       unsub: '   -------!',
     },
   ])(
-    '$does',
+    '`closeReasons` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { peers, subs, cut1, cut2, expected, unsub }) => {
       const p = createPair();
       const q = createPair();
@@ -92,7 +92,7 @@ describe('closeReasons', () => {
   );
 
   it(
-    'gives the whole reason',
+    '`closeReasons` emits the whole reason',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer } = createPair();
       const peers$ = cold('-p----', { p: dialer });

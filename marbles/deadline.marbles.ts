@@ -8,7 +8,7 @@ import { wire } from './support/wire.js';
 
 interface Row {
   readonly does: string;
-  /** What the server's source does from the open on. */
+  /** The row of the server's source, counted from the open. */
   readonly answer: string;
   readonly subs: string;
   readonly expected: string;
@@ -24,7 +24,7 @@ const REMOTE = expect.objectContaining({ code: 'REMOTE' });
 describe('a deadline of 5 ms on request$', () => {
   it.each<Row>([
     {
-      does: 'resets when nothing has come by then',
+      does: 'resets the stream when no answer has come by then',
       answer: '  ---------',
       subs: '    ^----!   ',
       expected: '-----#   ',
@@ -62,7 +62,7 @@ describe('a deadline of 5 ms on request$', () => {
       error: REMOTE,
     },
     {
-      does: 'is lifted by unsubscribing',
+      does: 'is lifted when the caller unsubscribes',
       answer: '  ---------',
       subs: '    ^--!     ',
       expected: '---      ',
@@ -70,7 +70,7 @@ describe('a deadline of 5 ms on request$', () => {
       unsub: '   ---!     ',
     },
   ])(
-    '$does',
+    'A deadline of 5 ms on request$ $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, onWire, unsub, values, error }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold(answer);
@@ -85,7 +85,7 @@ describe('a deadline of 5 ms on request$', () => {
 describe('a deadline of 5 ms on open$', () => {
   it.each<Row>([
     {
-      does: 'resets when nothing has come by then',
+      does: 'resets the stream when no value has come by then',
       answer: '  ---------',
       subs: '    ^----!   ',
       expected: '-----#   ',
@@ -93,14 +93,14 @@ describe('a deadline of 5 ms on open$', () => {
       error: LATE,
     },
     {
-      does: 'is lifted by the end',
+      does: 'is lifted by the end of the stream',
       answer: '  -a-b|',
       subs: '    ^---!',
       expected: '-a-b|',
       onWire: '  oD-DE',
     },
     {
-      does: 'resets in the middle: it is for the whole stream, however much has come',
+      does: 'covers the whole stream: it also resets it after some values',
       answer: '  -a-b--(cd)',
       subs: '    ^----!   ',
       expected: '-a-b-#   ',
@@ -108,7 +108,7 @@ describe('a deadline of 5 ms on open$', () => {
       error: LATE,
     },
   ])(
-    '$does',
+    'A deadline of 5 ms on open$ $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, onWire, error }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold(answer);
@@ -122,7 +122,7 @@ describe('a deadline of 5 ms on open$', () => {
 
 describe('a deadline', () => {
   it(
-    'is 30 s for requests, and none for other calls, when nothing is said',
+    'The default deadline is 30 s for requests, and none for other calls',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('    ---');
       const stop$ = cold('      31s x');
@@ -140,7 +140,7 @@ describe('a deadline', () => {
   );
 
   it.each([0, Infinity])(
-    'of %d is none',
+    'A timeoutMs of %d sets no deadline',
     marbles<[number]>(({ cold, expectObservable, expectSubscriptions }, timeoutMs) => {
       const answer$ = cold(' 1440m a');
       const subs = '         ^';
@@ -153,7 +153,7 @@ describe('a deadline', () => {
   );
 
   it(
-    'ticks while the call waits for a connection, and then nothing is sent',
+    'A deadline runs while the call waits for a connection; a late call is never sent',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('   --c');
       const opens$ = cold('   ----------x');
@@ -174,7 +174,7 @@ describe('a deadline', () => {
   );
 
   it(
-    'of each call is its own',
+    'Each call has its own deadline',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold(' ------');
       const subs1 = '        ^-!';

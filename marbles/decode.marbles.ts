@@ -11,13 +11,13 @@ const JSON_CODEC = new JsonCodec();
 const MSGPACK = new MsgpackCodec();
 
 const LETTERS = frameMarbles(1, { u: { type: 'window_update' } });
-/** What comes out: every field is there. */
+/** The output: frames with every field. */
 const FRAMES = Object.fromEntries(Object.entries(LETTERS).map(([letter, frame]) => [letter, completeFrame(frame)]));
 
-/** What goes in: the letters encoded, and what no peer should send. */
+/** The input: the letters encoded, and messages that no peer should send. */
 const messages = (codec: Codec): Record<string, Message> => ({
   ...Object.fromEntries(Object.entries(LETTERS).map(([letter, frame]) => [letter, codec.encode(frame)])),
-  // A text and a binary message, either of them an object by its first byte: only the kind is wrong under the other codec.
+  // Either is an object by its first byte: only the kind of message is wrong for the other codec.
   T: '{}',
   B: new Uint8Array([0x80]).buffer,
 });
@@ -44,7 +44,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    does: 'is silent while no message comes',
+    does: 'emits nothing while no message comes',
     input: '   ---------',
     subs: '    ^--------',
     expected: '---------',
@@ -56,32 +56,32 @@ const ROWS: readonly Row[] = [
     expected: '----|    ',
   },
   {
-    does: 'makes a frame of one message',
+    does: 'emits a frame for one message',
     input: '   --o--|   ',
     subs: '    ^----!   ',
     expected: '--o--|   ',
   },
   {
-    does: 'makes a frame of each message, of every type',
+    does: 'emits a frame for each message, of every type',
     input: '   -o-d-(er)-pqg-|',
     subs: '    ^-------------!',
     expected: '-o-d-(er)-pqg-|',
   },
   {
-    does: 'keeps a type of tomorrow',
+    does: 'keeps a frame type of a later version',
     input: '   --u--d--|',
     subs: '    ^-------!',
     expected: '--u--d--|',
   },
   {
-    does: 'passes an error of the socket on',
+    does: 'passes on an error of the socket',
     input: '   --d--#   ',
     subs: '    ^----!   ',
     expected: '--d--#   ',
     error: 'error',
   },
   {
-    does: 'lets go of the socket when unsubscribed',
+    does: 'unsubscribes from the socket when it is unsubscribed',
     input: '   --d--d--d',
     subs: '    ^-----!  ',
     expected: '--d--d   ',
@@ -100,7 +100,7 @@ describe('decode of text', () => {
   it.each<Row>([
     ...ROWS,
     {
-      does: 'drops the keys that it does not know',
+      does: 'drops unknown keys',
       input: '   --D--d--|',
       subs: '    ^-------!',
       expected: '--d--d--|',
@@ -133,7 +133,7 @@ describe('decode of text', () => {
       expected: '--d--#   ',
       error: fault(CloseCode.PROTOCOL_ERROR, 'stream'),
     },
-  ])('$does', run(JSON_CODEC, EXTRA));
+  ])('`decode` of text $does', run(JSON_CODEC, EXTRA));
 });
 
 describe('decode of bytes', () => {
@@ -153,12 +153,12 @@ describe('decode of bytes', () => {
       expected: '--d--#   ',
       error: fault(CloseCode.PROTOCOL_ERROR, ''),
     },
-  ])('$does', run(MSGPACK, messages(MSGPACK)));
+  ])('`decode` of bytes $does', run(MSGPACK, messages(MSGPACK)));
 });
 
 describe('decode within limits', () => {
   it(
-    'fails with 1002 at a message of more items than it was told',
+    '`decode` fails with 1002 at a message of more than maxPayloadItems items',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const messages$ = cold('--d--L', { d: MSGPACK.encode(LETTERS.d), L: MSGPACK.encode({ ...LETTERS.d, payload: ['d'] }) });
       const subs = '          ^----!';
@@ -187,7 +187,7 @@ describe('decode by a codec that throws', () => {
     { what: 'an error of another realm', thrown: runInNewContext(`new RangeError('too deep')`) as unknown, message: 'too deep' },
     { what: 'something else', thrown: 'too deep', message: "codec 'torn' could not decode a message" },
   ])(
-    'fails with a ProtocolError caused by $what',
+    '`decode` fails with a ProtocolError when the codec throws $what',
     marbles<[{ thrown: unknown; message: string }]>(({ cold, expectObservable, expectSubscriptions, flush }, { thrown, message }) => {
       const messages$ = cold('--d--d', messages(JSON_CODEC));
       const subs = '          ^-!   ';

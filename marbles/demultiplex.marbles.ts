@@ -8,11 +8,11 @@ import { marbles } from './support/virtual.js';
 
 type Grouped = Frame | StreamFault;
 
-/** Stream 1 in small letters, stream 3 in capital ones, the connection in `p`, `q`, `g`. */
+/** Small letters belong to stream 1, capital letters to stream 3; `p`, `q` and `g` to the connection. */
 const FRAMES: Readonly<Record<string, Grouped>> = {
   ...frameMarbles(1, { f: { fragment: '"', more: true, end: true } }),
   ...Object.fromEntries(Object.entries(frameMarbles(3)).map(([letter, frame]) => [letter.toUpperCase(), frame])),
-  /** A frame of the connection that says `end`, which means nothing there. */
+  /** A frame of the connection with `end`, which has no meaning there. */
   z: { type: 'ping', stream: 0, end: true },
   x: new StreamFault(1, ResetCode.PROTOCOL_ERROR, 'fragments do not reassemble'),
 };
@@ -20,7 +20,7 @@ const FRAMES: Readonly<Record<string, Grouped>> = {
 /** Groups by their keys. */
 const KEYS = { 0: 0, 1: 1, 3: 3 };
 
-/** Tells a row what a group does, and nobody else. */
+/** Reports what a group emits to a row only. */
 const recorded = (group: GroupedObservable<number, Grouped>, row = new Subject<Grouped>()): Observable<never> =>
   group.pipe(
     tap({ next: (frame) => row.next(frame), error: (error) => row.error(error), complete: () => row.complete() }),
@@ -32,16 +32,16 @@ interface GroupRow {
   readonly does: string;
   readonly frames: string;
   readonly subs: string;
-  /** The keys of the groups that come out. */
+  /** The keys of the groups that are emitted. */
   readonly groups: string;
-  /** What each group emits to one who subscribes as it comes out. */
+  /** The frames that each group emits to an immediate subscriber. */
   readonly connection: string;
   readonly stream1: string;
   readonly stream3: string;
   readonly unsub?: string;
 }
 
-/** What one who takes one group only, and reads it, is given. */
+/** The frames that a subscriber receives who takes and reads only one group. */
 interface TakenRow {
   readonly does: string;
   readonly frames: string;
@@ -53,7 +53,7 @@ interface TakenRow {
 describe('demultiplex into groups', () => {
   it.each<GroupRow>([
     {
-      does: 'is silent while no frame comes',
+      does: 'emits nothing while no frame comes',
       frames: '    ---------',
       subs: '      ^--------',
       groups: '    ---------',
@@ -71,7 +71,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------',
     },
     {
-      does: 'makes a group at the first frame of a stream, which is in it',
+      does: 'emits a group at the first frame of a stream, which the group emits',
       frames: '    --o---|  ',
       subs: '      ^-----!  ',
       groups: '    --1---|  ',
@@ -80,7 +80,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------',
     },
     {
-      does: 'makes one group of many frames of a stream',
+      does: 'emits one group for many frames of a stream',
       frames: '    -o-dd-(dd)-|',
       subs: '      ^----------!',
       groups: '    -1---------|',
@@ -89,7 +89,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ------------',
     },
     {
-      does: 'makes one group for each stream, and 0 of what concerns the connection',
+      does: 'emits one group for each stream, and group 0 for the connection',
       frames: '    -oOp-dDDq-g-d|',
       subs: '      ^------------!',
       groups: '    -130---------|',
@@ -98,7 +98,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O---DD-----|',
     },
     {
-      does: "completes a group after the remote's end, and leaves the others",
+      does: "completes a group after the remote's end, and leaves the others open",
       frames: '    -oO-d-e---D-|',
       subs: '      ^-----------!',
       groups: '    -13---------|',
@@ -107,7 +107,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-------D-|',
     },
     {
-      does: "completes a group after the remote's reset, and leaves the others",
+      does: "completes a group after the remote's reset, and leaves the others open",
       frames: '    -oO-d-r---D-|',
       subs: '      ^-----------!',
       groups: '    -13---------|',
@@ -116,7 +116,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-------D-|',
     },
     {
-      does: 'completes a group after the fault of its stream, and leaves the others',
+      does: 'completes a group after a fault of its stream, and leaves the others open',
       frames: '    -oO-d-x---D-|',
       subs: '      ^-----------!',
       groups: '    -13---------|',
@@ -125,7 +125,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-------D-|',
     },
     {
-      does: 'makes a group of a fault that comes first in its stream',
+      does: 'emits a group for a fault that comes first in its stream',
       frames: '    --x-----|',
       subs: '      ^-------!',
       groups: '    --1-----|',
@@ -134,7 +134,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------',
     },
     {
-      does: 'completes a group at once where its only frame ends it',
+      does: 'completes a group at once when its first frame ends it',
       frames: '    --e-----|',
       subs: '      ^-------!',
       groups: '    --1-----|',
@@ -143,7 +143,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------',
     },
     {
-      does: 'waits for the last fragment',
+      does: 'completes a group only after the last fragment',
       frames: '    -o-f-f-e---|',
       subs: '      ^----------!',
       groups: '    -1---------|',
@@ -152,7 +152,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ------------',
     },
     {
-      does: 'ends the connection with the frames only',
+      does: "completes the connection's group only with the frames",
       frames: '    -z-p-g-|',
       subs: '      ^------!',
       groups: '    -0-----|',
@@ -161,7 +161,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --------',
     },
     {
-      does: 'fails every group with the frames, but those that are complete',
+      does: 'fails all open groups when the frames fail',
       frames: '    -oOp-e--#',
       subs: '      ^-------!',
       groups: '    -130----#',
@@ -170,7 +170,7 @@ describe('demultiplex into groups', () => {
       stream3: '   --O-----#',
     },
     {
-      does: 'lets go of the frames when it and its groups are unsubscribed',
+      does: 'unsubscribes from the frames when it and its groups are unsubscribed',
       frames: '    -oO-d-D-d|',
       subs: '      ^----!    ',
       groups: '    -13       ',
@@ -180,7 +180,7 @@ describe('demultiplex into groups', () => {
       unsub: '     -----!    ',
     },
     {
-      does: 'drops what comes late for a stream that has ended',
+      does: 'drops late frames of a stream that has ended',
       frames: '    -o-e-d-r-O-|',
       subs: '      ^----------!',
       groups: '    -1-------3-|',
@@ -189,7 +189,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ---------O-|',
     },
     {
-      does: 'drops what comes late for a stream that has ended, also after the open of a later one',
+      does: 'drops late frames of a stream that has ended, even after a later stream was opened',
       frames: '    -o-e-O-d-r-D-|',
       subs: '      ^------------!',
       groups: '    -1---3-------|',
@@ -198,7 +198,7 @@ describe('demultiplex into groups', () => {
       stream3: '   -----O-----D-|',
     },
     {
-      does: 'takes answers in any order, and those to streams that were opened before it looked',
+      does: 'accepts answers in any order, also to streams that were opened before it was subscribed',
       frames: '    -D-d-E-d-e-|',
       subs: '      ^----------!',
       groups: '    -3-1-------|',
@@ -207,7 +207,7 @@ describe('demultiplex into groups', () => {
       stream3: '   -D---(E|)   ',
     },
     {
-      does: 'makes a group anew of what comes after the end of a stream whose open it has not seen',
+      does: 'emits a new group for frames after the end of a stream whose open it has not seen',
       frames: '    -d-e-d-e-|',
       subs: '      ^--------!',
       groups: '    -1---1---|',
@@ -216,7 +216,7 @@ describe('demultiplex into groups', () => {
       stream3: '   ----------',
     },
     {
-      does: 'takes frames of a stream that was opened before it looked, also after the open of a later one',
+      does: 'accepts frames of a stream that was opened before it was subscribed, even after a later open',
       frames: '    -O---d---e-|',
       subs: '      ^----------!',
       groups: '    -3---1-----|',
@@ -225,7 +225,7 @@ describe('demultiplex into groups', () => {
       stream3: '   -O---------|',
     },
   ])(
-    '$does',
+    '`demultiplex` $does',
     marbles<[GroupRow]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const frames$ = cold(row.frames, FRAMES);
       const [connection$, stream1$, stream3$] = [new Subject<Grouped>(), new Subject<Grouped>(), new Subject<Grouped>()];
@@ -248,32 +248,32 @@ describe('demultiplex into groups', () => {
 
   it.each<TakenRow>([
     {
-      does: 'goes on for a group that is read when no further one is wanted, until the group ends',
+      does: 'reads on for its one group after take(1), until the group ends',
       frames: '  -o-d-O-D-e-D-|',
       subs: '    ^--------!    ',
       expected: '-o-d-----(e|) ',
     },
     {
-      does: 'goes on for a group that is read when no further one is wanted, until the frames end',
+      does: 'reads on for its one group after take(1), until the frames end',
       frames: '  -o-d-O-D-|',
       subs: '    ^--------!',
       expected: '-o-d-----|',
     },
     {
-      does: 'goes on for a group that is read when no further one is wanted, until the frames fail',
+      does: 'reads on for its one group after take(1), until the frames fail',
       frames: '  -o-d-O-D-#',
       subs: '    ^--------!',
       expected: '-o-d-----#',
     },
     {
-      does: 'goes on for a group that is read when no further one is wanted, until it is unsubscribed',
+      does: 'reads on for its one group after take(1), until the group is unsubscribed',
       frames: '  -o-d-O-D-e',
       subs: '    ^---!     ',
       unsub: '   ----!     ',
       expected: '-o-d-     ',
     },
   ])(
-    '$does',
+    '`demultiplex` $does',
     marbles<[TakenRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, unsub, expected }) => {
       const frames$ = cold(frames, FRAMES);
       const first$ = frames$.pipe(
@@ -287,7 +287,7 @@ describe('demultiplex into groups', () => {
   );
 
   it(
-    'lets go of the frames after the last group that is wanted, where nobody reads it, and completes it',
+    '`demultiplex` unsubscribes from the frames after take(1) when its group has no reader, and completes the group',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold(' -o-d-e', FRAMES);
       const subs = '         ^!     ';
@@ -319,47 +319,47 @@ describe('demultiplex into groups', () => {
 
   it.each<LateRow>([
     {
-      does: 'gives a late subscriber what comes from then on: nothing was kept for it',
+      does: 'emits only later frames to a late subscriber: it keeps none',
       frames: '  -o-d-d-d-e-|',
       subs: '    ^----------!',
       joins: '   ------(j|)  ',
       expected: '-------d-(e|)',
     },
     {
-      does: 'completes at once for one who comes after the end',
+      does: 'completes at once for a subscriber after the end of the stream',
       frames: '  -o-d-e-----|',
       subs: '    ^----------!',
       joins: '   --------(j|)',
       expected: '--------|   ',
     },
     {
-      does: 'completes at once for one who comes after the frames',
+      does: 'completes at once for a subscriber after the end of the frames',
       frames: '  -o-d-|      ',
       subs: '    ^----!      ',
       joins: '   --------(j|)',
       expected: '--------|   ',
     },
     {
-      does: 'fails at once for one who comes after an error',
+      does: 'fails at once for a subscriber after an error',
       frames: '  -o-d-#      ',
       subs: '    ^----!      ',
       joins: '   --------(j|)',
       expected: '--------#   ',
     },
     {
-      does: 'is shared by those who are subscribed',
+      does: 'emits to all of its subscribers',
       frames: '  -o-d---d---e-|',
       subs: '    ^------------!',
       joins: '   --j--(j|)     ',
       expected: '---d---(dd)(ee|)',
     },
   ])(
-    '$does',
+    'A group $does',
     marbles<[LateRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, joins, expected }) => {
       const frames$ = cold(frames, FRAMES);
       let group: Observable<Grouped> | undefined;
       const joined$ = cold(joins).pipe(mergeMap(() => group ?? []));
-      // A group nobody has subscribed to takes its frames, its end and an error without a stir.
+      // A group without a subscriber accepts its frames, its end and an error without effect.
       expectObservable(
         frames$.pipe(
           demultiplex(),
@@ -373,7 +373,7 @@ describe('demultiplex into groups', () => {
   );
 
   it(
-    'takes answers to streams of its own side, whose ids lie between those that the remote has opened',
+    "`demultiplex` accepts answers to its own side's streams, whose ids lie between the remote's",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-o-O-a-b-|', { ...FRAMES, a: { type: 'data', stream: 2 }, b: { type: 'data', stream: 2, end: true } });
       const subs = '        ^--------!';
@@ -388,7 +388,7 @@ describe('demultiplex into groups', () => {
   );
 
   it(
-    'makes groups for each subscriber of its own',
+    '`demultiplex` emits separate groups to each subscriber',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const frames$ = hot(' -o-d-e-|', FRAMES);
       const first = '       ^-------';
@@ -408,7 +408,7 @@ describe('demultiplex into groups', () => {
   );
 });
 
-/** Not a frame, yet it belongs to a stream. */
+/** A value that is no frame, yet belongs to a stream. */
 interface Noted {
   readonly stream?: number;
   readonly note: string;
@@ -418,9 +418,9 @@ interface SinkRow {
   readonly does: string;
   readonly frames: string;
   readonly subs: string;
-  /** What no sink takes. */
+  /** The frames that no sink takes. */
   readonly rest: string;
-  /** What the sink of the connection, and that of stream 1, are given. */
+  /** The frames that the sink of the connection receives, and the sink of stream 1. */
   readonly sink0: string;
   readonly sink1: string;
   readonly unsub?: string;
@@ -432,7 +432,7 @@ describe('demultiplex into a table of sinks', () => {
 
   it.each<SinkRow>([
     {
-      does: 'is silent while no frame comes',
+      does: 'emits nothing while no frame comes',
       frames: '---------',
       subs: '  ^--------',
       rest: '  ---------',
@@ -448,7 +448,7 @@ describe('demultiplex into a table of sinks', () => {
       sink1: ' ---------',
     },
     {
-      does: 'gives one frame to the sink of its stream',
+      does: 'passes one frame to the sink of its stream',
       frames: '--d---|  ',
       subs: '  ^-----!  ',
       rest: '  ------|  ',
@@ -456,7 +456,7 @@ describe('demultiplex into a table of sinks', () => {
       sink1: ' --d------',
     },
     {
-      does: 'emits what no sink takes',
+      does: 'emits the frames that no sink takes',
       frames: '--D-O-|  ',
       subs: '  ^-----!  ',
       rest: '  --D-O-|  ',
@@ -464,7 +464,7 @@ describe('demultiplex into a table of sinks', () => {
       sink1: ' ---------',
     },
     {
-      does: 'gives each of many frames to its sink: 0 takes those of the connection',
+      does: "passes each of many frames to its sink: sink 0 takes the connection's frames",
       frames: '-oOp(dDd)-zge-r-|',
       subs: '  ^---------------!',
       rest: '  --O-D-----------|',
@@ -472,7 +472,7 @@ describe('demultiplex into a table of sinks', () => {
       sink1: ' -o--(dd)----e-r--',
     },
     {
-      does: 'fails with what a sink throws, and takes no more',
+      does: 'fails with the error that a sink throws, and takes no more frames',
       frames: '-o-D-d-d-D-|',
       subs: '  ^----!      ',
       rest: '  ---D-#      ',
@@ -481,7 +481,7 @@ describe('demultiplex into a table of sinks', () => {
       error: FULL,
     },
     {
-      does: 'passes an error of the frames on, which no sink sees',
+      does: 'passes on an error of the frames, but not to the sinks',
       frames: '-o-D-#   ',
       subs: '  ^----!   ',
       rest: '  ---D-#   ',
@@ -490,7 +490,7 @@ describe('demultiplex into a table of sinks', () => {
       error: 'error',
     },
     {
-      does: 'lets go of the frames when unsubscribed',
+      does: 'unsubscribes from the frames when it is unsubscribed',
       frames: '-o-D-d-D-|',
       subs: '  ^---!     ',
       rest: '  ---D      ',
@@ -499,7 +499,7 @@ describe('demultiplex into a table of sinks', () => {
       unsub: ' ----!     ',
     },
   ])(
-    '$does',
+    '`demultiplex` with a table of sinks $does',
     marbles<[SinkRow]>(({ cold, expectObservable, expectSubscriptions }, { frames, subs, rest, sink0, sink1, unsub, error }) => {
       const frames$ = cold(frames, FRAMES);
       const given = { 0: new Subject<Grouped>(), 1: new Subject<Grouped>() };
@@ -521,7 +521,7 @@ describe('demultiplex into a table of sinks', () => {
   );
 
   it(
-    'looks at the table for each frame: a sink may come and go',
+    '`demultiplex` looks up the sink for each frame, so that sinks may come and go',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-d-d-d-d-|', FRAMES);
       const table$ = cold(' --i---o---');
@@ -538,7 +538,7 @@ describe('demultiplex into a table of sinks', () => {
   );
 
   it(
-    'passes on the very objects that come',
+    '`demultiplex` passes on the same objects that it receives',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const values = { a: { stream: 1, note: 'a' }, b: { stream: 2, note: 'b' }, c: { note: 'c' } };
       const values$ = cold<Noted>('-a-b-c-|', values);

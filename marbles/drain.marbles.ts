@@ -7,7 +7,7 @@ import { wire } from './support/wire.js';
 
 interface Row {
   readonly does: string;
-  /** How long the drain may last; with each `c` the acceptor closes, the second time with `again`. */
+  /** How long the drain may last. The acceptor closes at each `c`, the second time with `again`. */
   readonly drainMs: number;
   readonly again?: number;
   readonly close: string;
@@ -21,10 +21,10 @@ interface Row {
 
 const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CANCEL });
 
-describe('close, with a stream that is live', () => {
+describe('close with a live stream', () => {
   it.each<Row>([
     {
-      does: 'waits for it, and closes after its end',
+      does: 'waits for the stream, and closes after its end',
       drainMs: 20,
       close: '     ---c         ',
       answer: '    --1---2--|   ',
@@ -34,7 +34,7 @@ describe('close, with a stream that is live', () => {
       closed: '    ---------(x|)',
     },
     {
-      does: 'resets it when the time is up',
+      does: 'resets the stream when the time is up',
       drainMs: 4,
       close: '     ---c         ',
       answer: '    --1--2--3    ',
@@ -45,7 +45,7 @@ describe('close, with a stream that is live', () => {
       error: CANCEL,
     },
     {
-      does: 'resets it at once when no time is given',
+      does: 'resets the stream at once when no time is allowed',
       drainMs: 0,
       close: '     ---c         ',
       answer: '    --1--2--3    ',
@@ -80,7 +80,7 @@ describe('close, with a stream that is live', () => {
       error: CANCEL,
     },
     {
-      does: 'passes the failure of the stream on, and closes after it',
+      does: 'passes on the failure of the stream, and closes after it',
       drainMs: 20,
       close: '     ---c         ',
       answer: '    --1--#       ',
@@ -91,7 +91,7 @@ describe('close, with a stream that is live', () => {
       error: expect.objectContaining({ code: 'REMOTE' }),
     },
   ])(
-    '$does',
+    '`close` with a live stream $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold(row.answer);
@@ -108,7 +108,7 @@ describe('close, with a stream that is live', () => {
 
 describe('close', () => {
   it(
-    'without a stream that is live says goaway and closes at once, however long it might drain',
+    '`close` without a live stream sends goaway and closes at once, whatever drainMs is',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('-|');
       const close$ = cold(' ---c');
@@ -127,7 +127,7 @@ describe('close', () => {
   );
 
   it(
-    'delivers what was accepted before it',
+    '`close` delivers what was accepted before it',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('-1');
       const close$ = cold(' ---c');
@@ -150,7 +150,7 @@ describe('close', () => {
   );
 
   it(
-    'refuses what is opened after it',
+    '`close` refuses later calls',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--1--|');
       const calls$ = cold(' a---b');

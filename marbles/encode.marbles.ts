@@ -23,7 +23,7 @@ const FRAMES: Readonly<Record<string, Frame>> = {
   w: new OutgoingFrame({ type: 'data', stream: 1, payload: 'changed' }, '"d"', JSON_CODEC),
 };
 
-/** What goes out, to the byte. */
+/** The messages, byte by byte. */
 const TEXTS: Readonly<Record<string, string>> = {
   o: '{"type":"open","stream":1}',
   d: '{"type":"data","stream":1,"payload":"d"}',
@@ -48,7 +48,7 @@ const unrepresentable = (at: string) => expect.objectContaining({ name: 'TypeErr
 
 const ROWS: readonly Row[] = [
   {
-    does: 'is silent while no frame comes',
+    does: 'emits nothing while no frame comes',
     frames: '  ---------',
     subs: '    ^--------',
     expected: '---------',
@@ -60,26 +60,26 @@ const ROWS: readonly Row[] = [
     expected: '----|    ',
   },
   {
-    does: 'makes a message of one frame',
+    does: 'emits a message for one frame',
     frames: '  --o--|   ',
     subs: '    ^----!   ',
     expected: '--o--|   ',
   },
   {
-    does: 'makes a message of each frame, of every type, in their order',
+    does: 'emits a message for each frame, of every type, in order',
     frames: '  -o-d-(er)-pqgu|',
     subs: '    ^-------------!',
     expected: '-o-d-(er)-pqgu|',
   },
   {
-    does: 'passes an error of the frames on',
+    does: 'passes on an error of the frames',
     frames: '  --d--#   ',
     subs: '    ^----!   ',
     expected: '--d--#   ',
     error: 'error',
   },
   {
-    does: 'lets go of the frames when unsubscribed',
+    does: 'unsubscribes from the frames when it is unsubscribed',
     frames: '  --d--d--d',
     subs: '    ^-----!  ',
     expected: '--d--d   ',
@@ -119,12 +119,12 @@ describe('encode to text', () => {
   it.each<Row>([
     ...ROWS,
     {
-      does: 'sends a payload that was encoded at the call as it was then',
+      does: 'sends a payload as it was when the call encoded it',
       frames: '  --w--|   ',
       subs: '    ^----!   ',
       expected: '--d--|   ',
     },
-  ])('$does', run(JSON_CODEC, TEXTS));
+  ])('`encode` to text $does', run(JSON_CODEC, TEXTS));
 });
 
 describe('encode to bytes', () => {
@@ -132,12 +132,12 @@ describe('encode to bytes', () => {
     Object.entries(FRAMES).flatMap(([letter, frame]) => (letter in TEXTS ? [[letter, MSGPACK.encode(frame)]] : [])),
   );
 
-  it.each<Row>(ROWS)('$does', run(MSGPACK, out));
+  it.each<Row>(ROWS)('`encode` to bytes $does', run(MSGPACK, out));
 });
 
 describe('encode by a codec that throws', () => {
   it(
-    'fails with what the codec throws',
+    '`encode` fails with the error that the codec throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('--d--d', FRAMES);
       const subs = '        ^-!   ';

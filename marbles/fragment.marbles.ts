@@ -11,9 +11,9 @@ import { marbles } from './support/virtual.js';
 
 const CODEC = new JsonCodec();
 
-/** Bytes that hold each frame of the dictionary but the big ones, which take three slices. */
+/** In bytes: each frame of the dictionary fits, except the big ones, which take three slices. */
 const CAP = 57;
-/** The same where the frame has headers and trailers. */
+/** The same for a frame with headers and trailers. */
 const WIDE = 80;
 
 const HEADERS = { h: 1 };
@@ -34,7 +34,7 @@ const FRAMES: Readonly<Record<string, Frame>> = {
 
 const slice = (fields: Partial<Frame>): Frame => completeFrame({ type: 'data', stream: 1, more: true, ...fields });
 
-/** Digits are slices: of `b` 1 2 3, of `B` 4 5 6, of `w` 7 8 9; `t` is the last of `T` that goes out. */
+/** Digits are slices: 1 2 3 of `b`, 4 5 6 of `B`, 7 8 9 of `w`. `t` is the last slice of `T` that is emitted. */
 const OUT: Readonly<Record<string, Frame>> = {
   ...FRAMES,
   1: slice({ fragment: '"abc' }),
@@ -64,7 +64,7 @@ const violation = (message: string) => expect.objectContaining({ code: 'PROTOCOL
 describe('fragment', () => {
   it.each<Row>([
     {
-      does: 'is silent while no frame comes',
+      does: 'emits nothing while no frame comes',
       frames: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -76,19 +76,19 @@ describe('fragment', () => {
       expected: '----|    ',
     },
     {
-      does: 'passes one frame that fits',
+      does: 'emits one frame that fits as it is',
       frames: '  --d--|   ',
       subs: '    ^----!   ',
       expected: '--d--|   ',
     },
     {
-      does: 'passes frames that fit, of every type',
+      does: 'emits frames of every type that fit as they are',
       frames: '  -o-d-(er)-pqg-|',
       subs: '    ^-------------!',
       expected: '-o-d-(er)-pqg-|',
     },
     {
-      does: 'cuts one that does not, and sends its slices at once and together',
+      does: 'cuts a frame that is too big, and emits its slices at once',
       frames: '  --b------|',
       subs: '    ^--------!',
       expected: '--(123)--|',
@@ -100,28 +100,28 @@ describe('fragment', () => {
       expected: '-(d123p456d)-|   ',
     },
     {
-      does: 'sends headers on the first slice, end and trailers on the last',
+      does: 'emits headers on the first slice, end and trailers on the last',
       cap: WIDE,
       frames: '  --w------|',
       subs: '    ^--------!',
       expected: '--(789)--|',
     },
     {
-      does: 'passes an error of the frames on, after the slices before it',
+      does: 'passes on an error of the frames, after the slices before it',
       frames: '  --b----#',
       subs: '    ^------!',
       expected: '--(123)#',
       error: 'error',
     },
     {
-      does: 'lets go of the frames when unsubscribed',
+      does: 'unsubscribes from the frames when it is unsubscribed',
       frames: '  --b----d--d',
       subs: '    ^-------!  ',
       expected: '--(123)d   ',
       unsub: '   --------!  ',
     },
     {
-      does: 'fails with a ProtocolError at a frame without a payload to cut, and takes no more',
+      does: 'fails with a ProtocolError at a big frame without a payload to cut, and takes no more',
       frames: '  --d--H--d',
       subs: '    ^----!   ',
       expected: '--d--#   ',
@@ -142,7 +142,7 @@ describe('fragment', () => {
       error: violation('stream 1: expected the closing fragment'),
     },
     {
-      does: 'fails with the TypeError of the codec at a payload that it cannot carry',
+      does: 'fails with the TypeError of the codec at a payload that the codec cannot carry',
       frames: '  --d--M--d',
       subs: '    ^----!   ',
       expected: '--d--#   ',
@@ -157,7 +157,7 @@ describe('fragment', () => {
       error: violation('expected a cap that is an integer of at least 2 bytes, got 1'),
     },
   ])(
-    '$does',
+    '`fragment` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { cap = CAP, frames, subs, expected, error, unsub }) => {
       const frames$ = cold(frames, FRAMES);
       expectObservable(frames$.pipe(fragment(CODEC, cap)), unsub).toBe(expected, OUT, error);
@@ -166,7 +166,7 @@ describe('fragment', () => {
   );
 
   it(
-    'passes a frame that fits as the same object, and leaves one that does not as it is',
+    '`fragment` emits a frame that fits as the same object, and does not change one that it cuts',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const frames$ = cold('-d-b---|', FRAMES);
       const subs = '        ^------!';
@@ -186,7 +186,7 @@ describe('fragment', () => {
   );
 
   it(
-    'cuts at MAX_FRAME_BYTES when no cap is given',
+    '`fragment` cuts at MAX_FRAME_BYTES by default',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-b-L---|', FRAMES);
       const subs = '        ^------!';
@@ -205,7 +205,7 @@ describe('fragment', () => {
   );
 
   it(
-    'sends what assemble puts together again',
+    '`fragment` sends slices that assemble joins again',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('-(dbB)-p-w-|', FRAMES);
       const subs = '        ^----------!';
@@ -217,7 +217,7 @@ describe('fragment', () => {
   );
 });
 
-/** One slice at each tick, of each stream in turn; what fits takes one turn. */
+/** Emits one slice at each tick, from each frame in turn. A frame that fits takes one turn. */
 class InTurn implements SliceQueue {
   readonly #waiting: { readonly done: () => boolean; readonly next: () => Frame }[] = [];
   #cut: (frame: Frame) => Slicer | null = () => null;
@@ -243,35 +243,35 @@ class InTurn implements SliceQueue {
 describe('fragment with a queue', () => {
   it.each([
     {
-      does: 'sends nothing before the queue lets it',
+      does: 'emits nothing before the queue does',
       frames: '  -bB------------|',
       subs: '    ^--------------!',
       ticks: '   ----------------',
       expected: '---------------|',
     },
     {
-      does: 'sends slices in the order and at the pace of the queue',
+      does: 'emits slices in the order and at the pace of the queue',
       frames: '  -(bB)------------|',
       subs: '    ^----------------!',
       ticks: '   ---x-x-x-x-x-x-x--',
       expected: '---1-4-2-5-3-6---|',
     },
     {
-      does: 'lets a small frame by between the slices of a big one',
+      does: 'emits a small frame between the slices of a big one',
       frames: '  -b--p------------|',
       subs: '    ^----------------!',
       ticks: '   --x--x--x--x--x---',
       expected: '--1--2--p--3-----|',
     },
     {
-      does: 'passes an error of the frames on at once',
+      does: 'passes on an error of the frames at once',
       frames: '  -b----#      ',
       subs: '    ^-----!      ',
       ticks: '   ---x----x----',
       expected: '---1--#      ',
     },
     {
-      does: 'sends nothing more when unsubscribed',
+      does: 'emits nothing more after it is unsubscribed',
       frames: '  -b-----------',
       subs: '    ^----!       ',
       ticks: '   ---x---x---x-',
@@ -279,7 +279,7 @@ describe('fragment with a queue', () => {
       unsub: '   -----!       ',
     },
   ])(
-    '$does',
+    '`fragment` with a queue $does',
     marbles<[{ frames: string; subs: string; ticks: string; expected: string; unsub?: string }]>(
       ({ cold, expectObservable, expectSubscriptions }, { frames, subs, ticks, expected, unsub }) => {
         const frames$ = cold(frames, FRAMES);
@@ -290,7 +290,7 @@ describe('fragment with a queue', () => {
   );
 
   it(
-    'fails with what the queue throws, and takes no more',
+    '`fragment` fails with the error that the queue throws, and takes no more',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const frames$ = cold('--d--d', FRAMES);
       const subs = '        ^-!   ';

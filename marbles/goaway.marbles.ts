@@ -6,7 +6,7 @@ import { createPair, frameMarbles, peerFromMarbles } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { letterOf, wire } from './support/wire.js';
 
-/** Goaways by what they cut: `g` everything, `h` what is above 1, `k` above 3, `u` nothing, `f` everything, with an error. */
+/** Goaways by the streams they cut: `g` all, `h` those above 1, `k` those above 3, `u` none, `f` all, with an error. */
 const FRAMES: Readonly<Record<string, Frame>> = frameMarbles(1, {
   h: { type: 'goaway', stream: null, code: ResetCode.NO_ERROR, last_stream: 1 },
   k: { type: 'goaway', stream: null, code: ResetCode.NO_ERROR, last_stream: 3 },
@@ -22,18 +22,18 @@ interface Row {
   readonly does: string;
   readonly inbound: string;
   readonly subs: string;
-  /** When this side opens a stream: the first is 1, the next 3. */
+  /** When this side opens a stream: first stream 1, then stream 3. */
   readonly opens: string;
   readonly outbound: string;
-  /** What the first stream, and the second, come to. */
+  /** How the first stream ends, and how the second does. */
   readonly stream1: string;
   readonly stream3: string;
 }
 
-describe('a goaway that arrives', () => {
+describe('an inbound goaway', () => {
   it.each<Row>([
     {
-      does: 'lets streams at or below last_stream finish, and refuses those above',
+      does: 'accepts streams up to last_stream and refuses those above',
       inbound: '   ---d-h-d-e---',
       subs: '      ^------------',
       opens: '     -o-o---------',
@@ -42,7 +42,7 @@ describe('a goaway that arrives', () => {
       stream3: '   -----#       ',
     },
     {
-      does: 'refuses every stream when it names 0',
+      does: 'refuses every stream when last_stream is 0',
       inbound: '   ---d-g---',
       subs: '      ^--------',
       opens: '     -o-o-----',
@@ -51,7 +51,7 @@ describe('a goaway that arrives', () => {
       stream3: '   -----#   ',
     },
     {
-      does: 'refuses no stream when it names none',
+      does: 'refuses no stream without last_stream',
       inbound: '   ---d-u-D-E-e---',
       subs: '      ^--------------',
       opens: '     -o-o-----------',
@@ -60,7 +60,7 @@ describe('a goaway that arrives', () => {
       stream3: '   -------D-|     ',
     },
     {
-      does: 'refuses what is opened after it, and sends nothing of it',
+      does: 'refuses later calls, and none of them is sent',
       inbound: '   ---h-d-e---',
       subs: '      ^----------',
       opens: '     -o---o-----',
@@ -87,7 +87,7 @@ describe('a goaway that arrives', () => {
       stream3: '   ---#       ',
     },
     {
-      does: 'leaves the ping answered',
+      does: 'leaves pings answered',
       inbound: '   ---h-p-e---',
       subs: '      ^----------',
       opens: '     -o---------',
@@ -96,7 +96,7 @@ describe('a goaway that arrives', () => {
       stream3: '   -----------',
     },
   ])(
-    '$does',
+    'An inbound goaway $does',
     marbles<[Row]>((helpers, { inbound, subs, opens, outbound, stream1, stream3 }) => {
       const { cold, expectObservable, expectSubscriptions } = helpers;
       const given = peerFromMarbles(helpers, inbound, FRAMES, { isDialer: true });
@@ -113,7 +113,7 @@ describe('a goaway that arrives', () => {
   );
 
   it(
-    'that says what went wrong gives the remote a second to close',
+    'After a goaway with an error code the peer waits one second for the remote to close',
     marbles((helpers) => {
       const inbound = '  --f               ';
       const subs = '     ^- 1s !        ';
@@ -125,9 +125,9 @@ describe('a goaway that arrives', () => {
   );
 });
 
-describe('a goaway of this side', () => {
+describe('an outbound goaway', () => {
   it(
-    'names the highest stream whose handler was invoked, and lets it finish',
+    'An outbound goaway names the highest stream with a called handler, and that stream finishes',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('  -a-b--------');
       const answer$ = cold('  ---1---|  ');
@@ -149,7 +149,7 @@ describe('a goaway of this side', () => {
   );
 
   it(
-    'refuses what the remote opens before it has read it',
+    'The sender of a goaway refuses streams that the remote opens before it has read the goaway',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold(' ------1--|');
       const call$ = cold('  -a|');

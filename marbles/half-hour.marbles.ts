@@ -4,23 +4,23 @@ import { respond } from '../src/index.js';
 import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
 
-/** The timers of the platform that are running. */
+/** Counts the running timers of the platform. */
 const realTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate').length;
 
-/** `mark`, and again after each `everyMs`. */
+/** Marbles with `mark` after each `everyMs`, so many `times`. */
 const every = (everyMs: number, mark: string, times: number): string =>
   `${everyMs}ms ${mark}` + ` ${everyMs - 1}ms ${mark}`.repeat(times - 1);
 
 describe('half an hour', () => {
   it(
-    'of keepalive, an outage, backoff and a drain takes no real time',
+    'Half an hour of keepalive, an outage, backoff and a drain takes no real time',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const before = realTimers();
-      // Ten quiet minutes, then the server hangs; it is back at 20 min and restarts at 30 min.
+      // Ten quiet minutes, then the server hangs. It returns after 20 minutes and restarts after 30.
       const hangs$ = cold('    605s x                                        ');
       const isBack$ = cold('   1200s x                                       ');
       const restarts$ = cold(' 1800s x                                       ');
-      // Asked at 29 min 50 s, ten seconds before the restart.
+      // The request is made after 29 min 50 s, ten seconds before the restart.
       const asks$ = cold('     1790s x                                       ');
       const report$ = cold('             31s (r|)                            ');
       const reportSubs = '     1790s ^ 30999ms !                             ';

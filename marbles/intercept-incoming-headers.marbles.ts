@@ -7,6 +7,7 @@ import { marbles } from './support/virtual.js';
 
 describe('interceptIncomingHeaders', () => {
   hangsHooks({
+    name: 'interceptIncomingHeaders',
     operator: interceptIncomingHeaders,
     hooked: ({ acceptor }) => acceptor,
     act: ({ dialer }) => {
@@ -15,7 +16,7 @@ describe('interceptIncomingHeaders', () => {
   });
 
   it(
-    'sees the headers of the remote once per stream, on both ends',
+    "`interceptIncomingHeaders` sees the remote's headers once per stream, at both ends",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold('(pq)', { p: dialer, q: acceptor });
@@ -41,7 +42,7 @@ describe('interceptIncomingHeaders', () => {
   );
 
   it(
-    'leaves the stream alone when the callback throws',
+    '`interceptIncomingHeaders` leaves the stream alone when the callback throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: acceptor });

@@ -8,6 +8,7 @@ import { wire } from './support/wire.js';
 
 describe('interceptOpen', () => {
   hangsHooks({
+    name: 'interceptOpen',
     operator: interceptOpen,
     hooked: ({ dialer }) => dialer,
     act: ({ dialer }) => {
@@ -16,7 +17,7 @@ describe('interceptOpen', () => {
   });
 
   it(
-    'changes the headers that the remote sees',
+    '`interceptOpen` changes the headers that the remote sees',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: dialer });
@@ -42,7 +43,7 @@ describe('interceptOpen', () => {
   );
 
   it(
-    'fails the call, and sends nothing, when the callback throws',
+    '`interceptOpen` fails the call and sends nothing when the callback throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = createPair();
       const peers$ = cold(' --p', { p: dialer });

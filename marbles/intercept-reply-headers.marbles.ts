@@ -8,6 +8,7 @@ import { marbles } from './support/virtual.js';
 
 describe('interceptReplyHeaders', () => {
   hangsHooks({
+    name: 'interceptReplyHeaders',
     operator: interceptReplyHeaders,
     hooked: ({ acceptor }) => acceptor,
     act: ({ dialer }) => {
@@ -16,7 +17,7 @@ describe('interceptReplyHeaders', () => {
   });
 
   it(
-    'changes the headers that the caller sees, once per stream',
+    '`interceptReplyHeaders` changes the headers that the caller sees, once per stream',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: acceptor });
@@ -41,7 +42,7 @@ describe('interceptReplyHeaders', () => {
   );
 
   it(
-    'resets the stream when the callback throws in the end of a handler',
+    '`interceptReplyHeaders` resets the stream when the callback throws as a handler ends',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: acceptor });
@@ -63,7 +64,7 @@ describe('interceptReplyHeaders', () => {
   );
 
   it(
-    'fails the sending call, and leaves the first frame unspent, when the callback throws',
+    '`interceptReplyHeaders` fails the sending call and keeps the first frame when the callback throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: acceptor });

@@ -10,19 +10,25 @@ import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
 import { lastLoss } from '../spec/support/loss.js';
 
-/** A ping after six ms of silence, and the end after four more. */
+/** A ping after 6 ms of silence; the session ends after 4 ms more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
 
-/** More than is in a socket only because it is on its way. */
+/** More bytes than a socket holds that is merely sending. */
 const FULL_BYTES = 20 * 1024;
 
 interface Row {
   readonly does: string;
   /** Frames received: `q` is the pong to the last ping, `d` a frame of a later version. */
   readonly inbound: string;
-  /** What else happens: `w` an open is sent and taken, `h` the same and held, `f` held by a socket that is full, `t` a byte of it is taken, `c` reading pauses, `r` it goes on, `a` the page wakes up, `s` the socket takes nothing from now on, `x` it ends. */
+  /**
+   * Other events.
+   * Sending: `w` an open leaves, `h` an open is held, `f` a full socket holds an open.
+   * Taking: `t` the full socket takes a byte, `s` the socket takes nothing from now on.
+   * Reading: `c` pauses it, `r` resumes it.
+   * Others: `a` the page wakes up, `x` the socket ends.
+   */
   readonly acts?: string;
-  /** Frames sent; it completes when the session has ended. */
+  /** Frames sent. The row completes when the session has ended. */
   readonly outbound: string;
   /** How long the session reads. */
   readonly subs: string;
@@ -30,73 +36,73 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    does: 'pings after idleMs without life and terminates timeoutMs later',
+    does: 'pings after idleMs of silence and terminates timeoutMs later',
     inbound: ' ------------',
     outbound: '------p---| ',
     subs: '    ^---------! ',
   },
   {
-    does: 'goes on with the pong, and counts the silence from it',
+    does: 'continues after the pong, and counts the silence from the pong',
     inbound: ' --------q------------',
     outbound: '------p-------p---|   ',
     subs: '    ^-----------------!   ',
   },
   {
-    does: 'takes any frame for a sign of life',
+    does: 'counts any frame as a sign of life',
     inbound: ' ---d---d----d-----------',
     outbound: '------------------p---| ',
     subs: '    ^---------------------! ',
   },
   {
-    does: 'takes a frame that comes at the last moment for an answer',
+    does: 'accepts a frame at the last moment as an answer',
     inbound: ' ----------d---------------',
     outbound: '------p---------p---|     ',
     subs: '    ^-------------------!     ',
   },
   {
-    does: 'sees no life in bytes of ours that an empty socket takes, however often',
+    does: 'counts no own bytes that an empty socket takes as life, however often',
     inbound: ' ---------------',
     acts: '    ----w--w-w-----',
     outbound: '----o-po-o|    ',
     subs: '    ^---------!    ',
   },
   {
-    does: 'sees no life in bytes that the socket holds',
+    does: 'counts no bytes that the socket holds as life',
     inbound: ' ---------------',
     acts: '    --h------------',
     outbound: '--o---p---|    ',
     subs: '    ^---------!    ',
   },
   {
-    does: 'sees life in a byte that a full socket takes, from when it looks',
+    does: 'counts a byte that a full socket takes as life, from the moment when it looks',
     inbound: ' ---------------------',
     acts: '    --f-----t------------',
     outbound: '--o---p---------p---|',
     subs: '    ^-------------------!',
   },
   {
-    does: 'sends the ping, whose own bytes are no sign of life',
+    does: 'sends a ping whose own bytes are no sign of life',
     inbound: ' ---------------',
     acts: '    ------s-t------',
     outbound: '------p---|    ',
     subs: '    ^---------!    ',
   },
   {
-    does: 'counts no time while reading is paused, neither before the ping nor after it',
+    does: 'stops its clock while reading is paused, before the ping as well as after it',
     inbound: ' ---------------------',
     acts: '    --c--r----c---r------',
     outbound: '---------p-------|   ',
     subs: '    ^----------------!   ',
   },
   {
-    does: 'asks at once when the page wakes up, and no more often for that',
+    does: 'pings at once when the page wakes up, and only once',
     inbound: ' ---------------',
     acts: '    --aa-a---------',
     outbound: '--p---|        ',
     subs: '    ^-----!        ',
   },
   {
-    does: 'leaves no subscription behind when the socket ends before',
+    does: 'leaves no subscription when the socket ends before a ping',
     inbound: ' --d------d-----',
     acts: '    ----x----------',
     outbound: '----|          ',
@@ -113,7 +119,7 @@ const ROWS: readonly Row[] = [
 
 describe('the keepalive', () => {
   it.each(ROWS)(
-    '$does',
+    'The keepalive $does',
     marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, { inbound, acts = '', outbound, subs }) => {
       const codec = new JsonCodec();
       const out$ = new Subject<string>();
@@ -122,7 +128,7 @@ describe('the keepalive', () => {
         q: () => ({ type: 'pong', nonce }),
         d: () => ({ type: 'later' }),
       };
-      // A frame is made when its turn comes: the nonce of a pong is not known before.
+      // A frame is built when its turn comes, because the nonce of a pong is not known before.
       const inbound$ = hot(inbound);
       const transport = new DrawnTransport(inbound$.pipe(map((letter) => codec.encode(frames[letter]?.() ?? { type: 'unknown' }))));
       const session = new Session({

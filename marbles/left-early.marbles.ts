@@ -20,9 +20,9 @@ const CALLS: readonly Call[] = [
   { call: 'request$', of: (peer) => peer.request$('x') },
 ];
 
-describe.each(CALLS)('$call', ({ of: call }) => {
+describe.each(CALLS)('$call', ({ call: name, of: call }) => {
   it(
-    'opens nothing for a subscriber that has left before it is subscribed to',
+    `\`${name}\` opens no stream for a subscriber that leaves before it is subscribed`,
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const input$ = cold('  a--b--|');

@@ -3,7 +3,7 @@ import { map, Observable, pipe } from 'rxjs';
 import { mapPresent } from '../src/operators/map-present.js';
 import { marbles } from './support/virtual.js';
 
-/** Leaves out `x`, breaks at `z`, and writes the rest large. */
+/** Drops `x`, throws at `z`, and turns the other letters into capitals. */
 const large = mapPresent((letter: string) => {
   if (letter === 'z') throw new Error('broken');
   return letter === 'x' ? null : letter.toUpperCase();
@@ -21,16 +21,16 @@ interface Row {
 
 const VALUES = { A: 'AAA', B: 'BBB', C: 'CCC' };
 const ROWS: readonly Row[] = [
-  { does: 'passes on what there is', source: '-a-b-c|', subs: '^-----!', expected: '-A-B-C|' },
-  { does: 'leaves out what one of them leaves out', source: '-a-x-y-c|', subs: '^-------!', expected: '-A-----C|' },
-  { does: 'ends where one of them throws', source: '-a-z-c|', subs: '^--!', expected: '-A-#' },
-  { does: 'passes an error on', source: '-a-#', subs: '^--!', expected: '-A-#' },
-  { does: 'lets go of the source', source: '-a-b-c-', subs: '^--!', expected: '-A---', unsub: '---!' },
+  { does: 'emits every value that is present', source: '-a-b-c|', subs: '^-----!', expected: '-A-B-C|' },
+  { does: 'drops each value that one of them drops', source: '-a-x-y-c|', subs: '^-------!', expected: '-A-----C|' },
+  { does: 'errors where one of them throws', source: '-a-z-c|', subs: '^--!', expected: '-A-#' },
+  { does: 'passes on an error', source: '-a-#', subs: '^--!', expected: '-A-#' },
+  { does: 'unsubscribes from the source', source: '-a-b-c-', subs: '^--!', expected: '-A---', unsub: '---!' },
 ];
 
 describe('several mapPresent in a row', () => {
   it.each(ROWS)(
-    'are one, which $does',
+    'A row of mapPresent $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
       const source$ = cold(source);
       const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
@@ -40,7 +40,7 @@ describe('several mapPresent in a row', () => {
   );
 
   it.each(ROWS)(
-    'do the same with another operator between, one that $does',
+    'A row of mapPresent with another operator between them $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
       const source$ = cold(source);
       const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
@@ -55,7 +55,7 @@ describe('several mapPresent in a row', () => {
   );
 
   it(
-    'leave the one before as it is, for others who continue it',
+    '`mapPresent` leaves its source unchanged for other operators',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('a|');
       const once$ = source$.pipe(large);
@@ -66,13 +66,13 @@ describe('several mapPresent in a row', () => {
   );
 
   it(
-    'are one subscriber, whatever their number',
+    'A row of mapPresent subscribes once, whatever its length',
     marbles(({ cold, expectSubscriptions, flush }) => {
       const source$ = cold('a|');
       const one$ = source$.pipe(large, twice, thrice);
       const subscribe = jest.spyOn(Observable.prototype, 'subscribe');
       one$.subscribe();
-      // Theirs, and that of the source.
+      // One for the row, one for the source.
       expect(subscribe).toHaveBeenCalledTimes(2);
       subscribe.mockRestore();
       flush();

@@ -8,6 +8,7 @@ import { letterOf } from './support/wire.js';
 
 describe('observeFrames', () => {
   hangsHooks({
+    name: 'observeFrames',
     operator: (seen) =>
       observeFrames((direction) => {
         if (direction === 'tx') seen();
@@ -19,7 +20,7 @@ describe('observeFrames', () => {
   });
 
   it(
-    'sees what is sent and what is received, in order',
+    '`observeFrames` sees each frame sent and received, in order',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: dialer });
@@ -38,7 +39,7 @@ describe('observeFrames', () => {
   );
 
   it(
-    'leaves the frames alone when the callback throws',
+    '`observeFrames` leaves the frames alone when the callback throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const peers$ = cold(' --p', { p: dialer });

@@ -3,9 +3,9 @@ import { ofDirection } from '../src/index.js';
 import { narrows } from './support/narrowing.js';
 
 describe('ofDirection', () => {
-  narrows(ofDirection('rx'), [
+  narrows('ofDirection', ofDirection('rx'), [
     {
-      does: 'is silent while no event comes',
+      does: 'emits nothing while no event comes',
       events: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -23,19 +23,19 @@ describe('ofDirection', () => {
       expected: '----d---|',
     },
     {
-      does: 'keeps every event of its direction, those of the connection too',
+      does: "keeps every event of its direction, also the connection's events",
       events: '  -oOdDpq-(re)|',
       subs: '    ^-----------!',
       expected: '---dD-q-e---|',
     },
     {
-      does: 'passes an error on',
+      does: 'passes on an error',
       events: '  --d-o-#',
       subs: '    ^-----!',
       expected: '--d---#',
     },
     {
-      does: 'lets go of the events when unsubscribed',
+      does: 'unsubscribes from the events when it is unsubscribed',
       events: '  --d-D-q-|',
       subs: '    ^----!',
       expected: '--d-D',

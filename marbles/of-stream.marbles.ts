@@ -3,9 +3,9 @@ import { ofStream } from '../src/index.js';
 import { narrows } from './support/narrowing.js';
 
 describe('ofStream', () => {
-  narrows(ofStream(3), [
+  narrows('ofStream', ofStream(3), [
     {
-      does: 'is silent while no event comes',
+      does: 'emits nothing while no event comes',
       events: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -23,25 +23,25 @@ describe('ofStream', () => {
       expected: '----O---|',
     },
     {
-      does: 'keeps every event of its stream, and none of the connection',
+      does: 'keeps every event of its stream, and no event of the connection',
       events: '  -oOdDpqD-(rD)|',
       subs: '    ^------------!',
       expected: '--O-D--D-D---|',
     },
     {
-      does: 'goes on after the end of its stream',
+      does: 'emits late events after the end of its stream',
       events: '  -O-D-e-r-|',
       subs: '    ^--------!',
       expected: '-O-D-----|',
     },
     {
-      does: 'passes an error on',
+      does: 'passes on an error',
       events: '  --O-o-#',
       subs: '    ^-----!',
       expected: '--O---#',
     },
     {
-      does: 'lets go of the events when unsubscribed',
+      does: 'unsubscribes from the events when it is unsubscribed',
       events: '  --O-D-D-|',
       subs: '    ^----!',
       expected: '--O-D',

@@ -3,9 +3,9 @@ import { ofType } from '../src/index.js';
 import { narrows } from './support/narrowing.js';
 
 describe('ofType of one type', () => {
-  narrows(ofType('data'), [
+  narrows('ofType', ofType('data'), [
     {
-      does: 'is silent while no event comes',
+      does: 'emits nothing while no event comes',
       events: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -29,13 +29,13 @@ describe('ofType of one type', () => {
       expected: '---dDde-d---|',
     },
     {
-      does: 'passes an error on',
+      does: 'passes on an error',
       events: '  --d-o-#',
       subs: '    ^-----!',
       expected: '--d---#',
     },
     {
-      does: 'lets go of the events when unsubscribed',
+      does: 'unsubscribes from the events when it is unsubscribed',
       events: '  --d-d-d-|',
       subs: '    ^----!',
       expected: '--d-d',
@@ -45,9 +45,9 @@ describe('ofType of one type', () => {
 });
 
 describe('ofType of several types', () => {
-  narrows(ofType('ping', 'pong', 'a type of tomorrow'), [
+  narrows('ofType of several types', ofType('ping', 'pong', 'a later type'), [
     {
-      does: 'keeps the events of each',
+      does: 'keeps the events of each of its types',
       events: '  -op-dq-e-|',
       subs: '    ^--------!',
       expected: '--p--q---|',

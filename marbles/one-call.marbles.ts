@@ -21,7 +21,7 @@ import {
 import { composed } from './support/composed.js';
 import type { Composition } from './support/composed.js';
 
-describe('a call in', () => {
+describe('a composed call', () => {
   it.each<Composition>([
     {
       composed: 'repeat is opened again at each end',
@@ -32,7 +32,7 @@ describe('a call in', () => {
       onWire: '   o---D-(Eo)D-E',
     },
     {
-      composed: 'repeat with a delay is not open in between',
+      composed: 'repeat with a delay stays closed for the delay',
       of: (call) => call('a').pipe(repeat({ count: 2, delay: 3 })),
       answers: { a: '-x|' },
       subs: { a: ['   ^-!', '   -----^-!'] },
@@ -52,7 +52,7 @@ describe('a call in', () => {
       onWire: '   oD-F-oD-F',
     },
     {
-      composed: 'catchError that gives it again is opened again',
+      composed: 'catchError that returns the call is opened again',
       of: (call) =>
         call('a').pipe(
           catchError((_, caught) => caught),
@@ -64,7 +64,7 @@ describe('a call in', () => {
       onWire: '   o----D(Fo)-(Dr)',
     },
     {
-      composed: 'timeout is cancelled when nothing comes in time',
+      composed: 'timeout is cancelled when no value comes in time',
       of: (call) =>
         call('a').pipe(
           timeout({ each: 3 }),
@@ -92,7 +92,7 @@ describe('a call in', () => {
       onWire: '   oD-(Dr)',
     },
     {
-      composed: 'delay has ended on the wire before it ends here',
+      composed: 'delay ends on the wire before it ends here',
       of: (call) => call('a').pipe(delay(3)),
       answers: { a: '-x-y|' },
       subs: { a: '   ^---!' },
@@ -100,7 +100,7 @@ describe('a call in', () => {
       onWire: '   oD-DE',
     },
     {
-      composed: 'observeOn another scheduler is cancelled at once all the same',
+      composed: 'observeOn another scheduler is cancelled at once even so',
       of: (call) => call('a').pipe(observeOn(asyncScheduler, 2)),
       answers: { a: '-x-y-z-' },
       subs: { a: '   ^---!' },
@@ -109,7 +109,7 @@ describe('a call in', () => {
       unsub: '   ----!',
     },
     {
-      composed: 'bufferTime is given in bundles, the last with its end',
+      composed: 'bufferTime arrives in bundles, the last one with the end',
       of: (call) =>
         call('a').pipe(
           bufferTime(4),
@@ -122,7 +122,7 @@ describe('a call in', () => {
       values: { p: 'xy', q: 'z' },
     },
     {
-      composed: 'auditTime is thinned out here, and not on the wire',
+      composed: 'auditTime arrives thinned, but not on the wire',
       of: (call) => call('a').pipe(auditTime(3)),
       answers: { a: '-xy---z---|' },
       subs: { a: '   ^---------!' },
@@ -130,7 +130,7 @@ describe('a call in', () => {
       onWire: '   oDD---D---E',
     },
     {
-      composed: 'debounceTime gives its last value with its end',
+      composed: 'debounceTime emits its last value with its end',
       of: (call) => call('a').pipe(debounceTime(3)),
       answers: { a: '-xy----z|' },
       subs: { a: '   ^-------!' },
@@ -138,7 +138,7 @@ describe('a call in', () => {
       onWire: '   oDD----DE',
     },
     {
-      composed: 'materialize and back is as it was',
+      composed: 'materialize and dematerialize is unchanged',
       of: (call) =>
         call('a').pipe(
           materialize(),
@@ -150,5 +150,5 @@ describe('a call in', () => {
       expected: ' -x-|',
       onWire: '   oD-F',
     },
-  ])('$composed', composed);
+  ])('A call in $composed', composed);
 });

@@ -7,10 +7,10 @@ import { wire } from './support/wire.js';
 
 interface Row {
   readonly does: string;
-  /** What is sent; no input at all where there is no row. */
+  /** The values sent. Without this row the call has no input. */
   readonly input?: string;
   readonly inputSubs?: string;
-  /** What the server's source does from the open on. */
+  /** The row of the server's source, counted from the open. */
   readonly answer: string;
   readonly answerSubs: string;
   readonly expected: string;
@@ -25,7 +25,7 @@ const open = marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, ro
   const { dialer, acceptor, link } = createPair();
   const answer$ = cold(row.answer);
   const input$ = cold(row.input ?? '');
-  // Reads the input as well, or the end of the answer would stop it.
+  // Reads the input too; otherwise the end of the answer would stop the input.
   acceptor.streams$.pipe(mergeMap((stream) => stream.pipe(catchError(() => EMPTY)))).subscribe();
   acceptor.streams$.pipe(respond(() => answer$)).subscribe();
   expectObservable(wire(link)).toBe(row.onWire);
@@ -38,7 +38,7 @@ const open = marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, ro
 describe('open$ without input', () => {
   it.each<Row>([
     {
-      does: 'waits while nothing comes',
+      does: 'waits while no value comes',
       answer: '    ---------',
       answerSubs: '^--------',
       expected: '  ---------',
@@ -59,7 +59,7 @@ describe('open$ without input', () => {
       onWire: '    o-D--E',
     },
     {
-      does: 'emits many values in their order',
+      does: 'emits many values in order',
       answer: '    -ab----(cd)-|',
       answerSubs: '^-----------!',
       expected: '  -ab----(cd)-|',
@@ -74,20 +74,20 @@ describe('open$ without input', () => {
       error: REMOTE,
     },
     {
-      does: 'cancels when unsubscribed, and unsubscribes the source on the server',
+      does: 'cancels when unsubscribed, and the server unsubscribes its source',
       answer: '    --a--b--c--d',
       answerSubs: '^------!',
       expected: '  --a--b-',
       onWire: '    o-D--D-r',
       unsub: '     -------!',
     },
-  ])('$does', open);
+  ])('`open$` without input $does', open);
 });
 
 describe('open$ with input', () => {
   it.each<Row>([
     {
-      does: 'waits while neither side says anything',
+      does: 'waits while both sides are silent',
       input: '     ---------',
       inputSubs: ' ^--------',
       answer: '    ---------',
@@ -105,7 +105,7 @@ describe('open$ with input', () => {
       onWire: '    o-e---E',
     },
     {
-      does: 'completes with the end of its input when that comes after the end of the remote',
+      does: 'completes with the end of its input when the remote has ended before',
       input: '     --a---|',
       inputSubs: ' ^-----!',
       answer: '    ---1|',
@@ -123,7 +123,7 @@ describe('open$ with input', () => {
       onWire: '    odD-d-D-d(eE)',
     },
     {
-      does: 'resets with the error of its input',
+      does: 'resets the stream with the error of its input',
       input: '     --a--#',
       inputSubs: ' ^----!',
       answer: '    ---1-----',
@@ -133,7 +133,7 @@ describe('open$ with input', () => {
       error: 'error',
     },
     {
-      does: 'lets go of its input when the handler fails',
+      does: 'unsubscribes from its input when the handler fails',
       input: '     --a-----b',
       inputSubs: ' ^----!',
       answer: '    ---1-#',
@@ -143,7 +143,7 @@ describe('open$ with input', () => {
       error: REMOTE,
     },
     {
-      does: 'cancels and lets go of its input when unsubscribed',
+      does: 'cancels and unsubscribes from its input when unsubscribed',
       input: '     --a-----b',
       inputSubs: ' ^----!',
       answer: '    ---1---2',
@@ -163,7 +163,7 @@ describe('open$ with input', () => {
       unsub: '     ------!',
     },
     {
-      does: 'cancels nothing when its input has ended and so has the remote',
+      does: 'cancels nothing when both its input and the remote have ended',
       input: '     --a|  ',
       inputSubs: ' ^--!  ',
       answer: '    -1---|',
@@ -171,10 +171,10 @@ describe('open$ with input', () => {
       expected: '  -1---|',
       onWire: '    oDde-E',
     },
-  ])('$does', open);
+  ])('`open$` with input $does', open);
 
   it(
-    'makes the input anew for each subscription when it is a function',
+    '`open$` calls an input function for each subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold('-a-b|');
@@ -193,7 +193,7 @@ describe('open$ with input', () => {
   );
 
   it(
-    'resets with what the function that makes the input throws',
+    '`open$` resets the stream with the error that the input function throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold('---a');
@@ -212,7 +212,7 @@ describe('open$ with input', () => {
   );
 
   it(
-    'errors with what onOpen throws, cancels, and leaves the input alone',
+    '`open$` errors with what onOpen throws, cancels, and leaves the input alone',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const input$ = cold('--a');
@@ -233,7 +233,7 @@ describe('open$ with input', () => {
   );
 
   it(
-    'pulls the values of an iterable',
+    '`open$` pulls the values of an iterable input',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const calls$ = cold('--x--|');

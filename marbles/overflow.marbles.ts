@@ -6,7 +6,7 @@ import type { Limits, Overflow, Peer } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 
-/** One value of the rows: the socket takes one and a half of them, the queue of a stream not even one. */
+/** One value of the rows. The socket accepts one and a half of them; the queue of a stream is smaller than one. */
 const big = (letter: string): string => letter.repeat(700_000);
 const small = (value: unknown): string => String(value).slice(0, 1);
 
@@ -15,10 +15,10 @@ interface Row {
   readonly overflow: Overflow | undefined;
   readonly input: string;
   readonly inputSubs: string;
-  /** When the remote stops reading (`s`), and when it goes on (`r`). */
+  /** When the remote stops reading (`s`) and when it resumes (`r`). */
   readonly remote: string;
   readonly expected: string;
-  /** What the remote receives. */
+  /** The values that the remote receives. */
   readonly received: string;
   readonly error?: unknown;
   readonly remoteError?: unknown;
@@ -30,10 +30,10 @@ const OVERFLOW = expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: fa
 const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: 8 });
 const FULL = 'expected room for the next value, got a full queue (overflow)';
 
-describe('an input that pushes more than the remote reads', () => {
+describe('an input that is faster than its reader', () => {
   it.each<Row>([
     {
-      does: 'waits with an input that says nothing',
+      does: 'waits with a silent input',
       overflow: 'latest',
       input: '    -----------           ',
       inputSubs: '^                     ',
@@ -42,7 +42,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' --------------        ',
     },
     {
-      does: 'ends with an input that is empty',
+      does: 'ends with an empty input',
       overflow: 'latest',
       input: '    ---|                  ',
       inputSubs: '^--!                  ',
@@ -51,7 +51,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' -------------|        ',
     },
     {
-      does: 'sends one value that there is room for',
+      does: 'sends one value when there is room',
       overflow: 'latest',
       input: '    -a-|                  ',
       inputSubs: '^--!                  ',
@@ -60,7 +60,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' -------------(a|)     ',
     },
     {
-      does: 'queues everything when nothing is said',
+      does: 'queues every value by default',
       overflow: undefined,
       input: '    -a-b-c-d-e-|          ',
       inputSubs: '^----------!          ',
@@ -69,7 +69,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' -------------(abcde|) ',
     },
     {
-      does: "queues everything with 'buffer'",
+      does: "queues every value with 'buffer'",
       overflow: 'buffer',
       input: '    -a-b-c-d-e-|          ',
       inputSubs: '^----------!          ',
@@ -99,7 +99,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' -------------(abe|)   ',
     },
     {
-      does: "goes on with 'latest' when there is room again",
+      does: "sends new values with 'latest' when there is room again",
       overflow: 'latest',
       input: '    -a-b-c-d------e---|   ',
       inputSubs: '^-----------------!   ',
@@ -108,7 +108,7 @@ describe('an input that pushes more than the remote reads', () => {
       received: ' --------(abd)-e---|   ',
     },
     {
-      does: 'sends the last few with dropOldest',
+      does: 'sends the last few values with dropOldest',
       overflow: { dropOldest: 2 },
       input: '    -a-b-c-d-e-|          ',
       inputSubs: '^----------!          ',
@@ -128,7 +128,7 @@ describe('an input that pushes more than the remote reads', () => {
       remoteError: expect.objectContaining({ code: 'RESET', resetCode: 8, reason: FULL }),
     },
     {
-      does: 'drops what is kept when the input fails',
+      does: 'drops its kept values when the input fails',
       overflow: 'latest',
       input: '    -a-b-c-d-#            ',
       inputSubs: '^--------!            ',
@@ -139,7 +139,7 @@ describe('an input that pushes more than the remote reads', () => {
       remoteError: expect.objectContaining({ code: 'REMOTE' }),
     },
     {
-      does: 'drops what is kept when unsubscribed',
+      does: 'drops its kept values when the call is unsubscribed',
       overflow: 'latest',
       input: '    -a-b-c-d-e-|          ',
       inputSubs: '^-------!             ',
@@ -150,7 +150,7 @@ describe('an input that pushes more than the remote reads', () => {
       unsub: '    --------!             ',
     },
   ])(
-    '$does',
+    'An input that is faster than its reader $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const { dialer, acceptor, link } = createPair({ dialer: { limits: row.limits } });
       const input$ = cold(row.input);
@@ -174,7 +174,7 @@ describe('an input that pushes more than the remote reads', () => {
   );
 
   it.each<Overflow>(['buffer', 'latest', 'error', { dropOldest: 1 }])(
-    'passes everything with %j while there is room',
+    'An input with the overflow %j passes every value while there is room',
     marbles<[Overflow]>(({ cold, expectObservable, expectSubscriptions }, overflow) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold('-(abc)-d|');
@@ -190,9 +190,9 @@ describe('an input that pushes more than the remote reads', () => {
 describe.each<[string, (acceptor: Peer, values$: Observable<unknown>) => unknown]>([
   ['stream.sendAll', (acceptor, values$) => acceptor.onStream((_, stream) => stream.sendAll(values$, { overflow: 'latest' }))],
   ['respond', ({ streams$ }, values$) => streams$.pipe(respond(() => values$, { overflow: 'latest' })).subscribe()],
-])('%s', (_how, answer) => {
+])('%s', (how, answer) => {
   it(
-    'applies the policy too, and ends after what was kept',
+    `\`${how}\` applies the overflow policy, and ends after the kept values`,
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const values$ = cold('-a-b-c-d|         ');
       const subs = '        ^-------!         ';
@@ -211,11 +211,14 @@ describe.each<[string, (acceptor: Peer, values$: Observable<unknown>) => unknown
 });
 
 describe('stream.sendAll', () => {
-  it.each([['block'], [{ dropOldest: 0 }], [{ dropOldest: '3' }]])('throws for an overflow of %j, and so does open$', (overflow) => {
-    const { dialer } = createPair();
-    const stream = dialer.open('x');
-    expect(() => stream.sendAll([], { overflow: overflow as Overflow })).toThrow(TypeError);
-    expect(() => dialer.open$('x', { overflow: overflow as Overflow })).toThrow(TypeError);
-    expect(() => of(1).pipe(through(dialer, 'x', { overflow: overflow as Overflow }))).toThrow(TypeError);
-  });
+  it.each([['`sendAll`, open$ and through throw for an overflow of %j'], [{ dropOldest: 0 }], [{ dropOldest: '3' }]])(
+    '`sendAll`, open$ and through throw for an overflow of %j',
+    (overflow) => {
+      const { dialer } = createPair();
+      const stream = dialer.open('x');
+      expect(() => stream.sendAll([], { overflow: overflow as Overflow })).toThrow(TypeError);
+      expect(() => dialer.open$('x', { overflow: overflow as Overflow })).toThrow(TypeError);
+      expect(() => of(1).pipe(through(dialer, 'x', { overflow: overflow as Overflow }))).toThrow(TypeError);
+    },
+  );
 });

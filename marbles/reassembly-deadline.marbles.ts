@@ -9,7 +9,10 @@ import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
 import { lastLoss } from '../spec/support/loss.js';
 
-/** Streams 1 and 3 of the remote: an open in fragments (`o`, `O` begin it, `m` goes on, `w`, `W` complete it), a reset, a frame of a later version. */
+/**
+ * Streams 1 and 3 of the remote. `o` and `O` begin an open in fragments, `m` continues it, `w` and `W` complete it.
+ * `r` is a reset, `l` a frame of a later version.
+ */
 const FRAMES: Readonly<Record<string, Frame>> = {
   o: { type: 'open', stream: 1, fragment: '"', more: true },
   m: { type: 'open', stream: 1, fragment: 'x', more: true },
@@ -23,61 +26,61 @@ const FRAMES: Readonly<Record<string, Frame>> = {
 interface Row {
   readonly does: string;
   readonly inbound: string;
-  /** When reading pauses (`c`) and goes on (`r`). */
+  /** When reading pauses (`c`) and resumes (`r`). */
   readonly reading?: string;
-  /** Ids of the streams that have arrived whole. */
+  /** Ids of the streams whose open has arrived whole. */
   readonly opened: string;
-  /** Frames sent: `t` is a reset because the time is up. */
+  /** Frames sent: `t` is a reset at the deadline. */
   readonly outbound: string;
   readonly subs: string;
 }
 
-/** Fragments are given up after six ms in which nothing arrives. */
+/** The deadline drops fragments after 6 ms in which no frame arrives. */
 const ROWS: readonly Row[] = [
   {
-    does: 'never runs out without fragments',
+    does: 'never expires without fragments',
     inbound: ' ----l----------|',
     opened: '  ----------------',
     outbound: '---------------|',
     subs: '    ^--------------!',
   },
   {
-    does: 'runs out when nothing follows a fragment',
+    does: 'expires when no frame follows a fragment',
     inbound: ' -o-------------|',
     opened: '  ----------------',
     outbound: '-------t-------|',
     subs: '    ^--------------!',
   },
   {
-    does: 'begins anew with each fragment',
+    does: 'starts again with each fragment',
     inbound: ' -o---m---------|',
     opened: '  ----------------',
     outbound: '-----------t---|',
     subs: '    ^--------------!',
   },
   {
-    does: 'begins anew with whatever else arrives',
+    does: 'starts again with any other frame',
     inbound: ' -o---l---------|',
     opened: '  ----------------',
     outbound: '-----------t---|',
     subs: '    ^--------------!',
   },
   {
-    does: 'is one for all streams',
+    does: 'covers all streams together',
     inbound: ' -o---O---------|',
     opened: '  ----------------',
     outbound: '-----------(tt)|',
     subs: '    ^--------------!',
   },
   {
-    does: 'is over when all is complete',
+    does: 'is lifted when every open is complete',
     inbound: ' -o-O---w-W-----|',
     opened: '  -------1-3------',
     outbound: '---------------|',
     subs: '    ^--------------!',
   },
   {
-    does: 'is over for a stream that is reset',
+    does: 'is lifted for a stream that is reset',
     inbound: ' -o---r---------|',
     opened: '  ----------------',
     outbound: '---------------|',
@@ -92,7 +95,7 @@ const ROWS: readonly Row[] = [
     subs: '    ^--------------!',
   },
   {
-    does: 'leaves nothing to do after the end of the socket',
+    does: 'leaves no timer after the end of the socket',
     inbound: ' -o---|          ',
     opened: '  ----------------',
     outbound: '-----|',
@@ -102,7 +105,7 @@ const ROWS: readonly Row[] = [
 
 describe('the deadline of a reassembly', () => {
   it.each(ROWS)(
-    '$does',
+    'The deadline of a reassembly $does',
     marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, { inbound, reading = '', opened, outbound, subs }) => {
       const codec = new JsonCodec();
       const [opened$, out$] = [new Subject<string>(), new Subject<string>()];

@@ -7,11 +7,11 @@ import { AT_ONCE, dialed } from './support/dialing.js';
 import { logged } from './support/logged.js';
 import { marbles } from './support/virtual.js';
 
-/** A peer's life as a row: `c` connecting, `o` open, `w` waiting, `d` draining, `x` closed. */
+/** A peer's states as a row: `c` connecting, `o` open, `w` waiting, `d` draining, `x` closed. */
 const LETTERS = { connecting: 'c', open: 'o', waiting: 'w', draining: 'd', closed: 'x' } as const;
 const life = (peer: Peer): Observable<string> => peer.status$.pipe(map(({ state }) => LETTERS[state]));
 
-/** Why a socket ended, or a dial failed: in capitals where no other dial follows. */
+/** Why a socket ended or a dial failed. After a capital letter the peer does not dial again. */
 const REASONS = { l: [1006, true], L: [1006, false], g: [1000, true], G: [1000, false], P: [1008, false] };
 const codes = (reasons$: Observable<CloseReason>): Observable<unknown> => reasons$.pipe(map(({ code, willRetry }) => [code, willRetry]));
 
@@ -19,21 +19,21 @@ interface Row {
   readonly does: string;
   /** When the socket is lost. */
   readonly cut?: string;
-  /** When the server goes away, and when this side does. */
+  /** When the server sends its goaway, and when this side closes. */
   readonly goaway?: string;
   readonly close?: string;
-  /** When a call is made, whose answer never ends by itself. */
+  /** When a call is made. Its answer never ends by itself. */
   readonly calls: string;
-  /** From when to when the server is subscribed to its answers, to as many as were asked for. */
+  /** From when to when the server is subscribed to each of its answers. */
   readonly subs1?: string;
   readonly subs2?: string;
   readonly subs3?: string;
-  /** The HTTP status that refuses every dial; 0 where nobody answers. */
+  /** The HTTP status that refuses every dial; 0 when no server answers. */
   readonly status?: number;
   readonly dialing?: ConnectOptions;
   readonly expected: string;
   readonly reasons: string;
-  /** A `h` for each hello that has failed. Default: none. */
+  /** An `h` for each failed hello. Default: none. */
   readonly warned?: string;
 }
 
@@ -44,7 +44,7 @@ afterEach(() => {
 describe('the reconnect helper', () => {
   it.each<Row>([
     {
-      does: 'has nothing to do while the socket lasts',
+      does: 'does nothing while the socket lasts',
       calls: '   -c---------------',
       subs1: '   -^               ',
       expected: '(co)-------------',
@@ -60,7 +60,7 @@ describe('the reconnect helper', () => {
       reasons: ' -----l-----------',
     },
     {
-      does: 'dials again each time',
+      does: 'dials again after each loss',
       cut: '     -----x-----x-----',
       calls: '   -c------c-----c--',
       subs1: '   -^---!           ',
@@ -70,7 +70,7 @@ describe('the reconnect helper', () => {
       reasons: ' -----l-----l-----',
     },
     {
-      does: 'dials again when the server has gone away',
+      does: "dials again after the server's goaway",
       goaway: '  -----x-----------',
       calls: '   -c------c--------',
       subs1: '   -^---!           ',
@@ -79,7 +79,7 @@ describe('the reconnect helper', () => {
       reasons: ' -----g-----------',
     },
     {
-      does: 'gives up when it has failed as often as it may',
+      does: 'stops after maxAttempts failures',
       status: 503,
       dialing: { reconnect: { ...AT_ONCE, maxAttempts: 3 } },
       calls: '   c                ',
@@ -87,28 +87,28 @@ describe('the reconnect helper', () => {
       reasons: ' (llL|)           ',
     },
     {
-      does: 'gives up five failures in, while it has never been connected',
+      does: 'stops after five failures when it has never been connected',
       status: 0,
       calls: '   c                ',
       expected: '(cwcwcwcwcx|)    ',
       reasons: ' (llllL|)         ',
     },
     {
-      does: 'gives up at once where another dial would be refused as well',
+      does: 'stops at once after a failure that every dial would meet',
       status: 401,
       calls: '   c                ',
       expected: '(cx|)            ',
       reasons: ' (L|)             ',
     },
     {
-      does: 'gives up at once when both ends do not speak the same',
+      does: 'stops at once when both ends speak different versions',
       status: 400,
       calls: '   c                ',
       expected: '(cx|)            ',
       reasons: ' (P|)             ',
     },
     {
-      does: 'leaves the last word to shouldRetry',
+      does: 'obeys shouldRetry against its own rules',
       status: 401,
       dialing: { reconnect: { ...AT_ONCE, shouldRetry: ({ attempt }) => attempt < 3 } },
       calls: '   c                ',
@@ -116,7 +116,7 @@ describe('the reconnect helper', () => {
       reasons: ' (llL|)           ',
     },
     {
-      does: 'dials no more when this side closes',
+      does: 'stops when this side closes',
       close: '   -----x-----------',
       calls: '   -c------c--------',
       subs1: '   -^---!           ',
@@ -124,7 +124,7 @@ describe('the reconnect helper', () => {
       reasons: ' -----(G|)        ',
     },
     {
-      does: 'is not there when it was not asked for',
+      does: 'is absent unless asked for',
       cut: '     -----x-----------',
       dialing: { reconnect: false },
       calls: '   -c------c--------',
@@ -142,7 +142,7 @@ describe('the reconnect helper', () => {
       reasons: ' -----------------',
     },
     {
-      does: 'counts a hello that fails as a failed dial',
+      does: 'counts a failed hello as a failed dial',
       dialing: {
         reconnect: { ...AT_ONCE, maxAttempts: 2 },
         hello: () => {
@@ -155,13 +155,13 @@ describe('the reconnect helper', () => {
       warned: '  (hh)             ',
     },
   ])(
-    '$does',
+    'The reconnect helper $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const answer$ = cold('-');
       expectObservable(logged('warn')).toBe(row.warned ?? '', { h: 'rxmux: the hello has failed' });
       const { server, accepted, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
       server.refuse(row.status ?? null);
-      // Dialed when the rows begin, so that they see it from the first moment on.
+      // Dials when the rows begin, so that they show the peer's first states.
       const peer$ = defer(() => of(dial(row.dialing))).pipe(shareReplay({ bufferSize: 1, refCount: false }));
       const answers$ = cold(row.calls).pipe(
         mergeMap(() => peer$),
@@ -180,7 +180,7 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'fails what was under way when the socket is lost, and unsubscribes it on the server',
+    'A lost socket fails the running calls, and the server unsubscribes their answers',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--a--b--c');
       const cut$ = cold('   ------x');
@@ -199,7 +199,7 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'sends calls that were made meanwhile over the next socket, in order, after the hello',
+    'Calls made without a connection leave over the next socket, in order, after the hello',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const cut$ = cold('  --------x----');
       const calls$ = cold('---------(ab)');
@@ -228,7 +228,7 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'lets a drained socket finish what it carries, while calls go over the replacement',
+    'A drained socket finishes its calls while new calls go over the replacement',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const long$ = cold('  --a----b----c|');
       const goaway$ = cold('---x');
@@ -254,7 +254,7 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'waits a random share of a time that doubles with each failure, of 30 s at most',
+    'The reconnect helper waits a random share of a time that doubles with each failure, up to 30 s',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const answer$ = cold('-');

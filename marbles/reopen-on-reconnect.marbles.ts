@@ -9,7 +9,7 @@ import { marbles } from './support/virtual.js';
 
 interface Row {
   readonly does: string;
-  /** What happens on the server: letters are entries of its log. */
+  /** Events on the server: the letters are entries of its log. */
   readonly log: string;
   /** When the server's subscriptions to its log begin and end. */
   readonly subs1: string;
@@ -17,7 +17,7 @@ interface Row {
   readonly subs3?: string;
   /** When the socket is lost. */
   readonly cut?: string;
-  /** When the server goes away, and how many ms it leaves its streams. */
+  /** When the server sends its goaway; the digit is the time in ms that it leaves its streams. */
   readonly goaway?: string;
   /** When this side closes. */
   readonly close?: string;
@@ -41,8 +41,8 @@ interface LogServerOptions {
 }
 
 /**
- * A server whose streams get what its log holds after a position, and then what is appended. The hello is greeted. While it
- * is busy it refuses.
+ * A server whose streams emit its log from a position on, first the past entries, then the new ones.
+ * It replies to the hello. While it is busy it refuses streams.
  */
 function logServer(record$: Observable<string>, log$: Observable<string>, { latencyMs, isBusy }: LogServerOptions = {}): Dialed {
   const past: string[] = [];
@@ -100,7 +100,7 @@ describe('reopenOnReconnect', () => {
       error: expect.objectContaining({ code: 'REMOTE' }),
     },
     {
-      does: 'cancels the stream when unsubscribed, and opens no other when the socket is lost then',
+      does: 'cancels the stream when unsubscribed, and opens none when the socket is lost afterwards',
       log: '     --a---b--c',
       subs1: '   ^---!     ',
       cut: '     ------x---',
@@ -108,7 +108,7 @@ describe('reopenOnReconnect', () => {
       unsub: '   ----!     ',
     },
     {
-      does: 'opens the stream again, from where it was, when the socket is lost',
+      does: 'reopens the stream at its cursor when the socket is lost',
       log: '     --a---b----c-|',
       subs1: '   ^---!         ',
       subs2: '   ----^--------!',
@@ -116,7 +116,7 @@ describe('reopenOnReconnect', () => {
       expected: '--a---b----c-|',
     },
     {
-      does: 'opens the stream again each time',
+      does: 'reopens the stream after each loss',
       log: '     --a---b----c-|',
       subs1: '   ^---!         ',
       subs2: '   ----^---!     ',
@@ -125,7 +125,7 @@ describe('reopenOnReconnect', () => {
       expected: '--a---b----c-|',
     },
     {
-      does: 'loses nothing that was on its way when the socket was lost, and doubles nothing',
+      does: 'loses and repeats no value that was on its way when the socket was lost',
       log: '     ------a-b----c----',
       subs1: '   --^------!        ',
       subs2: '   -----------^------',
@@ -134,7 +134,7 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
     {
-      does: 'moves to the replacement when the server goes away',
+      does: "moves to the replacement after the server's goaway",
       log: '     --a---b----c-|',
       subs1: '   ^---!         ',
       subs2: '   ----^--------!',
@@ -142,7 +142,7 @@ describe('reopenOnReconnect', () => {
       expected: '--a---b----c-|',
     },
     {
-      does: 'reads on from the old socket until the replacement is open, and loses nothing between them',
+      does: 'reads the old socket until the replacement is open, and loses no value between them',
       log: '     --------a----b---c-----d---',
       subs1: '   ------^-------------!      ',
       subs2: '   --------------------^------',
@@ -152,7 +152,7 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
     {
-      does: 'opens again the stream that the end of the drain resets before the replacement is open',
+      does: 'reopens a stream that the end of the drain resets before the replacement is open',
       log: '     --------a----b---c-----d---',
       subs1: '   ------^---------!          ',
       subs2: '   --------------------^------',
@@ -162,7 +162,7 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
     {
-      does: 'errors with the loss when there is no reconnect helper',
+      does: 'errors with the loss without a reconnect helper',
       log: '     --a---b----c',
       subs1: '   ^---!       ',
       cut: '     ----x       ',
@@ -171,7 +171,7 @@ describe('reopenOnReconnect', () => {
       dialing: { reconnect: false },
     },
     {
-      does: 'errors when the server goes away and there is no reconnect helper, at the end of the drain',
+      does: "errors at the end of the server's drain without a reconnect helper",
       log: '     --a---b----c',
       subs1: '   ^-------!   ',
       goaway: '  ----4       ',
@@ -180,7 +180,7 @@ describe('reopenOnReconnect', () => {
       dialing: { reconnect: false },
     },
     {
-      does: 'errors when the helper gives up',
+      does: 'errors when the reconnect helper stops',
       log: '     --a---b----c',
       subs1: '   ^---!       ',
       cut: '     ----x       ',
@@ -212,7 +212,7 @@ describe('reopenOnReconnect', () => {
       latencyMs: 2,
     },
   ])(
-    '$does',
+    '`reopenOnReconnect` $does',
     marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, row) => {
       const log$ = hot(row.log);
       const { server, accepted, dial } = logServer(hot(row.log), log$, { latencyMs: row.latencyMs });
@@ -226,7 +226,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'keeps a cursor for each subscription',
+    '`reopenOnReconnect` keeps a cursor for each subscription',
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
       const log$ = hot('      --a-----b-----|');
       const subs1 = '         ^---------!';
@@ -245,7 +245,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'opens the stream again in the same way each time when it is given nothing but open',
+    '`reopenOnReconnect` repeats the same call each time when it has only open',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const record = '  --a---b------c-|';
       const cut$ = hot('----x---x');
@@ -264,19 +264,19 @@ describe('reopenOnReconnect', () => {
 
   it.each<Restart>([
     {
-      does: 'errors when a server refuses for a moment after its restart',
+      does: 'errors when a restarted server refuses for a moment',
       retry: false,
       subs: ['^---!'],
       expected: '--a-#',
     },
     {
-      does: 'goes on after such a server when its calls are made again where that is safe',
+      does: 'continues after a server that refuses for a moment when its calls have retry',
       retry: { delay: 5 },
       subs: ['^---!', '---------^---!'],
       expected: '--a------b-c-|',
     },
   ])(
-    '$does',
+    '`reopenOnReconnect` $does',
     marbles<[Restart]>(({ hot, expectObservable, expectSubscriptions }, { retry, subs, expected }) => {
       const record = '   --a---b----c-|';
       const restart$ = hot('----x--o');
@@ -299,7 +299,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'passes on that the remote refuses',
+    '`reopenOnReconnect` passes on a refusal of the remote',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('--x--|');
       const subs = '       ^-!';
@@ -313,7 +313,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'errors with what open throws, and with what cursor throws, and lets go of the stream',
+    '`reopenOnReconnect` errors with what open or cursor throws, and unsubscribes from the stream',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const log$ = hot('--a---b');
       const subs = '    ^-!';
@@ -330,7 +330,7 @@ describe('reopenOnReconnect', () => {
   );
 
   it(
-    'errors at once on a peer that is closed',
+    '`reopenOnReconnect` errors at once on a closed peer',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('--x--|');
       const subs = '       ^-!';

@@ -9,7 +9,7 @@ import { wire } from './support/wire.js';
 
 interface Row {
   readonly does: string;
-  /** What the server's source does from the request on. */
+  /** The row of the server's source, counted from the request. */
   readonly answer: string;
   readonly subs: string;
   readonly expected: string;
@@ -37,7 +37,7 @@ describe('request$', () => {
       values: { n: null },
     },
     {
-      does: 'emits the one value at once, and does not wait for the end',
+      does: 'emits the one value at once, without waiting for the end',
       answer: '  --a---|',
       subs: '    ^-----!',
       expected: '--(a|)',
@@ -59,14 +59,14 @@ describe('request$', () => {
       error: expect.objectContaining({ code: 'REMOTE', reason: 'error', retriable: false }),
     },
     {
-      does: 'does not hear of a failure after its answer',
+      does: 'ignores a failure after its answer',
       answer: '  --a---#',
       subs: '    ^-----!',
       expected: '--(a|)',
       onWire: '  o-D---F',
     },
     {
-      does: 'cancels when unsubscribed before the answer, and unsubscribes the source on the server',
+      does: 'cancels when unsubscribed before the answer, and the server unsubscribes its source',
       answer: '  ------a|',
       subs: '    ^---!',
       expected: '----',
@@ -74,7 +74,7 @@ describe('request$', () => {
       unsub: '   ----!',
     },
   ])(
-    '$does',
+    '`request$` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, onWire, unsub, values, error }) => {
       const { dialer, acceptor, link } = createPair({ dialer: { requestTimeoutMs: 0 } });
       const answer$ = cold(answer);
@@ -86,7 +86,7 @@ describe('request$', () => {
   );
 
   it(
-    'sends nothing before it is subscribed to, and asks anew each time',
+    '`request$` sends nothing before it is subscribed, and one request for each subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold('-a|');
@@ -105,7 +105,7 @@ describe('request$', () => {
   );
 
   it(
-    'errors with the loss of the socket',
+    '`request$` errors with the loss of the socket',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold('------a');
@@ -124,7 +124,7 @@ describe('request$', () => {
   );
 
   it(
-    'errors with what an open interceptor throws, and with what the codec cannot represent, and sends nothing',
+    '`request$` sends nothing and errors when an interceptor throws or the codec cannot carry the payload',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = createPair();
       const calls$ = cold('--x');
@@ -143,7 +143,7 @@ describe('request$', () => {
   );
 
   it(
-    'sends nothing for a signal that has aborted',
+    '`request$` sends nothing for an aborted signal',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = createPair();
       const calls$ = cold('--x');
@@ -158,7 +158,7 @@ describe('request$', () => {
   );
 
   it(
-    'has the reply headers and the trailers on its stream when the answer comes',
+    'The stream of request$ has the reply headers and the trailers when the answer comes',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const done$ = cold('---x-----');

@@ -16,7 +16,7 @@ interface Row {
   readonly error?: unknown;
 }
 
-/** What `respond` does with a source of streams; each call is one. */
+/** One source of streams for `respond`. Each call is one stream. */
 interface Streams {
   readonly does: string;
   readonly calls: string;
@@ -32,7 +32,7 @@ const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CAN
 describe('respond', () => {
   it.each<Row>([
     {
-      does: 'leaves the caller waiting while the answer says nothing',
+      does: 'leaves the caller waiting while the answer is silent',
       answer: '  ---------',
       subs: '    ^--------',
       expected: '---------',
@@ -70,7 +70,7 @@ describe('respond', () => {
       unsub: '   ------!',
     },
   ])(
-    '$does',
+    '`respond` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { answer, subs, expected, unsub, error }) => {
       const { dialer, acceptor } = createPair();
       const answer$ = cold(answer);
@@ -81,7 +81,7 @@ describe('respond', () => {
   );
 
   it(
-    'unsubscribes from the answer when the socket is lost',
+    '`respond` unsubscribes from the answer when the socket is lost',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold(' --a--b--c');
@@ -96,7 +96,7 @@ describe('respond', () => {
   );
 
   it(
-    'answers each stream by itself: the failure of one leaves the others',
+    '`respond` answers each stream by itself: the failure of one leaves the others alone',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const answers = { a: cold('--1-#'), b: cold('---2--3|') };
@@ -111,7 +111,7 @@ describe('respond', () => {
   );
 
   it(
-    'sends a reset for what the callback throws, and for what is no Observable',
+    '`respond` sends a reset for a callback that throws or returns no Observable',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const calls$ = cold('a--b--c');
@@ -137,7 +137,7 @@ describe('respond', () => {
   );
 
   it(
-    'leaves a stream to the handler when the callback returns nothing',
+    '`respond` leaves a stream to the handler when the callback returns undefined',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const ours$ = cold('--a|');
@@ -151,7 +151,7 @@ describe('respond', () => {
   );
 
   it(
-    'goes on with the stream when the callback has taken it and returns nothing',
+    '`respond` leaves a stream to a callback that has subscribed to it and returns undefined',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold('-a--b--|');
@@ -167,7 +167,7 @@ describe('respond', () => {
   );
 
   it(
-    'stops an upload that nobody reads once the answer is complete',
+    '`respond` stops an unread upload once the answer is complete',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const input$ = cold(' -a-b---c-d');
@@ -185,7 +185,7 @@ describe('respond', () => {
   );
 
   it(
-    'stops an upload that still goes on when the answer fails after its end',
+    '`respond` stops a running upload when the answer fails after its end',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold(' -a-b-c-d|');
@@ -210,7 +210,7 @@ describe('respond', () => {
   );
 
   it(
-    'lets an upload that somebody reads go on',
+    '`respond` leaves an upload with a reader running',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const input$ = cold(' -a-b-c-d|');
@@ -257,14 +257,14 @@ describe('respond', () => {
       expected: '------|',
     },
     {
-      does: 'passes an error of its source on, and resets what is being answered',
+      does: 'passes on an error of its source, and resets the streams in work',
       calls: '   x--#',
       subs: '    ^--!',
       answered: ['^--!'],
       expected: '---#',
     },
   ])(
-    '$does',
+    '`respond` $does',
     marbles<[Streams]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, answered, expected }) => {
       const { dialer, acceptor } = createPair();
       const answer$ = cold('--a-|');
@@ -281,7 +281,7 @@ describe('respond', () => {
   );
 
   it(
-    'resets what is being answered when it is unsubscribed, and takes no more',
+    '`respond` resets the streams in work when it is unsubscribed, and accepts no more',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const answer$ = cold('--a--b--c');
@@ -302,7 +302,7 @@ describe('respond', () => {
   );
 
   it(
-    'pulls from an iterable only what the caller takes',
+    '`respond` pulls from an iterable only what the caller takes',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const { dialer, acceptor } = createPair();
       const calls$ = cold('--x-----|');

@@ -40,13 +40,13 @@ describe('retryWhenSafe', () => {
       expected: '---|',
     },
     {
-      does: 'passes one value on',
+      does: 'passes on one value',
       source: '  --a|',
       subs1: '   ^--!',
       expected: '--a|',
     },
     {
-      does: 'passes many values on',
+      does: 'passes on many values',
       source: '  -ab-(cd)-|',
       subs1: '   ^--------!',
       expected: '-ab-(cd)-|',
@@ -72,35 +72,35 @@ describe('retryWhenSafe', () => {
       unsub: '   ---------------------!',
     },
     {
-      does: 'passes the error of a remote that has begun the work',
+      does: 'passes on the error of a remote that has begun the work',
       source: '  --#',
       subs1: '   ^-!',
       expected: '--#',
       error: new RemoteError('no such seat', null),
     },
     {
-      does: 'passes the loss of a connection over which the call had left',
+      does: 'passes on the loss of a connection over which the call was sent',
       source: '  --#',
       subs1: '   ^-!',
       expected: '--#',
       error: new ConnectionLostError(LOST),
     },
     {
-      does: 'passes an error that is not one of the library',
+      does: 'passes on an error of another library',
       source: '  --#',
       subs1: '   ^-!',
       expected: '--#',
       error: Object.assign(new Error('other'), { retriable: true }),
     },
     {
-      does: 'passes an error that another library calls retriable',
+      does: 'passes on an error that another library calls retriable',
       source: '  --#',
       subs1: '   ^-!',
       expected: '--#',
       error: Object.assign(new Error('Connection error'), { code: 'ECONNREFUSED', retriable: true }),
     },
     {
-      does: 'lets go of its source when unsubscribed',
+      does: 'unsubscribes from its source when it is unsubscribed',
       source: '  --#',
       subs1: '   ^-!',
       subs2: '   -----^!',
@@ -109,7 +109,7 @@ describe('retryWhenSafe', () => {
       unsub: '   ------!',
     },
     {
-      does: 'gives up waiting when unsubscribed',
+      does: 'stops waiting when it is unsubscribed',
       source: '  --#',
       subs1: '   ^-!',
       expected: '----',
@@ -117,7 +117,7 @@ describe('retryWhenSafe', () => {
       unsub: '   ----!',
     },
   ])(
-    '$does',
+    '`retryWhenSafe` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, expected, error, unsub, ...row }) => {
       const source$ = cold(source, undefined, error);
       expectObservable(source$.pipe(retryWhenSafe(TWICE_IN_3_MS)), unsub).toBe(expected, undefined, error);
@@ -129,9 +129,9 @@ describe('retryWhenSafe', () => {
     ['refused by the remote', new RefusedError('too many')],
     ['above the last stream of a goaway', new RefusedError('going away', null)],
     ['lost before it was sent', new ConnectionLostError(LOST, { retriable: true })],
-    ['turned away by the queue of those that wait', new QueueOverflowError('full', { retriable: true })],
+    ['rejected by the queue of waiting calls', new QueueOverflowError('full', { retriable: true })],
   ])(
-    'makes a call again that was %s',
+    '`retryWhenSafe` repeats a call that was %s',
     marbles<[string, unknown]>(({ cold, expectObservable, expectSubscriptions }, _, error) => {
       const source$ = cold('--#', undefined, error);
       const subs1 = '       ^-!';
@@ -143,7 +143,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'goes on at the first value of what delay gives, and lets go of it',
+    "`retryWhenSafe` retries at the first value of delay's Observable, and unsubscribes from it",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('  --#', undefined, refused);
       const notifier$ = cold('   ---x-x-x');
@@ -158,7 +158,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'goes on at the completion of what delay gives',
+    "`retryWhenSafe` retries at the completion of delay's Observable",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('  --#', undefined, refused);
       const notifier$ = cold('   ---|');
@@ -173,7 +173,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'waits for ever for what never ends',
+    '`retryWhenSafe` waits for ever for an Observable of delay that never ends',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('--#', undefined, refused);
       const subs = '        ^-!';
@@ -184,7 +184,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'takes a delay that no timer can count for the longest that one can',
+    '`retryWhenSafe` shortens a delay beyond the longest timer to the longest timer',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('--#', undefined, refused);
       const subs = '        ^-!';
@@ -196,7 +196,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'fails with what delay throws, or errors with',
+    '`retryWhenSafe` fails with the error that delay throws or emits',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('--#', undefined, refused);
       const subs = '        ^-!';
@@ -212,20 +212,20 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'tells delay the error and the number of the attempt',
+    '`retryWhenSafe` calls delay with the error and the number of the attempt',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source$ = cold('-#', undefined, refused);
       const subs = ['       ^!', '-^!', '--^!'];
       const expected = '    ---#';
-      const told: unknown[] = [];
+      const calls: unknown[] = [];
       const delay: Retry['delay'] = (error, attempt) => {
-        told.push([error, attempt]);
+        calls.push([error, attempt]);
         return [0];
       };
       expectObservable(source$.pipe(retryWhenSafe({ count: 2, delay }))).toBe(expected, undefined, refused);
       expectSubscriptions(source$.subscriptions).toBe(subs);
       cold('------x').subscribe(() => {
-        expect(told).toEqual([
+        expect(calls).toEqual([
           [refused, 1],
           [refused, 2],
         ]);
@@ -234,7 +234,7 @@ describe('retryWhenSafe', () => {
   );
 
   it(
-    'waits a random share of 500, 1 000 and 2 000 ms when nothing is said, and gives up after the third',
+    '`retryWhenSafe` by default waits a random share of 500, 1 000 and 2 000 ms, and fails after the third retry',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const source$ = cold('#', undefined, refused);
@@ -248,7 +248,7 @@ describe('retryWhenSafe', () => {
     }),
   );
 
-  it.each([{ count: -1 }, { count: Number.NaN }, { delay: -1 }])('refuses %j at the call', (retry) => {
+  it.each([{ count: -1 }, { count: Number.NaN }, { delay: -1 }])('`retryWhenSafe` throws for %j', (retry) => {
     expect(() => retryWhenSafe(retry)).toThrow(TypeError);
   });
 });

@@ -9,10 +9,10 @@ import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
 const REFUSED = expect.objectContaining({ code: 'REFUSED', resetCode: 7, retriable: true });
-/** Three attempts, 4 ms apart: as wide as `(oX)`. */
+/** Three attempts, 4 ms apart: the width of `(oX)`. */
 const THRICE = { count: 2, delay: 4 };
 
-/** Refuses the first streams, then answers. */
+/** Refuses the first streams, and answers later ones. */
 function answers(peer: Peer, refusals: number, answer$: Observable<unknown>): void {
   let left = refusals;
   peer.streams$
@@ -30,7 +30,7 @@ interface Row {
   readonly does: string;
   readonly refusals: number;
   readonly answer: string;
-  /** Of the source on the server. */
+  /** The subscriptions to the source on the server. */
   readonly subs?: string;
   readonly expected: string;
   readonly onWire: string;
@@ -41,7 +41,7 @@ interface Row {
 describe('the option retry', () => {
   it.each<Row>([
     {
-      does: 'does nothing while nothing is refused',
+      does: 'does nothing without a refusal',
       refusals: 0,
       answer: '  --a|',
       subs: '    ^--!',
@@ -57,7 +57,7 @@ describe('the option retry', () => {
       onWire: '  (oX)o-DE',
     },
     {
-      does: 'passes the refusal on when the attempts are used up',
+      does: 'passes on the refusal after the last attempt',
       refusals: 9,
       answer: '  --a|',
       expected: '--------#',
@@ -74,7 +74,7 @@ describe('the option retry', () => {
       error: expect.objectContaining({ code: 'REMOTE' }),
     },
     {
-      does: 'gives up when unsubscribed between two attempts',
+      does: 'stops when unsubscribed between two attempts',
       refusals: 9,
       answer: '  --a|',
       expected: '--',
@@ -82,7 +82,7 @@ describe('the option retry', () => {
       unsub: '   --!',
     },
   ])(
-    '$does',
+    'The option retry $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const { dialer, acceptor, link } = createPair();
       const answer$ = cold(row.answer);
@@ -94,7 +94,7 @@ describe('the option retry', () => {
   );
 
   it.each([false, undefined] as const)(
-    'of %s calls once',
+    'A retry of %s makes one call',
     marbles<[false | undefined]>(({ cold, expectObservable, expectSubscriptions }, retry) => {
       const answer$ = cold('--a|');
       const expected = '    #';
@@ -108,7 +108,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'is an option of request$ as well',
+    'The option retry works for request$ as well',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('    --a|');
       const subs = '        ----^--!';
@@ -123,7 +123,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'does not wait any longer when the signal aborts between two attempts',
+    'The option retry stops waiting when the signal aborts between two attempts',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const aborts$ = cold('   -----a');
       const aborting = '       ^----!';
@@ -145,7 +145,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'leaves alone what is piped after the call',
+    'The option retry ignores errors of operators after the call',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('--a---');
       const subs = '        ^-!';
@@ -162,7 +162,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'subscribes to the input anew',
+    'The option retry subscribes to the input again',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const input$ = cold('    -a-b|');
       const subs1 = '      (^!)';
@@ -185,7 +185,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'runs the interceptors for each attempt, over a fresh copy of the headers',
+    'The option retry runs the interceptors for each attempt, with a fresh copy of the headers',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('    --a|');
       const subs = '        ----^--!';
@@ -205,7 +205,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'takes a call that a goaway has crossed to the replacement, where it runs for the first time',
+    'The option retry repeats a call that crossed a goaway on the replacement, where it runs once',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const goaway$ = cold(' ---g');
       const call$ = cold('   ----c');
@@ -223,7 +223,7 @@ describe('the option retry', () => {
   );
 
   it(
-    'spends no attempt on waiting for the connection',
+    'The option retry counts no attempt for the wait for a connection',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = cold('        -a|');
       const subs = '          ------^-!';

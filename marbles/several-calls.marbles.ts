@@ -22,10 +22,10 @@ import {
 import { composed } from './support/composed.js';
 import type { Composition } from './support/composed.js';
 
-describe('a call in', () => {
+describe('several composed calls', () => {
   it.each<Composition>([
     {
-      composed: 'switchMap is cancelled by the next one',
+      composed: 'switchMap is cancelled by the next call',
       of: (call, source$) => source$.pipe(switchMap(call)),
       source: '   a----b-----|',
       answers: { a: '--x----y|', b: '----z|' },
@@ -34,7 +34,7 @@ describe('a call in', () => {
       onWire: '   o-D--(ro)DE',
     },
     {
-      composed: 'exhaustMap keeps those away that come before its end',
+      composed: 'exhaustMap drops calls that come before its end',
       of: (call, source$) => source$.pipe(exhaustMap(call)),
       source: '   a-b----c|',
       answers: { a: '--x--|', b: 'z|', c: '-y|' },
@@ -43,7 +43,7 @@ describe('a call in', () => {
       onWire: '   o-D--E-oDE',
     },
     {
-      composed: 'concatMap waits for the end of the one before',
+      composed: 'concatMap waits for the end of the call before',
       of: (call, source$) => source$.pipe(concatMap(call)),
       source: '   (ab|)',
       answers: { a: '--x--|', b: '----y|' },
@@ -52,7 +52,7 @@ describe('a call in', () => {
       onWire: '   o-D--(Eo)DE',
     },
     {
-      composed: 'mergeMap goes beside as many as it may',
+      composed: 'mergeMap runs beside as many others as the limit allows',
       of: (call, source$) => source$.pipe(mergeMap(call, 2)),
       source: '   a-b-c|',
       answers: { a: '----x--|', b: '-y---------|', c: '----z|' },
@@ -61,7 +61,7 @@ describe('a call in', () => {
       onWire: '   o-oDD--(Eo)DEE',
     },
     {
-      composed: 'race is cancelled once where it loses',
+      composed: 'race is cancelled once it loses',
       of: (call) => race(call('a'), call('b')),
       answers: { a: '----x---y|', b: '-----z---|' },
       subs: { a: '   ^--------!', b: '   ^---!' },
@@ -78,7 +78,7 @@ describe('a call in', () => {
       values: { v: ['y', 'z'] },
     },
     {
-      composed: 'forkJoin is cancelled where the other one fails',
+      composed: 'forkJoin is cancelled when the other call fails',
       of: (call) => forkJoin([call('a'), call('b')]).pipe(catchError(() => EMPTY)),
       answers: { a: '------x|', b: '----#' },
       subs: { a: '   ^---!', b: '   ^---!' },
@@ -86,7 +86,7 @@ describe('a call in', () => {
       onWire: '   (oo)(Fr)',
     },
     {
-      composed: 'combineLatest is cancelled with its neighbour',
+      composed: 'combineLatest is cancelled together with the other call',
       of: (call) => combineLatest([call('a'), call('b')]).pipe(map((both) => both.join(''))),
       answers: { a: '----x-y---', b: '-----z----' },
       subs: { a: '   ^-------!', b: '   ^-------!' },
@@ -96,7 +96,7 @@ describe('a call in', () => {
       values: { p: 'xz', q: 'yz' },
     },
     {
-      composed: 'zip is cancelled where the other one has no more',
+      composed: 'zip is cancelled when the other call has no more values',
       of: (call) => zip([call('a'), call('b')]).pipe(map((both) => both.join(''))),
       answers: { a: '----x--y--', b: '-----z|' },
       subs: { a: '   ^-----!', b: '   ^-----!' },
@@ -105,7 +105,7 @@ describe('a call in', () => {
       values: { p: 'xz' },
     },
     {
-      composed: 'withLatestFrom goes on beside its source, and is cancelled with it',
+      composed: 'withLatestFrom runs beside its source, and is cancelled with it',
       of: (call, source$) =>
         source$.pipe(
           withLatestFrom(call('a')),
@@ -119,7 +119,7 @@ describe('a call in', () => {
       values: { p: 'sx' },
     },
     {
-      composed: 'concatWith is opened at the end of the one before',
+      composed: 'concatWith is opened at the end of the call before',
       of: (call) => call('a').pipe(concatWith(call('b'))),
       answers: { a: '--x|', b: '----y|' },
       subs: { a: '   ^--!', b: '   ---^----!' },
@@ -127,7 +127,7 @@ describe('a call in', () => {
       onWire: '   o-D(Eo)DE',
     },
     {
-      composed: 'expand asks for page after page',
+      composed: 'expand fetches page after page',
       of: (call) => call('1').pipe(expand((page) => (page === '3' ? EMPTY : call(page)))),
       answers: { 1: '-2---|', 2: '-----3|' },
       subs: { 1: '   ^----!', 2: '   -^-----!' },
@@ -135,7 +135,7 @@ describe('a call in', () => {
       onWire: '   o(Do)EDE',
     },
     {
-      composed: 'switchScan is cancelled by the next one',
+      composed: 'switchScan is cancelled by the next call',
       of: (call, source$) => source$.pipe(switchScan((before, term) => call(term).pipe(map((value) => before + value)), '')),
       source: '   a-----b-----|',
       answers: { a: '--x-----', b: '----z|' },
@@ -145,7 +145,7 @@ describe('a call in', () => {
       values: { p: 'x', q: 'xz' },
     },
     {
-      composed: 'share is one stream for all, cancelled when the last of them leaves',
+      composed: 'share is one stream for all subscribers, and is cancelled when the last of them leaves',
       of(call, source$) {
         const shared$ = call('a').pipe(share());
         return source$.pipe(
@@ -165,7 +165,7 @@ describe('a call in', () => {
       values: { p: '1x', q: '1y', r: '2y', s: '2z' },
     },
     {
-      composed: 'shareReplay with refCount keeps its last value for those who come later',
+      composed: 'shareReplay with refCount keeps its last value for late subscribers',
       of(call, source$) {
         const shared$ = call('a').pipe(shareReplay({ bufferSize: 1, refCount: true }));
         return source$.pipe(mergeMap((nth) => shared$.pipe(map((value) => nth + value))));
@@ -178,5 +178,5 @@ describe('a call in', () => {
       unsub: '   -------!',
       values: { p: '1x', q: '1y', r: '2y' },
     },
-  ])('$composed', composed);
+  ])('A call in $composed', composed);
 });

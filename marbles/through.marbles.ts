@@ -42,28 +42,28 @@ describe('through', () => {
       onWire: '  o---(eE)',
     },
     {
-      does: 'emits what comes back for a value',
+      does: 'emits the answer to a value',
       source: '  --a----|',
       subs: '    ^------!',
       expected: '--A----|',
       onWire: '  o-(dD)-(eE)',
     },
     {
-      does: 'emits what comes back for many values, in their order',
+      does: 'emits the answers to many values, in order',
       source: '  -a----b----|',
       subs: '    ^----------!',
       expected: '-A----B----|',
       onWire: '  o(dD)-(dD)-(eE)',
     },
     {
-      does: 'resets the stream with the error of its source, and emits it',
+      does: 'resets the stream with the error of its source, and errors with it',
       source: '  -a----#',
       subs: '    ^-----!',
       expected: '-A----#',
       onWire: '  o(dD)-f',
     },
     {
-      does: 'cancels the stream and lets go of its source when unsubscribed',
+      does: 'cancels the stream and unsubscribes from its source when it is unsubscribed',
       source: '  -a----b----c',
       subs: '    ^----------!',
       expected: '-A----B',
@@ -71,7 +71,7 @@ describe('through', () => {
       unsub: '   -----------!',
     },
   ])(
-    '$does',
+    '`through` $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, onWire, unsub }) => {
       const { dialer, link } = pairThat(upperCase);
       const source$ = cold(source);
@@ -82,7 +82,7 @@ describe('through', () => {
   );
 
   it(
-    'opens a stream for each subscription',
+    '`through` opens a stream for each subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = pairThat(upperCase);
       const source$ = cold('--a---------|');
@@ -100,7 +100,7 @@ describe('through', () => {
   );
 
   it(
-    'lets go of its source when the remote needs no more',
+    '`through` unsubscribes from its source when the remote needs no more',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = pairThat(() => of('x'));
       const source$ = cold('-a-b');
@@ -114,7 +114,7 @@ describe('through', () => {
   );
 
   it(
-    'lets go of its source when the remote fails',
+    '`through` unsubscribes from its source when the remote fails',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = pairThat((stream) => stream.pipe(mergeMap(() => throwError(() => new Error('no')))));
       const source$ = cold('---a---b');
@@ -128,7 +128,7 @@ describe('through', () => {
   );
 
   it(
-    'leaves its source alone when an open interceptor throws',
+    '`through` leaves its source alone when an open interceptor throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, link } = pairThat(upperCase);
       const source$ = cold('---a---b');
@@ -145,7 +145,7 @@ describe('through', () => {
   );
 
   it(
-    'completes only when the remote has ended as well',
+    '`through` completes only when the remote has ended as well',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const answer$ = new Subject<string>();
       const { dialer } = pairThat(() => answer$);

@@ -8,14 +8,14 @@ import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
-/** Digits of a row as credit. */
+/** The digits of a row as credit. */
 const CREDIT: Readonly<Record<string, unknown>> = { 1: 1, 2: 2, 3: 3, 9: 9, x: 'x' };
 
 interface Granting {
   readonly does: string;
   readonly n: number;
   readonly items: string;
-  /** How long the work on each item takes, where there is work. */
+  /** How long the work on each item takes. Default: no work. */
   readonly work?: string;
   readonly subs: string;
   readonly credit: string;
@@ -24,7 +24,7 @@ interface Granting {
   readonly unsub?: string;
 }
 
-/** A call that is made again with each letter. */
+/** A call that is repeated at each letter. */
 interface Reopening {
   readonly does: string;
   readonly n: number;
@@ -42,7 +42,7 @@ interface Reopening {
 describe('withCredit, the consumer', () => {
   it.each<Granting>([
     {
-      does: 'grants n at first, and nothing more while no item comes',
+      does: 'grants n at first, and no more while no item comes',
       n: 4,
       items: '   ---------',
       subs: '    ^--------',
@@ -50,7 +50,7 @@ describe('withCredit, the consumer', () => {
       expected: '---------',
     },
     {
-      does: 'lets go of the credit with the last item',
+      does: 'unsubscribes the credit with the last item',
       n: 4,
       items: '   ---|',
       subs: '    ^--!',
@@ -58,7 +58,7 @@ describe('withCredit, the consumer', () => {
       expected: '---|',
     },
     {
-      does: 'grants one for one where there is one at a time',
+      does: 'grants one item at a time for n = 1',
       n: 1,
       items: '   -a-b-|',
       subs: '    ^----!',
@@ -66,7 +66,7 @@ describe('withCredit, the consumer', () => {
       expected: '-a-b-|',
     },
     {
-      does: 'grants as many as were consumed, in steps of half',
+      does: 'grants as many items as were consumed, in steps of n / 2',
       n: 4,
       items: '   -a-b-c-d-e|',
       subs: '    ^---------!',
@@ -74,7 +74,7 @@ describe('withCredit, the consumer', () => {
       expected: '-a-b-c-d-e|',
     },
     {
-      does: 'grants nothing for an item whose work is not done',
+      does: 'grants nothing for an item whose work is unfinished',
       n: 2,
       items: '   -(ab)------|',
       work: '    ----x|      ',
@@ -83,7 +83,7 @@ describe('withCredit, the consumer', () => {
       expected: '-----x----x|',
     },
     {
-      does: 'passes an error on',
+      does: 'passes on an error',
       n: 2,
       items: '   -a-#',
       subs: '    ^--!',
@@ -91,7 +91,7 @@ describe('withCredit, the consumer', () => {
       expected: '-a-#',
     },
     {
-      does: 'errors at an item more than was granted, and lets go of the call',
+      does: 'errors at an item beyond the grant, and unsubscribes from the call',
       n: 2,
       items: '   -(ab)---c',
       work: '    --x------|',
@@ -101,7 +101,7 @@ describe('withCredit, the consumer', () => {
       error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected no more items than were granted (2), got item 3' }),
     },
     {
-      does: 'lets go of the call when unsubscribed',
+      does: 'unsubscribes from the call when it is unsubscribed',
       n: 2,
       items: '   -a-b-c',
       subs: '    ^---!',
@@ -110,7 +110,7 @@ describe('withCredit, the consumer', () => {
       unsub: '   ----!',
     },
   ])(
-    '$does',
+    'A credit consumer $does',
     marbles<[Granting]>(({ cold, expectObservable, expectSubscriptions }, { n, items, work, subs, credit, expected, error, unsub }) => {
       const items$ = cold(items);
       const granted$ = new Subject<number>();
@@ -127,7 +127,7 @@ describe('withCredit, the consumer', () => {
 
   it.each<Reopening>([
     {
-      does: 'gives a new stream the credit that no item waits for',
+      does: 'grants a new stream the credit that no unconsumed item holds',
       n: 4,
       calls: '   x--x             ',
       items1: '  -(abc)           ',
@@ -139,7 +139,7 @@ describe('withCredit, the consumer', () => {
       expected: '-----x----x----x----x',
     },
     {
-      does: 'gives a new stream nothing while n items wait',
+      does: 'grants a new stream nothing while n items are unconsumed',
       n: 2,
       calls: '   x--x             ',
       items1: '  -(ab)            ',
@@ -151,7 +151,7 @@ describe('withCredit, the consumer', () => {
       expected: '-----x----x----x',
     },
     {
-      does: 'gives a new stream the credit for what the one before has not sent',
+      does: 'grants a new stream the credit that the stream before has not used',
       n: 4,
       calls: '   x----x           ',
       items1: '  -a               ',
@@ -163,7 +163,7 @@ describe('withCredit, the consumer', () => {
       expected: '-x----xxxx',
     },
     {
-      does: 'takes no more from a new stream than it was given',
+      does: 'accepts no more items from a new stream than it granted',
       n: 2,
       calls: '   x---x            ',
       items1: '  -a               ',
@@ -176,7 +176,7 @@ describe('withCredit, the consumer', () => {
       error: expect.objectContaining({ code: 'PROTOCOL', message: 'expected no more items than were granted (1), got item 2' }),
     },
   ])(
-    '$does',
+    'A credit consumer $does',
     marbles<[Reopening]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const items1$ = cold(row.items1);
       const items2$ = cold(row.items2);
@@ -196,7 +196,7 @@ describe('withCredit, the consumer', () => {
   );
 
   it(
-    'grants to a stream that answers within the grant',
+    'A credit consumer grants to a stream that answers synchronously within the grant',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('--(x|)');
       const subs = '       ^-!';
@@ -213,7 +213,7 @@ describe('withCredit, the consumer', () => {
   );
 
   it(
-    'starts anew with each subscription to the call',
+    'A credit consumer starts again with each subscription to the call',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('-ab#');
       const subs1 = '      ^--!';
@@ -234,7 +234,7 @@ describe('withCredit, the consumer', () => {
   );
 
   it(
-    'errors with what its work throws, and lets go of the call',
+    'A credit consumer errors with what its work throws, and unsubscribes from the call',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('--a--b');
       const subs = '       ^-!';
@@ -253,7 +253,7 @@ describe('withCredit, the consumer', () => {
   );
 
   it(
-    'errors with what open throws',
+    'A credit consumer errors with what open throws',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const calls$ = cold('--x|');
       const subs = '       ^-!';
@@ -272,14 +272,14 @@ describe('withCredit, the consumer', () => {
     [-1, 'credit: expected a number of at least 1, got -1'],
     [1.5, 'credit: expected a whole number of items, got 1.5'],
     [Number.NaN, 'credit: expected a number of at least 1, got NaN'],
-  ])('refuses credit for %d items', (n, message) => {
+  ])('`withCredit` throws for %d items', (n, message) => {
     expect(() => withCredit(n)).toThrow(new TypeError(message));
   });
 });
 
 interface Spending {
   readonly does: string;
-  /** Digits are credit. */
+  /** The digits are credit. */
   readonly grants: string;
   readonly grantsSubs: string;
   readonly items: string;
@@ -317,7 +317,7 @@ describe('withCredit, the producer', () => {
       expected: '  --a------',
     },
     {
-      does: 'emits what was pushed meanwhile, in its order, as far as the credit goes',
+      does: 'emits waiting items in order, as far as the credit goes',
       grants: '    ------2----1----3---',
       grantsSubs: '^---------------!   ',
       items: '     -a-b-c-d|           ',
@@ -325,7 +325,7 @@ describe('withCredit, the producer', () => {
       expected: '  ------(ab)-c----(d|)',
     },
     {
-      does: 'passes an error on, and drops what was not granted',
+      does: 'passes on an error, and drops items without credit',
       grants: '    1--------',
       grantsSubs: '^----!   ',
       items: '     -a-b-#   ',
@@ -343,7 +343,7 @@ describe('withCredit, the producer', () => {
       error: 'error',
     },
     {
-      does: 'completes at the last credit when nothing more will be granted',
+      does: 'completes at the last credit when no grant can follow',
       grants: '    2-|      ',
       grantsSubs: '^-!      ',
       items: '     -a-b-c---',
@@ -351,7 +351,7 @@ describe('withCredit, the producer', () => {
       expected: '  -a-(b|)  ',
     },
     {
-      does: 'completes at once when nothing was granted at all',
+      does: 'completes at once when the granting stream ends without a grant',
       grants: '    --|      ',
       grantsSubs: '^-!      ',
       items: '     -a-b-c---',
@@ -359,7 +359,7 @@ describe('withCredit, the producer', () => {
       expected: '  --|      ',
     },
     {
-      does: 'lets go of both when unsubscribed',
+      does: 'unsubscribes from both when it is unsubscribed',
       grants: '    9--------',
       grantsSubs: '^---!    ',
       items: '     -a-b-c---',
@@ -368,7 +368,7 @@ describe('withCredit, the producer', () => {
       unsub: '     ----!    ',
     },
     {
-      does: "keeps the newest with overflow 'latest'",
+      does: "keeps the newest item with overflow 'latest'",
       overflow: 'latest',
       grants: '    ------2--|',
       grantsSubs: '^--------!',
@@ -387,7 +387,7 @@ describe('withCredit, the producer', () => {
       error: expect.objectContaining({ code: 'QUEUE_OVERFLOW', message: 'expected credit for the next item, got none (overflow)' }),
     },
   ])(
-    '$does',
+    'A credit producer $does',
     marbles<[Spending]>(({ hot, cold, expectObservable, expectSubscriptions }, row) => {
       const grants$ = hot(row.grants, CREDIT);
       const items$ = cold(row.items);
@@ -398,7 +398,7 @@ describe('withCredit, the producer', () => {
     }),
   );
 
-  // A remote's text is not quoted: it may be a secret, and megabytes long.
+  // The remote's text is not quoted: it may be a secret, or megabytes long.
   it.each<[unknown, string]>([
     ['a secret', 'a string'],
     [{ items: 2 }, 'an object'],
@@ -408,7 +408,7 @@ describe('withCredit, the producer', () => {
     [Number.NaN, 'NaN'],
     [null, 'null'],
   ])(
-    'fails with credit %p, which is no number of items',
+    'A credit producer fails with credit %p, which is no number of items',
     marbles<[unknown, string]>(({ hot, cold, expectObservable, expectSubscriptions }, grant, got) => {
       const grants$ = hot('--x------', { x: grant });
       const items$ = cold('-a-b-c---');
@@ -426,7 +426,7 @@ describe('withCredit, the producer', () => {
   );
 
   it(
-    'emits what comes in answer to an item that waited after those that wait still',
+    'A credit producer emits an item that answers a waiting one after the other waiting items',
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
       const grants$ = hot(' --9----', CREDIT);
       const items$ = cold(' (ab)---');
@@ -445,7 +445,7 @@ describe('withCredit, the producer', () => {
   );
 
   it(
-    'pulls from an iterable what is granted, and nothing ahead',
+    'A credit producer pulls only granted items from an iterable',
     marbles(({ hot, expectObservable, expectSubscriptions, cold }) => {
       const grants$ = hot(' 2-----1--(|)', CREDIT);
       const subs = '        ^--------!';
@@ -471,11 +471,11 @@ describe('withCredit, the producer', () => {
   );
 
   it.each<[what: string, grants$: Observable<unknown>, expected: string, error?: unknown]>([
-    ['has ended before', EMPTY, '---|'],
-    ['has failed before', throwError(() => new Error('gone')), '---#', new Error('gone')],
-    ['gives no number of items at once', of(0), '---#', expect.objectContaining({ code: 'PROTOCOL' })],
+    ['has ended', EMPTY, '---|'],
+    ['has failed', throwError(() => new Error('gone')), '---#', new Error('gone')],
+    ['emits no number of items at once', of(0), '---#', expect.objectContaining({ code: 'PROTOCOL' })],
   ])(
-    'does not begin where the stream that grants %s',
+    'A credit producer does not subscribe to its items when the stream that grants %s',
     marbles<[string, Observable<unknown>, string, unknown?]>(
       ({ cold, expectObservable, expectSubscriptions }, _what, grants$, expected, error) => {
         const call$ = cold(' ---(c|)');
@@ -487,14 +487,14 @@ describe('withCredit, the producer', () => {
     ),
   );
 
-  it('refuses an unknown overflow', () => {
+  it('A credit producer refuses an unknown overflow', () => {
     expect(() => withCredit(1).spend(EMPTY, { overflow: 'block' as Overflow })).toThrow(TypeError);
   });
 });
 
 describe('withCredit, both ends of a stream', () => {
   it(
-    'keeps no more than n items on their way or unconsumed',
+    'Both ends of withCredit keep at most n items on their way or unconsumed',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('      (abcdef|)                    ');
       const work$ = cold('       --w|                         ');
@@ -531,7 +531,7 @@ describe('withCredit, both ends of a stream', () => {
   );
 
   it(
-    'keeps no more than n items unconsumed, however often the socket is lost',
+    'Both ends of withCredit keep at most n items unconsumed, however often the socket is lost',
     marbles(({ hot, cold, flush, expectObservable, expectSubscriptions }) => {
       const letters = 'abcdefgh';
       const cuts$ = hot('  -x-x-x-x-x---x---------|                                               ');
@@ -570,7 +570,7 @@ describe('withCredit, both ends of a stream', () => {
   );
 
   it(
-    'ends the call with the last item, though the consumer would grant more',
+    'A credit producer ends the call with the last item, though the consumer would grant more',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('-----a----b----|');
       const subs = '       ^--------------!';
@@ -586,7 +586,7 @@ describe('withCredit, both ends of a stream', () => {
   );
 
   it(
-    'unsubscribes the producer when the consumer leaves',
+    'A credit consumer that leaves unsubscribes the producer',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('-a-b-c-d');
       const subs = '       ^--!';
@@ -601,7 +601,7 @@ describe('withCredit, both ends of a stream', () => {
   );
 
   it(
-    'does not begin where the consumer can grant nothing',
+    'A credit producer does not subscribe to its items when the consumer can grant nothing',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const items$ = cold('-a-b-c-d');
       const expected = '   |';

@@ -8,10 +8,10 @@ import { wire } from './wire.js';
 /** A composition of rxjs operators over calls of one peer. */
 export interface Composition {
   readonly composed: string;
-  /** What is subscribed to; `call` opens a stream with that payload, `source$` follows its row. */
+  /** The Observable to subscribe. `call` opens a stream with that payload; `source$` follows its row. */
   readonly of: (call: (payload: string) => Observable<string>, source$: Observable<string>) => Observable<unknown>;
   readonly source?: string;
-  /** What the server answers to each payload, and how it was subscribed. */
+  /** The server's answer to each payload, and the subscriptions to it. */
   readonly answers: Readonly<Record<string, string>>;
   readonly subs: Readonly<Record<string, string | string[]>>;
   readonly expected: string;
@@ -20,7 +20,7 @@ export interface Composition {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
-/** What is subscribed to, what the server's sources see of it, and what goes over the line. */
+/** Compares the composition's values, the subscriptions on the server, and the frames on the wire. */
 export const composed = marbles<[Composition]>(({ cold, hot, expectObservable, expectSubscriptions }, row) => {
   const { dialer, acceptor, link } = createPair();
   const answers = new Map(Object.entries(row.answers).map(([payload, answer]) => [payload, cold(answer)]));

@@ -3,7 +3,7 @@ import type { ConnectOptions, Peer } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
 import type { TestServer, TestServerOptions } from '../../src/testing.js';
 
-/** Dials again at once, so that a diagram shows when. */
+/** Reconnects without delay, so that a diagram shows the moment. */
 export const AT_ONCE = { minDelayMs: 0, maxDelayMs: 0 } as const;
 
 /** A server in memory, and the peers that it has accepted. */
@@ -15,7 +15,7 @@ export interface Dialed {
   readonly dial: (options?: ConnectOptions) => Peer;
 }
 
-/** A server whose peers are first given to `accept`. */
+/** Creates a server that passes each of its peers to `accept`. */
 export function dialed(accept: (peer: Peer) => void, options: TestServerOptions = {}): Dialed {
   const server = createServer(options);
   let last: Peer | null = null;
@@ -26,7 +26,7 @@ export function dialed(accept: (peer: Peer) => void, options: TestServerOptions 
   return {
     server,
     accepted: () => {
-      if (last === null) throw new Error('expected somebody to have dialed, got nobody');
+      if (last === null) throw new Error('expected an accepted peer, got none');
       return last;
     },
     dial: (dialing = {}) => connect('ws://test', { socket: server.socket, keepalive: false, reconnect: AT_ONCE, ...dialing }),

@@ -4,7 +4,7 @@ import { ScriptedTransport } from '../../spec/support/scripted-transport.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 import type { Message } from '../../src/wire/codec.js';
 
-/** A socket whose messages are a diagram. */
+/** A transport whose messages follow a diagram. */
 export class DrawnTransport extends ScriptedTransport {
   readonly #ended = new Subject<void>();
 

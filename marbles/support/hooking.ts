@@ -6,13 +6,14 @@ import { createPair } from '../../src/testing.js';
 import type { Pair } from '../../src/testing.js';
 import { marbles } from './virtual.js';
 
-/** An operator that hangs a hook into peers, and what makes that hook run. */
+/** An operator that adds a hook to peers, and the act that runs the hook. */
 export interface Hooking {
+  readonly name: string;
   /** The operator, with a hook that calls `seen`. */
   readonly operator: (seen: () => void) => OperatorFunction<Peer, Peer>;
-  /** The peer of a pair that the operator is to see. */
+  /** The peer of a pair to which the operator adds its hook. */
   readonly hooked: (pair: Pair) => Peer;
-  /** Makes the hook run once, if it is there. */
+  /** Runs the hook once, if the peer has it. */
   readonly act: (pair: Pair) => void;
 }
 
@@ -21,7 +22,7 @@ interface Row {
   readonly peers: string;
   readonly subs: string;
   readonly expected: string;
-  /** When something is done that the hook of the first peer, and of the second, sees. */
+  /** When an act runs the hook of the first peer, and the hook of the second. */
   readonly acts1: string;
   readonly acts2: string;
   readonly seen1: string;
@@ -51,7 +52,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ---------',
   },
   {
-    does: 'hangs its hook into a peer that passes, and leaves it there after the completion',
+    does: 'adds its hook to a peer, and leaves the hook after its completion',
     peers: '   --p--|      ',
     subs: '    ^----!      ',
     expected: '--p--|      ',
@@ -61,7 +62,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ------------',
   },
   {
-    does: 'hangs its hook into each of many peers',
+    does: 'adds its hook to each of many peers',
     peers: '   --p----q----',
     subs: '    ^-----------',
     expected: '--p----q----',
@@ -71,7 +72,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ---------x--',
   },
   {
-    does: 'leaves its hook there after an error',
+    does: 'leaves its hook after an error',
     peers: '   --p--#      ',
     subs: '    ^----!      ',
     expected: '--p--#      ',
@@ -81,7 +82,7 @@ const ROWS: readonly Row[] = [
     seen2: '   ------------',
   },
   {
-    does: 'removes its hook from every peer when unsubscribed',
+    does: 'removes its hook from every peer when it is unsubscribed',
     peers: '   --p---q-----',
     subs: '    ^--------!  ',
     expected: '--p---q--',
@@ -94,9 +95,9 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Runs the rows that every hook operator has to pass. */
-export function hangsHooks({ operator, hooked, act }: Hooking): void {
+export function hangsHooks({ name, operator, hooked, act }: Hooking): void {
   it.each(ROWS)(
-    '$does',
+    `\`${name}\` $does`,
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const pairs = { p: createPair(), q: createPair() };
       const seen$ = { p: new Subject<string>(), q: new Subject<string>() };
@@ -107,7 +108,7 @@ export function hangsHooks({ operator, hooked, act }: Hooking): void {
       const nameOf = (peer: Peer): 'p' | 'q' => names.get(peer) ?? 'p';
       for (const pair of Object.values(pairs)) pair.acceptor.onStream((_, stream) => stream.reply());
       const peers$ = cold(row.peers, { p: hooked(pairs.p), q: hooked(pairs.q) });
-      // One operator sees both peers; which of them ran the hook is told by who acts.
+      // One operator sees both peers. `acting` says which peer ran the hook.
       let acting: 'p' | 'q' = 'p';
       const passed$ = peers$.pipe(
         operator(() => seen$[acting].next('x')),

@@ -4,7 +4,7 @@ import { ResetCode } from '../../src/index.js';
 import type { Frame, FrameDirection } from '../../src/index.js';
 import { marbles } from './virtual.js';
 
-/** An event of `frames$` without the peer, which no narrowing operator looks at. */
+/** An event of `frames$` without the peer, which no narrowing operator reads. */
 export interface Event {
   readonly direction: FrameDirection;
   readonly frame: Frame;
@@ -12,7 +12,7 @@ export interface Event {
 
 const event = (direction: FrameDirection, frame: Frame): Event => ({ direction, frame });
 
-/** Letters for events: of stream 1 where they are small, of stream 3 where they are capital. */
+/** Letters for events: small ones for stream 1, capital ones for stream 3. */
 export const EVENTS: Readonly<Record<string, Event>> = {
   o: event('tx', { type: 'open', stream: 1 }),
   d: event('rx', { type: 'data', stream: 1, payload: 'd' }),
@@ -34,9 +34,9 @@ export interface NarrowingRow {
 }
 
 /** Runs each row as a test. */
-export function narrows(operator: OperatorFunction<Event, Event>, rows: readonly NarrowingRow[]): void {
+export function narrows(name: string, operator: OperatorFunction<Event, Event>, rows: readonly NarrowingRow[]): void {
   it.each(rows)(
-    '$does',
+    `\`${name}\` $does`,
     marbles<[NarrowingRow]>(({ hot, expectObservable, expectSubscriptions }, { events, subs, expected, unsub }) => {
       const events$ = hot(events, EVENTS);
       expectObservable(events$.pipe(operator), unsub).toBe(expected, EVENTS);
@@ -44,7 +44,7 @@ export function narrows(operator: OperatorFunction<Event, Event>, rows: readonly
     }),
   );
   it(
-    'leaves the events as they are',
+    `\`${name}\` passes on the same events`,
     marbles(({ cold, flush }) => {
       const seen: Event[] = [];
       cold('(oderODpq)', EVENTS)

@@ -6,7 +6,7 @@ import type { Link } from '../../src/testing.js';
 
 const TYPES: Readonly<Record<string, string>> = { open: 'o', data: 'd', ping: 'p', pong: 'q', goaway: 'g' };
 
-/** Resets by what they say: `r` CANCEL, `n` NO_ERROR, `f` the handler failed, `x` REFUSED, `t` the time is up, `z` anything else. */
+/** Resets by their codes: `r` CANCEL, `n` NO_ERROR, `f` a failure of the handler, `x` REFUSED, `t` a deadline, `z` any other. */
 const RESETS: ReadonlyMap<unknown, string> = new Map([
   [ResetCode.CANCEL, 'r'],
   [ResetCode.NO_ERROR, 'n'],
@@ -15,13 +15,13 @@ const RESETS: ReadonlyMap<unknown, string> = new Map([
   [ResetCode.DEADLINE_EXCEEDED, 't'],
 ]);
 
-/** A frame's letter: `o` open, `d` data, `e` data with the end, `p` ping, `q` pong, `g` goaway; resets have their own. */
+/** A frame's letter: `o` open, `d` data, `e` data with the end, `p` ping, `q` pong, `g` goaway. Resets have their own letters. */
 export function letterOf(frame: Frame): string {
   if (frame.type === 'reset') return RESETS.get(frame.code) ?? 'z';
   return frame.type === 'data' && frame.end === true ? 'e' : (TYPES[frame.type] ?? '?');
 }
 
-/** What goes over a link, as a row of letters: small ones from the dialer, capital ones from the acceptor. */
+/** The frames on a link as a row of letters: small ones from the dialer, capital ones from the acceptor. */
 export function wire(link: Pick<Link, 'messages$'>): Observable<string> {
   return link.messages$.pipe(map(({ from, frame }) => (from === 'dialer' ? letterOf(frame) : letterOf(frame).toUpperCase())));
 }
