@@ -34,10 +34,6 @@ export class JsonCodec implements Codec {
   readonly name = 'json';
   readonly binary = false;
 
-  static {
-    declareFragmentCost(this);
-  }
-
   /**
    * Encodes a frame; equal to `JSON.stringify(toMapping(frame))` for what JSON can represent.
    *
@@ -88,6 +84,8 @@ export class JsonCodec implements Codec {
     return parse(data, MAX_DEPTH);
   }
 }
+
+declareFragmentCost(JsonCodec);
 
 const MAX_DEPTH = 256;
 

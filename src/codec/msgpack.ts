@@ -48,10 +48,6 @@ export class MsgpackCodec implements Codec {
   /** Whether a key of the value that is being decoded has got the {@link KEY_PREFIX}. */
   #keysPrefixed = false;
 
-  static {
-    declareFragmentCost(this);
-  }
-
   /**
    * Encodes a frame to one message, a buffer of its own and of exactly its length.
    *
@@ -170,6 +166,8 @@ export class MsgpackCodec implements Codec {
     });
   }
 }
+
+declareFragmentCost(MsgpackCodec);
 
 const KEPT_BYTES = 1024 * 1024;
 /** Encodes to one byte, which the payload then takes the place of. */
