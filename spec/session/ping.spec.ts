@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
@@ -18,6 +18,15 @@ describe('a ping', () => {
       expect([trips, lost]).toEqual([[42], []]);
     }),
   );
+
+  it('has a nonce that counts the pings of its connection, and hands out no random number', () => {
+    const random = jest.spyOn(Math, 'random');
+    const rig = new Rig();
+    for (let n = 0; n < 37; n++) rig.session.control.ping(() => undefined);
+    expect(rig.news.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 37 }, (_, n) => (n + 1).toString(36)));
+    expect(random).not.toHaveBeenCalled();
+    random.mockRestore();
+  });
 
   it('tells why there will be no answer, also where it comes too late', () => {
     const rig = new Rig();

@@ -1,6 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { hashOf, StreamMap } from '../../src/session/stream-map.js';
+import { otherPlatform } from '../support/globals.js';
+
+const platform = otherPlatform();
 
 /** Seeds that leave sequential ids side by side, or spread them. */
 const SEEDS = [0, 1, -1, 0x5bd1e995];
@@ -72,7 +75,15 @@ describe('the values by stream id', () => {
     expect([map.size, map.capacity, map.values()]).toEqual([0, 256, []]);
   });
 
-  it('have a seed of their own', () => {
+  it('have seeds that no output of Math.random foretells', () => {
+    const random = jest.spyOn(Math, 'random');
+    const seeds = Array.from({ length: 8 }, () => new StreamMap<number>().seed);
+    expect([random.mock.calls.length, new Set(seeds).size > 1]).toEqual([0, true]);
+    random.mockRestore();
+  });
+
+  it('have seeds of Math.random on a platform without better ones', () => {
+    platform({ crypto: undefined });
     const random = jest.spyOn(Math, 'random').mockReturnValueOnce(0.25).mockReturnValueOnce(0.75);
     const seeds = [new StreamMap<number>().seed, new StreamMap<number>().seed];
     random.mockRestore();

@@ -5,13 +5,14 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
-import { asyncScheduler, defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
+import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import { completeGuarded } from '../peer/guard.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
+import { steadyNow } from '../transport/steady-clock.js';
 import { checkObjects, optionError } from '../wire/check.js';
 import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
 import { listening } from './listening.js';
@@ -93,7 +94,7 @@ class NodeMuxServer implements MuxServer {
   close(options: CloseOptions = {}): Promise<void> {
     const resolved = resolveClose(options);
     const { drainMs } = resolved;
-    const deadline = asyncScheduler.now() + drainMs;
+    const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;

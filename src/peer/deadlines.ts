@@ -1,5 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { Heap } from '../wire/heap.js';
 import type { Ranked } from '../wire/heap.js';
@@ -99,7 +100,7 @@ export class Deadlines {
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
-    const at = asyncScheduler.now() + timeoutMs;
+    const at = steadyNow() + timeoutMs;
     const queue = this.#queues.get(timeoutMs) ?? this.#queue(timeoutMs);
     const isFirst = queue.empty;
     const deadline = queue.add(item, at);
@@ -140,7 +141,7 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm();
     this.#armedFor = at;
-    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - asyncScheduler.now()));
+    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - steadyNow()));
     this.#timer = asyncScheduler.schedule(() => {
       this.#expire();
     }, rest);
@@ -154,7 +155,7 @@ export class Deadlines {
 
   #expire(): void {
     this.#disarm();
-    const now = asyncScheduler.now();
+    const now = steadyNow();
     let queue = this.#order.lowest;
     for (; queue !== undefined && queue.rank <= now; queue = this.#order.lowest) {
       const { first, timeoutMs } = queue;

@@ -1,5 +1,6 @@
-import { asyncScheduler, concatMap, Observable } from 'rxjs';
+import { concatMap, Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
+import { steadyNow } from '../transport/steady-clock.js';
 import { RefusedError } from '../wire/stream-errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Attempt, DialContext } from './attempt.js';
@@ -46,11 +47,11 @@ export function exchangeHello(
   attempt: Attempt,
   timeoutMs: number,
 ): Observable<never> {
-  const begun = asyncScheduler.now();
+  const begun = steadyNow();
   return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
     concatMap((said) => {
       // At least 1: 0 would mean no limit.
-      const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - asyncScheduler.now());
+      const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
       return sayHello(core, session, said, rest);
     }),
   );

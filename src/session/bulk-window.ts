@@ -1,4 +1,5 @@
-import { asyncScheduler, Subscription, timer } from 'rxjs';
+import { Subscription, timer } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 import { Fifo } from '../wire/fifo.js';
 import { LazySet } from '../wire/lazy.js';
 import { BYTES_PER_PING } from './flood-guard.js';
@@ -115,14 +116,14 @@ export class BulkWindow {
 
   #contend(): void {
     const begins = !this.#isContended();
-    this.#contendedUntil = asyncScheduler.now() + CONTENDED_MS;
+    this.#contendedUntil = steadyNow() + CONTENDED_MS;
     if (!begins) return;
     this.#path = null;
     if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.#probe();
   }
 
   #isContended(): boolean {
-    return asyncScheduler.now() < this.#contendedUntil;
+    return steadyNow() < this.#contendedUntil;
   }
 
   #probe(): void {

@@ -1,4 +1,4 @@
-import { asyncScheduler } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 
 /** A clock in ms. */
 export interface Clock {
@@ -7,5 +7,5 @@ export interface Clock {
   readonly paused: boolean;
 }
 
-/** The clock of rxjs, which a TestScheduler makes virtual. It never stands still. */
-export const STEADY_CLOCK: Clock = { now: () => asyncScheduler.now(), paused: false };
+/** {@link steadyNow} as a clock that never stands still. */
+export const STEADY_CLOCK: Clock = { now: steadyNow, paused: false };

@@ -1,4 +1,5 @@
-import { asyncScheduler, Subscription, timer } from 'rxjs';
+import { Subscription, timer } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -81,7 +82,7 @@ export class Closing {
 
   /** Acts `ms` from now, unless something is due before. */
   #within(ms: number, act: () => void): void {
-    const deadline = asyncScheduler.now() + ms;
+    const deadline = steadyNow() + ms;
     if (deadline >= this.#deadline) return;
     this.#deadline = deadline;
     this.#timer.unsubscribe();

@@ -1,5 +1,5 @@
-import { asyncScheduler } from 'rxjs';
 import type { Sink } from '../operators/demultiplex.js';
+import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame } from '../wire/frame.js';
@@ -51,8 +51,9 @@ export class ControlStream implements Sink<CompleteFrame> {
       lost(this.#lost);
       return ignore;
     }
-    const nonce = `${(++this.#pinged).toString(36)}-${Math.random().toString(36).slice(2)}`;
-    this.#pings.set(nonce, { sentAt: asyncScheduler.now(), answered, lost });
+    // Tells pings of one connection apart and is no secret: a remote that guesses it fakes nothing but its own answer.
+    const nonce = (++this.#pinged).toString(36);
+    this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost });
     this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
@@ -102,7 +103,7 @@ export class ControlStream implements Sink<CompleteFrame> {
       return;
     }
     this.#pings.delete(nonce);
-    ping.answered(asyncScheduler.now() - ping.sentAt);
+    ping.answered(steadyNow() - ping.sentAt);
   }
 
   #goneAway(frame: CompleteFrame): void {

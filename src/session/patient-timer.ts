@@ -8,6 +8,8 @@ const POLLS_WHILE_PAUSED = 10;
 /**
  * Calls `due` once after `ms`, and whether that is on time. A timer that fires after more than twice its delay (a sleeping laptop,
  * a throttled tab) says nothing about the other side, so nobody is condemned by it.
+ *
+ * Asks the system clock, because a monotonic one may stand still during a sleep. A clock that is set forward only makes it patient.
  */
 export function patientTimer(ms: number, due: (onTime: boolean) => void): Subscription {
   if (ms > LONGEST_TIMER_MS) return Subscription.EMPTY;

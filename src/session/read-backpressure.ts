@@ -1,7 +1,7 @@
-import { asyncScheduler } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import type { Clock } from './clock.js';
 import { patientTimer } from './patient-timer.js';
+import { steadyNow } from '../transport/steady-clock.js';
 import type { Transport } from '../transport/transport.js';
 import { LazySet } from '../wire/lazy.js';
 
@@ -30,7 +30,7 @@ export class ReadBackpressure implements Clock {
   }
 
   now(): number {
-    return this.at(asyncScheduler.now());
+    return this.at(steadyNow());
   }
 
   /** What this clock shows when the steady one shows `now`, in ms. */
@@ -43,7 +43,7 @@ export class ReadBackpressure implements Clock {
     if (this.#unstoppable || this.#blocking.has(stream) || this.#timedOut.has(stream)) return;
     this.#blocking.add(stream);
     if (this.paused) return;
-    this.#pausedAt = asyncScheduler.now();
+    this.#pausedAt = steadyNow();
     this.transport.pause();
     this.#pause = patientTimer(this.pauseMs, () => {
       for (const late of this.#blocking) this.#timedOut.add(late);
@@ -73,7 +73,7 @@ export class ReadBackpressure implements Clock {
     if (this.#pause === null) return;
     this.#pause.unsubscribe();
     this.#pause = null;
-    this.#pausedMs += asyncScheduler.now() - this.#pausedAt;
+    this.#pausedMs += steadyNow() - this.#pausedAt;
     this.transport.resume();
   }
 }

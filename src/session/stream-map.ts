@@ -19,7 +19,7 @@ export class StreamMap<T> {
   #values: (T | undefined)[] = [];
   #size = 0;
 
-  constructor(readonly seed = (Math.random() * 2 ** 32) | 0) {
+  constructor(readonly seed = randomSeed()) {
     this.#clear(MIN_CAPACITY);
   }
 
@@ -96,6 +96,13 @@ export class StreamMap<T> {
     this.#ids = new Array<number>(slots).fill(FREE);
     this.#values = new Array<T | undefined>(slots).fill(undefined);
   }
+}
+
+/** Not from Math.random where it can be helped: a program that shows its numbers shows the next ones, too. */
+function randomSeed(): number {
+  const { crypto } = globalThis as Partial<Pick<typeof globalThis, 'crypto'>>;
+  const [seed = 0] = crypto?.getRandomValues(new Int32Array(1)) ?? [Math.random() * 2 ** 32];
+  return seed | 0;
 }
 
 /** Spreads ids over all 32 bits: the last step of MurmurHash3, over both halves of an id of up to 53 bits. */

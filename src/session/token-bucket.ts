@@ -1,7 +1,7 @@
-import { asyncScheduler } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 import type { Rate } from '../wire/limits.js';
 
-/** A token bucket on the rxjs clock, so that a TestScheduler's time fills it too. */
+/** A token bucket. A TestScheduler's time fills it too. */
 export class TokenBucket {
   #tokens: number;
   #filledAt = 0;
@@ -30,8 +30,8 @@ export class TokenBucket {
   }
 
   #fill(): void {
-    const now = asyncScheduler.now();
-    // The clock of the wall may be set back; a bucket never loses tokens by it.
+    const now = steadyNow();
+    // A test may set its virtual clock back.
     if (this.#tokens < this.rate.burst) this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
     this.#filledAt = now;
   }

@@ -1,4 +1,4 @@
-import { asyncScheduler } from 'rxjs';
+import { steadyNow } from '../transport/steady-clock.js';
 import type { Transport } from '../transport/transport.js';
 import type { ReadBackpressure } from './read-backpressure.js';
 
@@ -30,13 +30,13 @@ export class WriteProgress {
     private readonly reading: ReadBackpressure,
   ) {
     this.#sentBytes = transport.sentBytes;
-    this.#sentAt = this.#tookAt = asyncScheduler.now();
+    this.#sentAt = this.#tookAt = steadyNow();
     this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = reading.at(this.#sentAt);
   }
 
   /** A message was given to the socket. */
   sent(): void {
-    this.#sentAt = asyncScheduler.now();
+    this.#sentAt = steadyNow();
     this.#sentAtReadTime = this.reading.at(this.#sentAt);
   }
 
@@ -74,7 +74,7 @@ export class WriteProgress {
     const { bufferedAmount, sentBytes } = this.transport;
     const taken = sentBytes - this.#sentBytes + this.#heldBytes - bufferedAmount;
     const isEmpty = bufferedAmount === 0;
-    const now = asyncScheduler.now();
+    const now = steadyNow();
     const readTime = this.reading.at(now);
     const hadHeldBack = this.#heldBack;
     const lookedAtReadTime = this.#lookedAtReadTime;
