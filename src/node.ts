@@ -5,6 +5,8 @@ export type { NodeConnectOptions } from './node/connect.js';
 export { accept, handleUpgrade } from './node/accept.js';
 export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
 export type { MuxServer, Refusal, ServeOptions } from './node/mux-server.js';
+export { refuse } from './node/refuse.js';
+export type { UpgradeRefusal } from './node/refuse.js';
 export { serve } from './node/serve.js';
 export type { Origins } from './node/origin.js';
 export type { Verdict } from './node/upgrade.js';

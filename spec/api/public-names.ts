@@ -29,8 +29,8 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     `),
   },
   node: {
-    values: names('VERSION accept connect handleUpgrade serve'),
-    types: names('AcceptOptions MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions Verdict'),
+    values: names('VERSION accept connect handleUpgrade refuse serve'),
+    types: names('AcceptOptions MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions UpgradeRefusal Verdict'),
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),

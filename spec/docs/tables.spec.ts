@@ -38,6 +38,7 @@ const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<Serve
   server: true,
   path: true,
   verify: true,
+  verifyTimeoutMs: true,
   origins: true,
   onHello: true,
   onPeer: true,

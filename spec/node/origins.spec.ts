@@ -51,10 +51,15 @@ describe('the origin of a page', () => {
       ['no URL', 'example.org', 'example.org', 403],
       ['an empty one', '', 'example.org', 403],
       ['another host, and no host to compare with', 'https://evil.example', '', 403],
-      ['localhost, from this machine', 'http://localhost:5173', 'example.org', 101],
-      ['127.0.0.1, from this machine', 'http://127.0.0.1:5173', 'example.org', 101],
-      ['another address of loopback', 'http://127.8.9.1', 'example.org', 101],
-      ['[::1], from this machine', 'http://[::1]:5173', 'example.org', 101],
+      ['localhost, from this machine', 'http://localhost:5173', 'localhost:8080', 101],
+      ['127.0.0.1, from this machine', 'http://127.0.0.1:5173', 'localhost:8080', 101],
+      ['another address of loopback', 'http://127.8.9.1', '127.0.0.1:8080', 101],
+      ['[::1], from this machine', 'http://[::1]:5173', '127.0.0.1', 101],
+      ['localhost, from this machine to [::1]', 'http://localhost:5173', '[::1]:8080', 101],
+      ['localhost, through a proxy on this machine', 'http://localhost:3000', 'example.org', 403],
+      ['127.0.0.1, through a proxy on this machine', 'http://127.0.0.1:3000', 'example.org', 403],
+      ['localhost, and no host to compare with', 'http://localhost:3000', '', 403],
+      ['localhost, and a host that only begins like it', 'http://localhost:3000', 'localhost.evil.example', 403],
       ['a host that only begins like loopback', 'http://127.0.0.1.evil.example', 'example.org', 403],
       ['a host that only begins like localhost', 'http://localhost.evil.example', 'example.org', 403],
     ])('%s', async (_what, origin, host, status) => {
@@ -69,7 +74,11 @@ describe('the origin of a page', () => {
         status: 403,
         body: 'this origin is not allowed\n',
       });
-      expect(warn.mock.calls).toEqual([["rxmux: refused a page from https://evil.example; name it in the option 'origins' to let it in"]]);
+      expect(warn.mock.calls).toEqual([
+        [
+          'rxmux: refused an upgrade: 403 /: this origin is not allowed: "https://evil.example"; name it in the option \'origins\' to let it in',
+        ],
+      ]);
       expect(server.refusals).toEqual([{ status: 403, reason: 'this origin is not allowed' }]);
     });
   });
@@ -171,7 +180,7 @@ describe('the origin of a page', () => {
   });
 });
 
-describe('a page of loopback, at a server of another name', () => {
+describe('a page of loopback, at a server of loopback', () => {
   it.each<readonly [address: string | undefined, allowed: boolean]>([
     ['127.0.0.1', true],
     ['127.8.9.1', true],
@@ -185,7 +194,7 @@ describe('a page of loopback, at a server of another name', () => {
     [undefined, false],
   ])('is let in from this machine only: from %s, %s', (remoteAddress, allowed) => {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
-    Object.assign(request.headers, { host: 'example.org', origin: 'http://localhost:5173' });
+    Object.assign(request.headers, { host: 'localhost:8080', origin: 'http://localhost:5173' });
     expect(originAllowed(request, undefined)).toBe(allowed);
   });
 });

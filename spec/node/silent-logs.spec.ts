@@ -238,6 +238,6 @@ describe('at the level debug, the log of a server never tells', () => {
     letIn.socket.destroy();
     expect((await handshake(server.http, { ...secret, headers: { ...secret.headers, Origin: 'https://evil.example' } })).status).toBe(403);
     await turn();
-    await expectSilence(['could not be judged', 'refused a page']);
+    await expectSilence(['could not be judged', 'refused an upgrade: 403 /: this origin']);
   });
 });

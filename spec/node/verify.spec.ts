@@ -1,11 +1,18 @@
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger, RemoteError } from '../../src/index.js';
 import type { PeerContext } from '../../src/index.js';
-import type { Verdict } from '../../src/node.js';
-import { answerOn, handshake, rawSocket, requestOf } from '../support/socket-handshake.js';
+import { connect, handleUpgrade, refuse } from '../../src/node.js';
+import type { UpgradeOptions, Verdict } from '../../src/node.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
 import { emptied, testServer } from '../support/socket-servers.js';
 import type { TestServer } from '../support/socket-servers.js';
+
+interface Decide {
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: Error) => void;
+}
 
 describe('verify', () => {
   let leaks: ReturnType<typeof watchResources>;
@@ -46,6 +53,72 @@ describe('verify', () => {
     else expect(server.peers).toEqual([]);
     expect(server.refusals).toEqual(status === 101 ? [] : [{ status, reason: 'verify refused the request' }]);
     answer.socket.destroy();
+  });
+
+  describe('that answers a status of its own', () => {
+    it.each<readonly [what: string, verdict: () => unknown]>([
+      ['at once', () => refuse(429, { 'Retry-After': 5, 'Set-Cookie': ['a=1', 'b=2'] }, 'too many connections')],
+      ['later', () => Promise.resolve(refuse(429, { 'Retry-After': '5', 'Set-Cookie': ['a=1', 'b=2'] }, 'too many connections'))],
+    ])('%s, with headers', async (_when, verdict) => {
+      server = await testServer({ verify: verdict as () => Verdict });
+      const { status, body, headers } = await handshake(server.http);
+      expect([status, body]).toEqual([429, 'too many connections\n']);
+      expect(headers).toEqual({
+        connection: 'close',
+        'content-length': '21',
+        'content-type': 'text/plain; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+        'sec-websocket-version': '13',
+        'retry-after': '5',
+        'set-cookie': 'b=2',
+      });
+      expect(server.refusals).toEqual([{ status: 429, reason: 'too many connections' }]);
+      expect(server.peers).toEqual([]);
+    });
+
+    it('is told to a dialer of Node by its status', async () => {
+      server = await testServer({ verify: () => refuse(451) });
+      const dialer = connect(`ws://127.0.0.1:${portOf(server.http)}`, { keepalive: false });
+      await expect(dialer.opened).rejects.toMatchObject({ code: 'CONNECT', status: 451 });
+    });
+
+    it('may replace the headers that every answer has', async () => {
+      server = await testServer({ verify: () => refuse(403, { 'content-type': 'application/json' }, '{}') });
+      expect((await handshake(server.http)).headers['content-type']).toBe('application/json');
+    });
+
+    it('lets nobody in whose refusal another copy of the package made', async () => {
+      const [brand] = Object.getOwnPropertySymbols(refuse(429));
+      if (brand === undefined) throw new Error('expected a brand');
+      server = await testServer({
+        verify: () => ({ status: 429, reason: 'no', headers: [], [Symbol.for(String(brand.description))]: true }),
+      });
+      expect((await handshake(server.http)).status).toBe(429);
+    });
+
+    it.each<readonly [what: string, verdict: object]>([
+      ['an object', { status: 429, headers: { 'Retry-After': '5' } }],
+      ['a Response', new Response(null, { status: 429 })],
+    ])('is no context by mistake: %s answers 500, which is logged', async (_what, verdict) => {
+      const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+      server = await testServer({ verify: () => verdict });
+      expect((await handshake(server.http)).status).toBe(500);
+      const [[, cause] = []] = error.mock.calls;
+      expect(cause).toEqual(new TypeError('verify: expected refuse(429, headers), got an object with a status and headers'));
+    });
+
+    it.each<readonly [what: string, context: object]>([
+      ['a status that is a text', { status: 'active', headers: {} }],
+      ['a status that refuses nothing', { status: 200, headers: {} }],
+      ['a status without headers', { status: 404 }],
+      ['headers without a status', { headers: { trace: 1 } }],
+    ])('is not what a context is that has %s', async (_what, context) => {
+      server = await testServer({ verify: () => context });
+      const answer = await handshake(server.http);
+      expect(answer.status).toBe(101);
+      expect(server.peers.map((peer) => peer.context)).toEqual([context]);
+      answer.socket.destroy();
+    });
   });
 
   it('that gives none leaves each peer a context of its own', async () => {
@@ -117,6 +190,75 @@ describe('verify', () => {
     answer.socket.destroy();
   });
 
+  describe('that never decides', () => {
+    const never = (): Promise<Verdict> => new Promise(() => undefined);
+    const start = async (options: UpgradeOptions): Promise<{ answers: ReturnType<typeof answerOn>[]; sockets: Socket[] }> => {
+      server = await testServer(options);
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => rawSocket(server.http)));
+      const answers = sockets.map(answerOn);
+      for (const socket of sockets) socket.write(requestOf());
+      return { answers, sockets };
+    };
+
+    beforeEach(() => {
+      jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    });
+
+    it('is answered with 503 when its time is up, and its sockets are released', async () => {
+      const { answers, sockets } = await start({ verify: never, verifyTimeoutMs: 20 });
+      expect((await Promise.all(answers)).map(({ status, body }) => `${String(status)} ${body}`)).toEqual(
+        answers.map(() => '503 the request could not be judged in time\n'),
+      );
+      await emptied(server.http);
+      expect(jest.mocked(logger.warn).mock.calls[0]?.[0]).toBe(
+        'rxmux: refused an upgrade: 503 /: the request could not be judged in time: verify took longer than verifyTimeoutMs (20 ms)',
+      );
+      for (const socket of sockets) socket.destroy();
+    });
+
+    it.each<readonly [what: string, settle: (decide: Decide) => void]>([
+      ['lets the dialer in', ({ resolve }) => resolve(true)],
+      ['refuses', ({ resolve }) => resolve(401)],
+      ['rejects', ({ reject }) => reject(new Error('no database'))],
+    ])('is answered once where it %s too late', async (_what, settle) => {
+      const late: Decide[] = [];
+      const verify = (): Promise<Verdict> => new Promise((resolve, reject) => late.push({ resolve, reject }));
+      const { answers, sockets } = await start({ verify, verifyTimeoutMs: 20 });
+      expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([503]));
+      late.forEach(settle);
+      // A rejection that nobody handles fails the test at the end of a turn.
+      await turn();
+      expect(server.peers).toEqual([]);
+      expect(server.refusals).toHaveLength(20);
+      for (const socket of sockets) socket.destroy();
+    });
+
+    it.each<readonly [what: string, options: UpgradeOptions, delays: readonly number[]]>([
+      ['10 s unless it is said', {}, [10_000]],
+      ['none for 0', { verifyTimeoutMs: 0 }, []],
+      ['none for Infinity', { verifyTimeoutMs: Infinity }, []],
+    ])('has a limit of %s', async (_what, options, delays) => {
+      const timers = jest.spyOn(globalThis, 'setInterval');
+      const asked = jest.fn(never);
+      const { sockets } = await start({ ...options, verify: asked });
+      await until('all to be asked', () => asked.mock.calls.length === sockets.length);
+      expect([...new Set(timers.mock.calls.map(([, ms]) => ms))]).toEqual(delays);
+      for (const socket of sockets) socket.destroy();
+      await emptied(server.http);
+    });
+
+    it('fails the peer of handleUpgrade with the same status', async () => {
+      server = await testServer({ path: '/none' });
+      const failed = new Promise<unknown>((resolve) => {
+        server.http.on('upgrade', (request, socket, head) => {
+          handleUpgrade(request, socket, head, { verify: never, verifyTimeoutMs: 20, keepalive: false }).opened.catch(resolve);
+        });
+      });
+      expect((await handshake(server.http, { path: '/mine' })).status).toBe(503);
+      expect(await failed).toMatchObject({ code: 'CONNECT', status: 503 });
+    });
+  });
+
   describe('that has not decided', () => {
     let decide: (verdict: Verdict) => void;
     let asked: Promise<void>;
@@ -183,5 +325,40 @@ describe('verify', () => {
       first.destroy();
       second.destroy();
     });
+  });
+});
+
+describe('refuse', () => {
+  it.each<readonly [what: string, args: readonly unknown[], message: string | RegExp]>([
+    ['no status', [undefined], 'status: expected an integer from 400 to 599, got undefined'],
+    ['a status that refuses nothing', [200], 'status: expected an integer from 400 to 599, got 200'],
+    ['a status out of range', [600], 'status: expected an integer from 400 to 599, got 600'],
+    ['half a status', [400.5], 'status: expected an integer from 400 to 599, got 400.5'],
+    ['a text for a status', ['429'], "status: expected an integer from 400 to 599, got '429'"],
+    ['headers that are none', [429, 'Retry-After: 5'], "headers: expected an object, got 'Retry-After: 5'"],
+    ['a name that is no token', [429, { 'Retry After': '5' }], /Retry After/],
+    ['a name with a line end', [429, { 'a\r\nb': '5' }], /token/],
+    ['a value with a line end', [429, { 'Retry-After': '5\r\nSet-Cookie: a=b' }], /Retry-After/],
+    ['one of several values with a line end', [429, { 'Set-Cookie': ['a=1', 'b=2\n'] }], /Set-Cookie/],
+    ['a value that is an object', [429, { 'Retry-After': { s: 5 } }], 'Retry-After: expected a string or a number, got an object'],
+    [
+      'a header that frames the answer',
+      [429, { 'content-length': 0 }],
+      'headers: expected none that frames the answer, got content-length',
+    ],
+    ['a reason that is no text', [429, {}, 5], 'reason: expected a string, got 5'],
+  ])('throws TypeError for %s', (_what, args, message) => {
+    let thrown: unknown;
+    try {
+      Reflect.apply(refuse, undefined, args);
+    } catch (error) {
+      thrown = error;
+    }
+    // Not by its class: that of `node:http` is of another realm than the test.
+    expect(thrown).toMatchObject({ name: 'TypeError', message: expect.stringMatching(message) });
+  });
+
+  it('leaves out a header that is undefined', () => {
+    expect(refuse(503, { 'Retry-After': undefined, Vary: 'Origin' }).headers).toEqual([['Vary', 'Origin']]);
   });
 });

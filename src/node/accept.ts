@@ -18,8 +18,14 @@ import { checkFunctions, checkNumber, checkObject, optionError } from '../wire/c
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
+import { RefusalLog } from './refusal.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy, Verdict } from './upgrade.js';
+
+const VERIFY_TIMEOUT_MS = 10_000;
+
+/** Of all upgrades that no `serve` answers. */
+const LOG = new RefusalLog();
 
 /** What an accepted peer can be given. */
 export interface AcceptOptions extends PeerOptions {
@@ -43,6 +49,8 @@ export interface AcceptOptions extends PeerOptions {
 export interface UpgradeOptions extends AcceptOptions {
   /** Decides before the upgrade who may connect, and what becomes `peer.context`; throwing answers 500. Default: everybody. */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
+  /** How long `verify` may take, in ms; then the answer is 503, and its verdict is dropped. 0 is no limit. Default 10 000. */
+  readonly verifyTimeoutMs?: number | undefined;
   /**
    * Which web pages may connect; a list or function replaces the default, so name your own pages too. Strings must equal the whole
    * origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
@@ -95,7 +103,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const core = new PeerCore(resolved);
   const source = new GivenSocket(core);
   const peer = makePeer(core, source, options);
-  const policy = policyOf(resolved, options);
+  const policy = policyOf(resolved, options, LOG);
   // Not by its promise, which is a microtask late: the verdict may be in that.
   peer.status$.subscribe({
     complete: () => {
@@ -111,7 +119,9 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
       source.give(transport);
       announcePeer(peer, transport, options, request);
     },
-    refused: fail,
+    refused: ({ status, reason }) => {
+      fail(status, reason);
+    },
     unanswered: (reason) => {
       fail(null, reason);
     },
@@ -129,17 +139,19 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 }
 
 /** How upgrades with these options are judged; not draining yet. */
-export function policyOf({ codec, limits }: ResolvedOptions, { verify, origins }: UpgradeOptions): UpgradePolicy {
-  return { upgrader: new WsUpgrader(subprotocol(codec), limits.maxMessageBytes), verify, origins, draining$: new BehaviorSubject(false) };
+export function policyOf({ codec, limits }: ResolvedOptions, options: UpgradeOptions, log: RefusalLog): UpgradePolicy {
+  const { verify, verifyTimeoutMs = VERIFY_TIMEOUT_MS, origins } = options;
+  const upgrader = new WsUpgrader(subprotocol(codec), limits.maxMessageBytes);
+  return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log };
 }
 
 /** The options of one accepted peer, and of its upgrade where there is one, checked. */
 export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
   checkObject('options', options);
-  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs } = options;
+  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs, verifyTimeoutMs } = options;
   checkFunctions({ handler, onHello, onPeer, verify });
   checkOrigins(origins);
-  if (helloTimeoutMs !== undefined) checkNumber('helloTimeoutMs', helloTimeoutMs);
+  for (const [name, ms] of Object.entries({ helloTimeoutMs, verifyTimeoutMs })) if (ms !== undefined) checkNumber(name, ms);
   return resolveOptions(options, false);
 }
 

@@ -4,13 +4,23 @@ import type { AddressInfo, Server } from 'node:net';
 
 const DECISIVE = ['listening', 'close', errorMonitor] as const;
 
+/** Those that several wait for: each server has one set of listeners, however many. */
+const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
+
 /** Resolves with the server's address once it listens, rejects when it cannot, and leaves no listener behind on it. */
 export function listening(server: Server): Promise<AddressInfo | string> {
+  const pending = PENDING.get(server) ?? decided(server);
+  PENDING.set(server, pending);
+  return pending;
+}
+
+function decided(server: Server): Promise<AddressInfo | string> {
   const events: EventEmitter = server;
   return new Promise((resolve, reject) => {
-    // Not every platform gives `listening` without arguments.
+    // Not every platform calls `listening` without arguments.
     const decide = (error?: Error | null): void => {
       for (const event of DECISIVE) events.off(event, decide);
+      PENDING.delete(server);
       const address = server.address();
       if (error != null) reject(error);
       else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));

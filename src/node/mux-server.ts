@@ -8,14 +8,16 @@ import type { HandlerFailure } from '../peer/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { UpgradeOptions } from './accept.js';
 
-/** An upgrade request that was answered with something else than 101. */
+/** An upgrade request that was answered with something else than 101. Prints, and goes into JSON, as one line without headers. */
 export interface Refusal {
-  /** The HTTP status: 400, 401, 403, 404, 500 or 503 (V2, V6). */
+  /** The HTTP status: 400, 401, 403, 404, 500, 503, or the one of `refuse` (V2, V6). */
   readonly status: number;
   /** The line of text in the answer, for people. */
   readonly reason: string;
-  /** What was asked; its socket is ended. */
+  /** The request, cookies included; its socket is ended. */
   readonly request: IncomingMessage;
+  /** For example `404 /other: nothing answers at /other`. The path has no query, which may hold a token. */
+  toString(): string;
 }
 
 interface ServeBase extends UpgradeOptions {

@@ -10,8 +10,8 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
 /**
- * Whether the page that a request comes from may connect. Without `origins`: the page's own server, or both ends on
- * loopback. A request without `Origin` does not come from a browser and passes.
+ * Whether the page that a request comes from may connect. Without `origins`: the page's own server, or page, `Host` and
+ * remote address all on loopback. The address alone proves nothing behind a proxy on the same machine. A request without `Origin` does not come from a browser and passes.
  *
  * @throws TypeError for a function that gives no boolean: a promise of `false` would let everybody in; what it throws
  */
@@ -26,7 +26,8 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
   if (page === null) return false;
   // Parsed too, a `Host` that names the default port is the same as one that does not.
   const server = parse(`${page.protocol}//${host ?? ''}`);
-  return page.host === server?.host || (LOOPBACK_HOST.test(page.hostname) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
+  if (server === null) return false;
+  return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
 }
 
 /** @throws TypeError for what cannot say which origins may connect */
@@ -35,6 +36,10 @@ export function checkOrigins(origins: unknown): void {
   if (!Array.isArray(origins)) throw optionError('origins', 'an array or a function', origins);
   for (const [index, origin] of origins.entries())
     if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`origins[${index}]`, 'a string or a RegExp', origin);
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACK_HOST.test(hostname);
 }
 
 function parse(origin: string): URL | null {

@@ -14,17 +14,18 @@ import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { checkObjects, optionError } from '../wire/check.js';
+import { oneLine } from '../wire/quoted.js';
 import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
+import { PLAIN_TEXT } from './answer-http.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
-import { answerHttp, ignoreErrors, upgrade } from './upgrade.js';
+import { pathOf, RefusalLog } from './refusal.js';
+import { takeUpgrades } from './upgrade-hub.js';
+import { refuseUpgrade, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
 
 /** Goaways are spread over no more than this, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
-
-/** The path of each upgrade listener that is of this library; `undefined` for one that answers all. */
-const PATHS = new WeakMap<object, string | undefined>();
 
 /**
  * Accepts peers on a port, or on an HTTP server of yours whose other routes go on as they were.
@@ -66,19 +67,24 @@ class NodeMuxServer implements MuxServer {
   #deadline = Infinity;
   /** Peers whose goaway is still to come. */
   #pendingGoaways = new Subscription();
+  readonly #leaveServer: () => void;
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
     this.#options = options;
     const resolved = (this.#resolved = resolveAccept(options));
     checkPlace(options);
-    this.#policy = policyOf(resolved, options);
+    this.#policy = policyOf(resolved, options, new RefusalLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
     this.#server = options.server ?? ownServer(options.tls);
-    PATHS.set(this.#onUpgrade, options.path);
-    this.#server.on('upgrade', this.#onUpgrade);
+    this.#leaveServer = takeUpgrades(this.#server, {
+      path: options.path,
+      isDraining: () => this.#policy.draining$.value,
+      take: this.#take,
+      refusePath: this.#refusePath,
+    });
     this.listening = listening(this.#server);
     // Whoever does not wait for it finds the error in the log, or with their own server.
     this.listening.catch(() => undefined);
@@ -125,35 +131,26 @@ class NodeMuxServer implements MuxServer {
     socket.once('close', () => this.#connections.delete(socket));
   };
 
-  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { path } = this.#options;
-    const refused = (status: number, reason: string): void => {
-      this.#refusals$.next({ status, reason, request });
-    };
-    const asked = pathOf(request);
-    if (path !== undefined && asked !== path) {
-      // Whoever answers this path may not handle socket errors, which would end the process.
-      ignoreErrors(socket);
-      const reason = `nothing answers at ${asked}`;
-      if (this.#isUnanswered(asked) && answerHttp(socket, 404, reason)) refused(404, reason);
-      return;
-    }
+  readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context) => {
         const peer = peerOver(transport, this.#resolved, this.#options, context);
         this.#add(peer);
         announcePeer(peer, transport, this.#options, request);
       },
-      refused,
+      refused: this.#refused,
       unanswered: () => undefined,
     });
   };
 
-  /** Whether nobody serves `path`: every listener on the server is of this library, and has another. */
-  #isUnanswered(path: string): boolean {
-    const mayAnswer = (listener: object): boolean => !PATHS.has(listener) || [undefined, path].includes(PATHS.get(listener));
-    return !this.#server.listeners('upgrade').some(mayAnswer);
-  }
+  readonly #refusePath = (request: IncomingMessage, socket: Duplex): void => {
+    const reason = `nothing answers at ${oneLine(pathOf(request))}`;
+    refuseUpgrade(request, socket, { status: 404, cause: 'path', reason }, this.#policy.log, this.#refused);
+  };
+
+  readonly #refused = (refusal: Refusal): void => {
+    this.#refusals$.next(refusal);
+  };
 
   #add(peer: Peer): void {
     this.peers.add(peer);
@@ -167,7 +164,8 @@ class NodeMuxServer implements MuxServer {
   #checkEmpty(): void {
     if (!this.#policy.draining$.value || this.peers.size > 0) return;
     this.#pendingGoaways.unsubscribe();
-    this.#server.off('upgrade', this.#onUpgrade);
+    this.#leaveServer();
+    this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
     if (this.#options.server !== undefined) {
       this.#end();
@@ -199,11 +197,7 @@ function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
     log('error', 'the server failed', error);
   });
   server.on('request', (_request, response) => {
-    response.writeHead(426, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end('expected a WebSocket upgrade\n');
+    response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
   });
   return server;
-}
-
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }

@@ -1,19 +1,26 @@
-import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { catchError, defer, filter, fromEvent, map, merge, of, take } from 'rxjs';
+import { catchError, defer, filter, fromEvent, map, merge, NEVER, of, take, timer } from 'rxjs';
 import type { BehaviorSubject, Observable } from 'rxjs';
-import { log } from '../logger.js';
 import { messageOf } from '../peer/error-serializer.js';
 import { guard, observableOf } from '../peer/guard.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Transport } from '../transport/transport.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { oneLine, quoted } from '../wire/quoted.js';
 import { offersFirst } from '../wire/subprotocol.js';
+import { answerHttp, ignoreErrors } from './answer-http.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
+import { AnsweredRefusal } from './refusal.js';
+import type { Objection, RefusalLog } from './refusal.js';
+import type { Refusal } from './mux-server.js';
+import { answerOf, REFUSED_BY_VERIFY } from './refuse.js';
+import type { UpgradeRefusal } from './refuse.js';
 
 /**
- * What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, and anything else forbids with 403 (V6).
+ * What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, `refuse` answers any other status, and
+ * everything else forbids with 403 (V6).
  *
  * @example
  * ```ts
@@ -21,7 +28,7 @@ import type { Origins } from './origin.js';
  * // a dialer of Node without that header: ConnectError { status: 401 }
  * ```
  */
-export type Verdict = boolean | 401 | 403 | (PeerContext & object);
+export type Verdict = boolean | 401 | 403 | UpgradeRefusal | (PeerContext & object);
 
 /** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */
 export interface Upgrader {
@@ -38,16 +45,19 @@ export interface Upgrader {
 export interface UpgradePolicy {
   readonly upgrader: Upgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
+  /** How long `verify` may take, in ms; 0 is no limit. */
+  readonly verifyTimeoutMs: number;
   readonly origins?: Origins | undefined;
   /** Whether this side takes nobody any more. */
   readonly draining$: BehaviorSubject<boolean>;
+  readonly log: RefusalLog;
 }
 
 /** What became of an upgrade request; one of them is called, once. */
 export interface UpgradeHandlers {
   /** @param context what `verify` found out, if anything */
   accepted(transport: Transport, context: PeerContext | undefined): void;
-  refused(status: number, reason: string): void;
+  refused(refusal: Refusal): void;
   /** Nothing was answered: the dialer has gone without waiting for it, or somebody else has answered before. */
   unanswered(reason: string): void;
 }
@@ -55,7 +65,7 @@ export interface UpgradeHandlers {
 /** The answer to an upgrade request, before it is given. */
 type Ruling =
   | { readonly answer: 'accept'; readonly context: PeerContext | undefined }
-  | { readonly answer: 'refuse'; readonly status: number; readonly reason: string }
+  | { readonly answer: 'refuse'; readonly objection: Objection }
   | { readonly answer: 'none' };
 
 /**
@@ -64,13 +74,11 @@ type Ruling =
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
   ignoreErrors(socket);
-  const refuse = (status: number, reason: string): void => {
-    if (UPGRADED.has(socket)) {
-      handlers.unanswered('the socket was upgraded before');
-      return;
-    }
-    if (answerHttp(socket, status, reason)) handlers.refused(status, reason);
-    else handlers.unanswered('the socket has ended');
+  const refuse = (objection: Objection): void => {
+    const refused = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
+      handlers.refused(refusal);
+    });
+    if (!refused) handlers.unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
   };
   const leave = (): void => {
     socket.destroy();
@@ -90,73 +98,67 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   const accept = (context: PeerContext | undefined): void => {
     const upgraded = complete();
     if (typeof upgraded !== 'string') handlers.accepted(upgraded, context);
-    else refuse(400, upgraded);
+    else refuse({ status: 400, cause: 'handshake', reason: upgraded });
   };
   const conclude = (ruling: Ruling): void => {
     guard('an upgrade', () => {
       if (ruling.answer === 'accept') accept(ruling.context);
-      else if (ruling.answer === 'refuse') refuse(ruling.status, ruling.reason);
+      else if (ruling.answer === 'refuse') refuse(ruling.objection);
       else leave();
     });
   };
-  const { verify, draining$ } = policy;
   const objection = objectionTo(request, policy);
-  if (objection !== null) conclude(objection);
-  else if (verify === undefined) conclude({ answer: 'accept', context: undefined });
-  else verified(request, socket, verify, draining$).subscribe(conclude);
+  if (objection !== null) refuse(objection);
+  else if (policy.verify === undefined) conclude(ACCEPTED);
+  else verified(request, socket, policy.verify, policy).subscribe(conclude);
 }
 
-/** Lets a socket fail that nobody has upgraded yet, which would end the process if nobody listened. */
-export function ignoreErrors(socket: Duplex): void {
-  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
-}
-
-/**
- * Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. `false` where the dialer has gone,
- * or another listener has answered: what is on its way then is left alone.
- */
-export function answerHttp(socket: Duplex, status: number, reason: string): boolean {
-  if (!socket.writable) return false;
-  const body = `${reason}\n`;
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Connection: close',
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Sec-WebSocket-Version: 13',
-  ];
-  // Half closed it would be kept for as long as the other side likes.
-  socket.once('finish', () => socket.destroy());
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+/** Answers a request that is refused, and logs it. Returns `false` where the socket has ended or was upgraded before. */
+export function refuseUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  objection: Objection,
+  log: RefusalLog,
+  refused: (refusal: Refusal) => void,
+): boolean {
+  if (UPGRADED.has(socket) || !answerHttp(socket, objection)) return false;
+  const refusal = new AnsweredRefusal(objection, request);
+  log.note(refusal, objection);
+  refused(refusal);
   return true;
 }
 
-/** What `verify` finds, unless this side goes away or the dialer leaves before that. */
+/** What `verify` finds, unless this side goes away, the dialer leaves or the time is up before that. */
 function verified(
   request: IncomingMessage,
   socket: Duplex,
   verify: NonNullable<UpgradePolicy['verify']>,
-  draining$: Observable<boolean>,
+  { draining$, verifyTimeoutMs }: UpgradePolicy,
 ): Observable<Ruling> {
   const closing$ = draining$.pipe(
     filter((draining) => draining),
-    map(() => GOING_AWAY),
+    map(() => refusing(GOING_AWAY)),
   );
   const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
+  const late$ = timeLimit(verifyTimeoutMs).pipe(map(() => refusing(undecided(verifyTimeoutMs))));
   const verdict$ = defer(() => observableOf(verify(request))).pipe(map(rulingOf));
-  return merge(closing$, left$, verdict$).pipe(
+  return merge(closing$, left$, late$, verdict$).pipe(
     take(1),
-    catchError((error: unknown) => of(unjudged(error))),
+    catchError((error: unknown) => of(refusing(unjudged(error)))),
   );
 }
 
-function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ruling | null {
+function timeLimit(ms: number): Observable<unknown> {
+  return ms > 0 && ms <= LONGEST_TIMER_MS ? timer(ms) : NEVER;
+}
+
+function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection | null {
   if (policy.draining$.value) return GOING_AWAY;
   const { protocol } = policy.upgrader;
   const offered = request.headers['sec-websocket-protocol'];
   if (!offersFirst(offered, protocol)) {
-    const got = offered === undefined ? 'none' : `'${offered}'`;
-    return refusal(400, `expected the subprotocol '${protocol}' in first place, got ${got}`);
+    const got = offered === undefined ? 'none' : `'${oneLine(offered)}'`;
+    return { status: 400, cause: 'codec', reason: `expected the subprotocol '${protocol}' in first place, got ${got}` };
   }
   try {
     // A function that lets a page in may have closed this side.
@@ -164,31 +166,35 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ruling | 
   } catch (error) {
     return unjudged(error);
   }
-  log('warn', `refused a page from ${String(request.headers.origin)}; name it in the option 'origins' to let it in`);
-  return refusal(403, 'this origin is not allowed');
+  const detail = `: ${quoted(String(request.headers.origin))}; name it in the option 'origins' to let it in`;
+  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
 }
 
-function unjudged(error: unknown): Ruling {
-  log('error', 'an upgrade request could not be judged', error);
-  return refusal(500, 'the request could not be judged');
-}
-
-// A program without types may give anything; only what clearly lets the peer in does.
+// A program without types may return anything; only what clearly lets the peer in does.
 function rulingOf(verdict: unknown): Ruling {
-  if (verdict === true) return { answer: 'accept', context: undefined };
-  if (typeof verdict === 'object' && verdict !== null) return { answer: 'accept', context: verdict };
-  return refusal(verdict === 401 ? 401 : 403, 'verify refused the request');
+  if (verdict === true) return ACCEPTED;
+  if (typeof verdict !== 'object' || verdict === null)
+    return refusing({ status: verdict === 401 ? 401 : 403, cause: 'verify', reason: REFUSED_BY_VERIFY });
+  const answer = answerOf(verdict);
+  return answer === null ? { answer: 'accept', context: verdict } : refusing({ ...answer, cause: 'verify' });
 }
 
-function refusal(status: number, reason: string): Ruling {
-  return { answer: 'refuse', status, reason };
+function refusing(objection: Objection): Ruling {
+  return { answer: 'refuse', objection };
+}
+
+function unjudged(error: unknown): Objection {
+  return { status: 500, cause: 'unjudged', reason: 'the request could not be judged', thrown: { error } };
+}
+
+function undecided(ms: number): Objection {
+  const detail = `: verify took longer than verifyTimeoutMs (${ms} ms)`;
+  return { status: 503, cause: 'time-out', reason: 'the request could not be judged in time', detail };
 }
 
 /** Sockets upgraded here. They speak WebSocket: an HTTP answer would be read as a frame. */
 const UPGRADED = new WeakSet<Duplex>();
 
-const GOING_AWAY = refusal(503, 'this side is going away');
+const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
 
-function ignore(): void {
-  // The end of the socket says it all.
-}
+const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away' };

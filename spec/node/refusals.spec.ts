@@ -1,0 +1,194 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Refusal, UpgradeOptions } from '../../src/node.js';
+import { handleUpgrade, refuse } from '../../src/node.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { handshake } from '../support/socket-handshake.js';
+import type { Offer } from '../support/socket-handshake.js';
+import { httpServer } from '../support/socket-http.js';
+import { watchResources } from '../support/socket-leaks.js';
+import { testServer } from '../support/socket-servers.js';
+import type { TestServer } from '../support/socket-servers.js';
+
+const logs = collectLogs();
+const MINUTE_MS = 60_000;
+
+describe('a refused upgrade', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  let server: TestServer;
+
+  beforeEach(() => {
+    leaks = watchResources();
+  });
+
+  afterEach(async () => {
+    jest.useRealTimers();
+    await server.dispose();
+    expect(await leaks()).toEqual({});
+  });
+
+  /** Fakes only the timers that end a period of the log: sockets and rxjs keep theirs. */
+  const fakePeriods = (): void => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
+  };
+  const offer = async (offered: Offer, times: number): Promise<void> => {
+    for (let nth = 0; nth < times; nth++) await handshake(server.http, offered);
+  };
+
+  describe('in the log of the server', () => {
+    it.each<readonly [what: string, offer: Offer, options: UpgradeOptions & { path?: string }, line: string]>([
+      [
+        'another codec',
+        { path: '/mux?token=1', protocols: ['mux.v1.msgpack'] },
+        { path: '/mux' },
+        "400 /mux: expected the subprotocol 'mux.v1.json' in first place, got 'mux.v1.msgpack'",
+      ],
+      ['a malformed handshake', { headers: { 'Sec-WebSocket-Key': null } }, {}, '400 /: Missing or invalid Sec-WebSocket-Key header'],
+      ['another path', { path: '/other?token=1' }, { path: '/mux' }, '404 /other: nothing answers at /other'],
+      ['no credentials', {}, { verify: () => 401 }, '401 /: verify refused the request'],
+      ['a verdict that forbids', {}, { verify: () => false }, '403 /: verify refused the request'],
+      ['a verdict of any status', {}, { verify: () => refuse(429, {}, 'too many') }, '429 /: too many'],
+      [
+        'a foreign page',
+        { headers: { Origin: 'https://evil.example' } },
+        {},
+        `403 /: this origin is not allowed: "https://evil.example"; name it in the option 'origins' to let it in`,
+      ],
+    ])('is one line at once, and one a period with a count: %s', async (_what, offered, options, line) => {
+      fakePeriods();
+      server = await testServer(options);
+      await offer(offered, 5);
+      expect(logs.warnings).toEqual([`rxmux: refused an upgrade: ${line}`]);
+      jest.advanceTimersByTime(MINUTE_MS);
+      expect(logs.warnings.slice(1)).toEqual([`rxmux: refused 4 more, the last: ${line}`]);
+    });
+
+    it('is counted from the line before, and begins anew after a period without any', async () => {
+      fakePeriods();
+      server = await testServer({ path: '/mux' });
+      await offer({ path: '/a' }, 2);
+      jest.advanceTimersByTime(MINUTE_MS);
+      await offer({ path: '/b' }, 3);
+      jest.advanceTimersByTime(MINUTE_MS - 1);
+      expect(logs.warnings).toHaveLength(2);
+      jest.advanceTimersByTime(1);
+      jest.advanceTimersByTime(2 * MINUTE_MS);
+      await offer({ path: '/c' }, 1);
+      expect(logs.warnings).toEqual([
+        'rxmux: refused an upgrade: 404 /a: nothing answers at /a',
+        'rxmux: refused 1 more, the last: 404 /a: nothing answers at /a',
+        'rxmux: refused 3 more, the last: 404 /b: nothing answers at /b',
+        'rxmux: refused an upgrade: 404 /c: nothing answers at /c',
+      ]);
+    });
+
+    it('has a line for each cause', async () => {
+      server = await testServer({ path: '/mux', verify: ({ headers }) => (headers.authorization === undefined ? 401 : 403) });
+      for (const offered of [{ path: '/x' }, { path: '/mux' }, { path: '/mux', headers: { Authorization: 'x' } }]) await offer(offered, 3);
+      expect(logs.warnings.map((line) => /\d{3}/.exec(line)?.[0])).toEqual(['404', '401', '403']);
+    });
+
+    it('is counted for a last time when the server closes', async () => {
+      server = await testServer({ path: '/mux' });
+      await offer({ path: '/other' }, 4);
+      await server.mux.close();
+      expect(logs.warnings.slice(1)).toEqual(['rxmux: refused 3 more, the last: 404 /other: nothing answers at /other']);
+    });
+
+    it('is told a second after the line before where pages of foreign origins come', async () => {
+      fakePeriods();
+      server = await testServer();
+      for (const page of ['a', 'b', 'c']) await offer({ headers: { Origin: `https://${page}.example` } }, 1);
+      jest.advanceTimersByTime(1_000);
+      expect(logs.warnings.map((line) => /https:[^"]*/.exec(line)?.[0])).toEqual(['https://a.example', 'https://c.example']);
+      expect(logs.warnings[1]).toContain('refused 2 more,');
+    });
+
+    it('quotes no more than 100 characters of the remote, and no control characters', async () => {
+      server = await testServer();
+      // Sent as UTF-8, and read by Node as Latin-1.
+      const hostile = `https://\u009b31m\u0085${'x'.repeat(7_000)}`;
+      await offer({ headers: { Origin: hostile } }, 1);
+      await offer({ protocols: [hostile] }, 1);
+      expect(logs.warnings).toHaveLength(2);
+      for (const line of logs.warnings) {
+        expect(line).toContain('https://Â\\u009b31mÂ\\u0085xxx');
+        expect(line).not.toMatch(/\p{Cc}|x{100}/u);
+      }
+    });
+
+    it('has the last error and a count where `verify` throws again and again', async () => {
+      fakePeriods();
+      let nth = 0;
+      server = await testServer({ verify: () => Promise.reject(new Error(`no database ${String(nth++)}`)) });
+      await offer({}, 3);
+      jest.advanceTimersByTime(1_000);
+      expect(logs.errors).toEqual([
+        'rxmux: an upgrade request could not be judged',
+        'rxmux: an upgrade request could not be judged, the last of 2 more',
+      ]);
+      expect(logs.warnings).toEqual([]);
+    });
+
+    it('keeps no process alive for the end of a period', async () => {
+      fakePeriods();
+      server = await testServer({ path: '/mux' });
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      await offer({ path: '/other' }, 1);
+      const made = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+      expect(made.map((timer) => timer.hasRef())).toEqual([false]);
+    });
+  });
+
+  describe('in refusals$', () => {
+    const refused = async (offered: Offer): Promise<Refusal> => {
+      server = await testServer({ path: '/mux', verify: () => refuse(403, {}, 'not you\r\n\u009b31m') });
+      const refusals: Refusal[] = [];
+      server.mux.refusals$.subscribe((refusal) => refusals.push(refusal));
+      await handshake(server.http, { ...offered, headers: { Cookie: 'session=s3cret', ...offered.headers } });
+      const [refusal] = refusals;
+      if (refusal === undefined) throw new Error('expected a refusal');
+      return refusal;
+    };
+
+    it.each<readonly [what: string, offer: Offer, line: string]>([
+      ['another path', { path: '/other?token=s3cret' }, '404 /other: nothing answers at /other'],
+      ['a reason of several lines', { path: '/mux' }, '403 /mux: not you\\r\\n\\u009b31m'],
+      ['a long path', { path: `/${'x'.repeat(3_000)}` }, `404 /${'x'.repeat(99)}…: nothing answers at /${'x'.repeat(99)}…`],
+    ])('prints and serializes as one line: %s', async (_what, offered, line) => {
+      const refusal = await refused(offered);
+      expect(String(refusal)).toBe(line);
+      expect(JSON.parse(JSON.stringify({ refusal }))).toEqual({ refusal: line });
+      expect(inspect(refusal)).toBe(line);
+      expect(inspect({ refusal }, { depth: Infinity, showHidden: true, breakLength: Infinity })).toBe(`{ refusal: ${line} }`);
+    });
+
+    it('has the request, but hands no headers on to what copies it', async () => {
+      const refusal = await refused({ path: '/other' });
+      expect(refusal.request.headers.cookie).toBe('session=s3cret');
+      expect({ ...refusal }).toEqual({ status: 404, reason: 'nothing answers at /other' });
+    });
+  });
+
+  it.each<readonly [what: string, offer: Offer]>([
+    ['another codec', { path: '/mux', protocols: ['<script>'] }],
+    ['another path', { path: '/<script>' }],
+  ])('is no page for a browser that sniffs, though it quotes the request: %s', async (_what, offered) => {
+    server = await testServer({ path: '/mux' });
+    const { body, headers } = await handshake(server.http, offered);
+    expect(body).toContain('<script>');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
+describe('handleUpgrade', () => {
+  const http = httpServer();
+
+  it('logs what it refuses', async () => {
+    http.now.on('upgrade', (request, socket, head) => {
+      handleUpgrade(request, socket, head, { keepalive: false });
+    });
+    for (let nth = 0; nth < 3; nth++) await handshake(http.now, { path: '/mine', protocols: ['x'] });
+    expect(logs.warnings).toEqual(["rxmux: refused an upgrade: 400 /mine: expected the subprotocol 'mux.v1.json' in first place, got 'x'"]);
+  });
+});

@@ -1,0 +1,51 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** An answer to an upgrade request in place of 101. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** One line of text, for people: the body. */
+  readonly reason: string;
+  /** Header lines beside those of every answer; one of the same name takes its place. */
+  readonly headers?: readonly HeaderLine[] | undefined;
+}
+
+export type HeaderLine = readonly [name: string, value: string];
+
+/** Of every text that may quote a request: no browser takes it for a page. */
+export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } as const;
+
+/** Ignores errors of a socket that has not been upgraded yet: without a listener they would end the process. */
+export function ignoreErrors(socket: Duplex): void {
+  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
+}
+
+/**
+ * Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. Returns `false` where the
+ * dialer has left or another listener has answered.
+ */
+export function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
+  if (!socket.writable) return false;
+  const body = `${reason}\n`;
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...withDefaults(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  // A half closed socket would stay for as long as the other side likes.
+  socket.once('finish', () => socket.destroy());
+  socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]));
+  return true;
+}
+
+function withDefaults(headers: readonly HeaderLine[]): readonly HeaderLine[] {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  return [...DEFAULT_HEADERS.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
+}
+
+const DEFAULT_HEADERS: readonly HeaderLine[] = [...Object.entries(PLAIN_TEXT), ['Sec-WebSocket-Version', '13']];
+
+function ignore(): void {
+  // The end of the socket says it all.
+}

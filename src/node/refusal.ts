@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import { inspect } from 'node:util';
+import { log } from '../logger.js';
+import { oneLine } from '../wire/quoted.js';
+import type { HttpAnswer } from './answer-http.js';
+import type { Refusal } from './mux-server.js';
+import { SparseLog } from './sparse-log.js';
+
+/** What is logged together. */
+type Cause = 'codec' | 'draining' | 'handshake' | 'origin' | 'path' | 'time-out' | 'unjudged' | 'verify';
+
+/** Why an upgrade is refused, and how it is answered. */
+export interface Objection extends HttpAnswer {
+  readonly cause: Cause;
+  /** What the log says beside the reason. */
+  readonly detail?: string;
+  /** What the application threw. */
+  readonly thrown?: { readonly error: unknown };
+}
+
+/** How often a cause has a line, in ms. */
+const PERIOD_MS = 60_000;
+/** The same for causes that a developer mends by trying one thing after the other: an origin, an error of `verify`. */
+const SHORT_PERIOD_MS = 1_000;
+/** Bounds what a reason of the application's adds to a line. */
+const MOST_REASON = 400;
+
+/** A {@link Refusal}. Its request is no property of its own, so that nothing prints or copies the headers by accident. */
+export class AnsweredRefusal implements Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly #request: IncomingMessage;
+
+  constructor({ status, reason }: HttpAnswer, request: IncomingMessage) {
+    this.status = status;
+    this.reason = reason;
+    this.#request = request;
+  }
+
+  get request(): IncomingMessage {
+    return this.#request;
+  }
+
+  toString(): string {
+    return `${this.status} ${oneLine(pathOf(this.#request))}: ${oneLine(this.reason, MOST_REASON)}`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+/** The refusals of one server in the log: at `warn`, and at `error` where the application failed. */
+export class RefusalLog {
+  readonly #log = new SparseLog();
+
+  note(refusal: Refusal, { status, cause, detail = '', thrown }: Objection): void {
+    const line = `${String(refusal)}${detail}`;
+    const periodMs = cause === 'origin' || cause === 'unjudged' ? SHORT_PERIOD_MS : PERIOD_MS;
+    this.#log.note(`${status} ${cause}`, periodMs, (more) => {
+      if (thrown === undefined) log('warn', `refused ${more === 0 ? 'an upgrade' : `${more} more, the last`}: ${line}`);
+      else log('error', `an upgrade request could not be judged${more === 0 ? '' : `, the last of ${more} more`}`, thrown.error);
+    });
+  }
+
+  /** Logs the counts now: the server has closed. */
+  close(): void {
+    this.#log.close();
+  }
+}
+
+/** The path of a request, without its query: that may hold a token. */
+export function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}

@@ -1,0 +1,77 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { checkObject, optionError } from '../wire/check.js';
+import type { HeaderLine, HttpAnswer } from './answer-http.js';
+
+/** What {@link refuse} returns. */
+export interface UpgradeRefusal {
+  /** The HTTP status, from 400 to 599. */
+  readonly status: number;
+  /** The line of text in the answer. */
+  readonly reason: string;
+  /** The header lines of the answer. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Says no more than that. */
+export const REFUSED_BY_VERIFY = 'verify refused the request';
+
+/**
+ * Makes a verdict of `verify` that answers any HTTP status, with headers (V6).
+ *
+ * @param status an integer from 400 to 599
+ * @param headers as `response.writeHead` of Node takes them. `Connection`, `Content-Length` and `Transfer-Encoding` are the library's
+ * @param reason the body, a line of text for people. Default `verify refused the request`
+ * @throws TypeError for another status, and for a header that HTTP cannot carry
+ *
+ * @example
+ * ```ts
+ * serve({ port: 8080, verify: ({ socket }) => hasRoom(socket.remoteAddress) || refuse(429, { 'Retry-After': 5 }) });
+ * // a dialer of Node that finds no room: ConnectError { status: 429 }
+ * ```
+ */
+export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason: string = REFUSED_BY_VERIFY): UpgradeRefusal {
+  if (!isRefusalStatus(status)) throw optionError('status', 'an integer from 400 to 599', status);
+  checkObject('headers', headers);
+  if (typeof reason !== 'string') throw optionError('reason', 'a string', reason);
+  const refusal: Branded = { status, reason, headers: linesOf(headers), [BRAND]: true };
+  return refusal;
+}
+
+/** What `verify` found, where it refuses by an answer of its own. */
+export function answerOf(verdict: object): HttpAnswer | null {
+  if (BRAND in verdict) return verdict as Branded;
+  // To let somebody in because of a refusal in the wrong form would be the worst way to fail.
+  if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
+    throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
+  return null;
+}
+
+/** Known to every copy of this package, so that no copy takes the refusal of another for a peer's context. */
+const BRAND = Symbol.for('rxmux.refuse');
+
+interface Branded extends UpgradeRefusal {
+  readonly [BRAND]: true;
+}
+
+/** These say where the answer ends. */
+const FRAMING = ['connection', 'content-length', 'transfer-encoding'];
+
+function linesOf(headers: OutgoingHttpHeaders): readonly HeaderLine[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    validateHeaderName(name);
+    if (FRAMING.includes(name.toLowerCase())) throw new TypeError(`headers: expected none that frames the answer, got ${name}`);
+    return value === undefined ? [] : [value].flat().map((each): HeaderLine => [name, checkedValue(name, each)]);
+  });
+}
+
+function checkedValue(name: string, value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw optionError(name, 'a string or a number', value);
+  const text = String(value);
+  validateHeaderValue(name, text);
+  return text;
+}
+
+function isRefusalStatus(status: unknown): status is number {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
+}
