@@ -25,24 +25,20 @@ const SHORT_PERIOD_MS = 1_000;
 /** Bounds what a reason of the application's adds to a line. */
 const MOST_REASON = 400;
 
-/** A {@link Refusal}. Its request is no property of its own, so that nothing prints or copies the headers by accident. */
+/** A {@link Refusal}. Its request is not enumerable, so that nothing prints or copies the headers by accident. */
 export class AnsweredRefusal implements Refusal {
   readonly status: number;
   readonly reason: string;
-  readonly #request: IncomingMessage;
+  declare readonly request: IncomingMessage;
 
   constructor({ status, reason }: HttpAnswer, request: IncomingMessage) {
     this.status = status;
     this.reason = reason;
-    this.#request = request;
-  }
-
-  get request(): IncomingMessage {
-    return this.#request;
+    Object.defineProperty(this, 'request', { value: request });
   }
 
   toString(): string {
-    return `${this.status} ${oneLine(pathOf(this.#request))}: ${oneLine(this.reason, MOST_REASON)}`;
+    return `${this.status} ${oneLine(pathOf(this.request))}: ${oneLine(this.reason, MOST_REASON)}`;
   }
 
   toJSON(): string {
