@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createServer, connect as connectTcp } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { logger } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
@@ -272,38 +272,5 @@ describe('closing a server', () => {
     for (const finish of finishes) finish();
     await Promise.all(dialers.map((dialer) => dialer.close()));
     await closed;
-  });
-});
-
-describe('a server that cannot listen', () => {
-  it('rejects `listening`, says so in the log, and can be closed', async () => {
-    const leaks = watchResources();
-    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-    const taken = createServer();
-    taken.listen(0, '127.0.0.1');
-    await new Promise((resolve) => taken.once('listening', resolve));
-    const server = serve({ port: portOf(taken), host: '127.0.0.1' });
-    await expect(server.listening).rejects.toMatchObject({ code: 'EADDRINUSE' });
-    expect(error.mock.calls).toEqual([['rxmux: the server failed', expect.objectContaining({ code: 'EADDRINUSE' })]]);
-    expect(server.address()).toBeNull();
-    await server.close();
-    error.mockRestore();
-    await new Promise((resolve) => taken.close(resolve));
-    expect(await leaks()).toEqual({});
-  });
-
-  it('rejects nothing that nobody handles where nobody waits for `listening`', async () => {
-    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-    const taken = createServer();
-    taken.listen(0, '127.0.0.1');
-    await new Promise((resolve) => taken.once('listening', resolve));
-    const server = serve({ port: portOf(taken), host: '127.0.0.1' });
-    await until('the failure', () => error.mock.calls.length > 0);
-    await server.close();
-    // A rejection that nobody handles fails the test by itself, at the end of a turn.
-    await turn();
-    expect(error.mock.calls).toEqual([['rxmux: the server failed', expect.objectContaining({ code: 'EADDRINUSE' })]]);
-    error.mockRestore();
-    await new Promise((resolve) => taken.close(resolve));
   });
 });

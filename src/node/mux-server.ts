@@ -57,11 +57,14 @@ export interface MuxServer {
    * and its peers have closed.
    */
   readonly errors$: Observable<HandlerFailure>;
-  /** Resolves with the address once the server listens; rejects when it cannot. */
+  /**
+   * Resolves with the address once the server listens; rejects when it cannot. On a port of its own that rejection ends a program
+   * which does not handle it.
+   */
   readonly listening: Promise<AddressInfo | string>;
   /** The address it listens on; `null` before. */
   address(): AddressInfo | string | null;
-  /** Resolves once {@link close} was called and every peer has closed. */
+  /** Resolves once {@link close} was called and every peer has closed, or once the server could not listen. */
   readonly closed: Promise<void>;
   /**
    * Answers 503 from now on and closes every peer as `peer.close(options)` does, their goaways spread over the first half of

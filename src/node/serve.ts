@@ -9,7 +9,7 @@ import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
-import { completeGuarded } from '../peer/guard.js';
+import { completeGuarded, disown } from '../peer/guard.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
@@ -34,7 +34,8 @@ const LONGEST_SPREAD_MS = 5_000;
  * another origin, 401 or 403 from `verify`, 500 where `verify` or `origins` throws, 503 while draining. Another path than `path`
  * is answered 404 where nobody else on the server may answer it. A server of its own answers pages with 426.
  *
- * Where the port cannot be had, `listening` rejects, and the log says so.
+ * Where the port cannot be had, `listening` rejects, the log says so, and `closed` resolves. A program that never asks for
+ * `listening` ends by that unhandled rejection.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option; what Node throws for `tls`
  *
@@ -86,9 +87,12 @@ class NodeMuxServer implements MuxServer {
       refusePath: this.#refusePath,
     });
     this.listening = listening(this.#server);
-    // Whoever does not wait for it finds the error in the log, or with their own server.
-    this.listening.catch(() => undefined);
-    if (options.server !== undefined) return;
+    if (options.server !== undefined) {
+      // Its own `error` event says the same.
+      void disown(this.listening);
+      return;
+    }
+    this.#server.on('error', this.#onError);
     if (options.tls !== undefined) this.#server.on('connection', this.#onConnection);
     this.#server.listen(options.port, options.host);
   }
@@ -107,11 +111,22 @@ class NodeMuxServer implements MuxServer {
       this.#sendGoaways(resolved);
     }
     if (first) {
-      this.#policy.draining$.next(true);
-      this.#checkEmpty();
+      void disown(this.listening);
+      this.#stop();
     }
     return this.closed;
   }
+
+  #stop(): void {
+    this.#policy.draining$.next(true);
+    this.#checkEmpty();
+  }
+
+  /** Leaves `listening` unhandled where nobody asked for it: the program must not end as if all were well. */
+  readonly #onError = (error: Error): void => {
+    log('error', 'the server failed', error);
+    if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
+  };
 
   #sendGoaways(options: ResolvedClose): void {
     const { drainMs } = options;
@@ -193,9 +208,6 @@ function checkPlace({ path, port, server }: ServeOptions): void {
 function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
   checkObjects({ tls });
   const server = tls === undefined ? createServer() : createTlsServer(tls);
-  server.on('error', (error) => {
-    log('error', 'the server failed', error);
-  });
   server.on('request', (_request, response) => {
     response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
   });

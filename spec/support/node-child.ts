@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
+import { buildSync } from 'esbuild';
+
+/** How a program ended. */
+export interface Ending {
+  /** `null` where a signal ended it. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Returns a function that runs a program of Node in a process of its own, to its end. The program has the names of `rxmux/node` and
+ * `logger`, and may await.
+ */
+export function nodePrograms(): (program: string) => Promise<Ending> {
+  const directory = mkdtempSync(join(tmpdir(), 'rxmux-child-'));
+  const bundle = join(directory, 'node.cjs');
+  beforeAll(() => {
+    buildSync({
+      stdin: { contents: `export * from './node.js'; export { logger } from './index.js';`, resolveDir: join(__dirname, '../../src') },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      logLevel: 'silent',
+      external: ['bufferutil', 'utf-8-validate'],
+      outfile: bundle,
+    });
+  });
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return (program) => {
+    const code = `(async ({ accept, connect, handleUpgrade, logger, serve }) => { ${program} })(require(${JSON.stringify(bundle)}))`;
+    const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (status) => {
+        resolve({ status, stdout, stderr });
+      });
+    });
+  };
+}
