@@ -37,3 +37,29 @@ describe('maxPayloadItems', () => {
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.PROTOCOL_ERROR, reason: reason(ITEMS) }]);
   });
 });
+
+describe('maxPayloadItems under json', () => {
+  const arrays = (count: number): string => `[${'[],'.repeat(count - 2)}[]]`;
+  const limits = { maxPayloadItems: 20 };
+  const reason = `codec 'json': expected at most 20 items (maxPayloadItems), got more`;
+
+  it('ends the stream of a reassembled payload that has one more', () => {
+    const rig = new Rig({ limits });
+    const stream = rig.remote(1);
+    rig.receive({ type: 'data', stream: 1, fragment: arrays(20).slice(0, 3), more: true });
+    rig.receive({ type: 'data', stream: 1, fragment: arrays(20).slice(3) });
+    expect([stream.payloads, rig.news]).toEqual([[JSON.parse(arrays(20))], []]);
+    rig.receive({ type: 'data', stream: 1, fragment: arrays(21) });
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.PROTOCOL_ERROR, reason }]);
+  });
+
+  it('ends the connection of a message that has one more', () => {
+    const rig = new Rig({ limits });
+    rig.remote(1);
+    const around = 6;
+    rig.receive({ type: 'data', stream: 1, payload: JSON.parse(arrays(20 - around)) as unknown });
+    expect(rig.transport.closes).toEqual([]);
+    rig.receive({ type: 'data', stream: 1, payload: JSON.parse(arrays(21 - around)) as unknown });
+    expect(rig.transport.closes).toEqual([{ code: 1002, reason }]);
+  });
+});

@@ -4,8 +4,11 @@ import { declareFragmentCost, isPlain } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
+import { DEFAULT_LIMITS } from '../wire/limits.js';
+import type { DecodeLimits } from '../wire/limits.js';
 import { isTooDeep } from './depth.js';
 import { decodeCanonical } from './json-canonical.js';
+import { hasMoreItems } from './json-items.js';
 import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
@@ -17,8 +20,8 @@ import type { Dialect } from './plain-copy.js';
  * Values are written as `JSON.stringify` writes them: `toJSON` is honoured (a `Date` is sent as its ISO text), `undefined`
  * leaves a property out and is `null` in an array, an object counts by its own enumerable properties. What JSON would lose
  * in silence is a TypeError instead: bytes, Map, Set, Promise, RegExp, Error, bigint, functions, symbols, `NaN` and the
- * infinities, circular structures, and more than 256 levels of nesting. The decoder refuses deeper nesting too. Integers
- * beyond 2^53 arrive rounded.
+ * infinities, circular structures, and more than 256 levels of nesting. The decoder refuses deeper nesting too, and more
+ * than `maxPayloadItems` items. Integers beyond 2^53 arrive rounded.
  *
  * @example
  * ```ts
@@ -56,10 +59,12 @@ export class JsonCodec implements Codec {
   /**
    * Decodes one text message.
    *
-   * @throws ProtocolError for bytes, for text that is not JSON, is not an object or is nested too deep, and for an envelope
+   * @param limits how many items the message may have; by default 1 000 000
+   * @throws ProtocolError for bytes, for text that is not JSON, is not an object or exceeds a limit, and for an envelope
    *   with a missing or wrong field; the message never quotes the text
    */
-  decode(message: Message): CompleteFrame {
+  decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
+    checkItems(message, maxPayloadItems);
     const frame = typeof message === 'string' ? decodeCanonical(message, MAX_DEPTH) : null;
     // The envelope is one level more than the payload inside it.
     return frame ?? fromMapping(parse(message, MAX_DEPTH + 1));
@@ -78,9 +83,11 @@ export class JsonCodec implements Codec {
   /**
    * Decodes a reassembled payload.
    *
-   * @throws ProtocolError for bytes, and for text that is not JSON or is nested too deep; the message never quotes the text
+   * @param limits how many items it may have; by default 1 000 000
+   * @throws ProtocolError for bytes, and for text that is not JSON or exceeds a limit; the message never quotes the text
    */
-  decodePayload(data: Message): unknown {
+  decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
+    checkItems(data, maxPayloadItems);
     return parse(data, MAX_DEPTH);
   }
 }
@@ -128,6 +135,11 @@ function finite(value: number, field: string): number {
 function text(message: Message, what: string): string {
   if (typeof message === 'string') return message;
   throw new TypeError(`codec 'json': expected ${what} as text, got ${message.byteLength} bytes`);
+}
+
+function checkItems(message: Message, most: number): void {
+  if (typeof message === 'string' && hasMoreItems(message, most))
+    throw new ProtocolError(`codec 'json': expected at most ${most} items (maxPayloadItems), got more`);
 }
 
 function parse(message: Message, levels: number): unknown {

@@ -17,10 +17,9 @@ export interface Limits {
   /** One payload, reassembled or in one piece; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
   readonly maxPayloadBytes: number;
   /**
-   * Items of one message or reassembled payload under `msgpack`: each scalar, map key, array and map is one, bytes and a
-   * `Date` are three. Over it a message ends the connection, and a reassembled payload its stream, with PROTOCOL_ERROR. An
-   * item takes some 64 bytes once decoded, at worst 150, so 16 MiB of empty maps would take 1 GiB. At least 1. Default
-   * 1 000 000.
+   * Items of one message or reassembled payload: each scalar, key, array and map is one; under `msgpack`, bytes and a `Date`
+   * are three. Over it a message ends the connection, and a reassembled payload its stream, with PROTOCOL_ERROR. An item
+   * takes some 64 bytes once decoded, at worst 150, so 16 MiB of empty maps would take 1 GiB. At least 1. Default 1 000 000.
    */
   readonly maxPayloadItems: number;
   /**
