@@ -69,13 +69,17 @@ it.each<[string, (peer: Peer) => unknown]>([
 
 it('opens and closes for everybody who waits for it', async () => {
   const status = new StatusTracker();
-  const opened = [status.opened, status.opened];
+  const opened = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      status.whenOpened(resolve, reject);
+    });
+  const waiting = [opened(), opened()];
   const { closed } = status;
   status.set(OPEN);
-  await expect(Promise.all([...opened, status.opened])).resolves.toHaveLength(3);
+  await expect(Promise.all([...waiting, opened()])).resolves.toHaveLength(3);
   status.set(CLOSED);
   await expect(closed).resolves.toEqual(REASON);
-  await expect(status.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason: REASON });
+  await expect(opened()).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason: REASON });
 });
 
 it('status$ tells the last status to whoever comes when all is over, and completes', () => {

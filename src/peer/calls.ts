@@ -2,6 +2,7 @@ import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
+import { failing } from './caller-frames.js';
 import { feed } from './feed.js';
 import { completeGuarded, guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
@@ -95,10 +96,13 @@ export class Calls {
 
   /** Resolves with the first payload; an end without one is `null`. */
   request(value: unknown, options: OpenOptions): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       checkObject('options', options);
-      if (retryOf(options) === undefined) readOne(this.#request(value, options), resolve, reject);
-      else this.request$(value, options).subscribe({ next: resolve, error: reject });
+      const failed = (error: unknown): void => {
+        resolve(failing(error));
+      };
+      if (retryOf(options) === undefined) readOne(this.#request(value, options), resolve, failed);
+      else this.request$(value, options).subscribe({ next: resolve, error: failed });
     });
   }
 

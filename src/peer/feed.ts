@@ -3,8 +3,8 @@ import type { Subscriber } from 'rxjs';
 import { endedHere } from '../session/close-cause.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { unheeded } from './caller-frames.js';
 import { failAnswer } from './run-handler.js';
-import { disown } from './guard.js';
 import { decline } from './input.js';
 import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
@@ -35,11 +35,9 @@ export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOpt
 /** {@link feed} as a promise whose rejection need not be handled. */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
   const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
-  return disown(
-    new Promise<void>((resolve, reject) => {
-      fed$.subscribe({ error: reject, complete: resolve });
-    }),
-  );
+  return unheeded<void>((resolve, fail) => {
+    fed$.subscribe({ error: fail, complete: resolve });
+  });
 }
 
 /** Tells whoever feeds a stream that it has ended before its input. */

@@ -47,11 +47,6 @@ export function disown<T>(value: T): T {
   return value;
 }
 
-/** A promise that is rejected, and not an unhandled rejection when nobody looks at it. */
-export function rejected(error: unknown): Promise<never> {
-  return disown(Promise.reject(error));
-}
-
 /** @throws TypeError for what a callback gave that could be waited for, where nobody waits */
 export function refuseThenable(what: string, result: unknown): void {
   if (!isThenable(result)) return;

@@ -10,7 +10,7 @@ import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { violation } from '../wire/violation.js';
 import { report } from './failures.js';
-import { disown, rejected } from './guard.js';
+import { rejected, unheeded } from './caller-frames.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
@@ -109,8 +109,13 @@ export class Outbox {
     const room = new Promise<void>((resolve) => {
       stream.line.whenRoom(resolve);
     });
-    // A reset frees the queue too; by the time this callback runs `stream.error` says so.
-    return disown(room.then(() => (stream.error === null ? undefined : rejected(stream.error))));
+    return unheeded<void>((resolve, fail) => {
+      // A reset frees the queue, too; a microtask later `stream.error` is set.
+      void room.then(() => {
+        if (stream.error === null) resolve();
+        else fail(stream.error);
+      });
+    });
   }
 
   /** Why nothing can be sent any more, or `null`. */

@@ -10,7 +10,7 @@ import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
 import type { CloseOptions } from './close-options.js';
 import { GivenSocket } from './given-socket.js';
-import { disown } from './guard.js';
+import { unheeded } from './caller-frames.js';
 import { addHook } from './hooks.js';
 import type {
   CloseHandler,
@@ -179,7 +179,11 @@ export class Peer {
    * ```
    */
   get opened(): Promise<Peer> {
-    return disown(this.#core.status.opened.then(() => this));
+    return unheeded((resolve, fail) => {
+      this.#core.status.whenOpened(() => {
+        resolve(this);
+      }, fail);
+    });
   }
 
   /** Resolves with the reason of the last socket once nothing comes any more; never rejects. Always the same promise. */

@@ -1,27 +1,28 @@
-import type { Session } from '../session/session.js';
 import { abnormalClose } from '../transport/transport.js';
+import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionLostError } from '../wire/stream-errors.js';
-import { disown, rejected } from './guard.js';
+import { unheeded } from './caller-frames.js';
 import type { PeerCore } from './peer-core.js';
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
 
 /** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
 export function ping(core: PeerCore): Promise<number> {
-  const { lastSession, source } = core;
-  if (lastSession !== null) return disown(answered(lastSession));
-  if (!source.expectsSocket) {
-    const { now } = core.status;
-    return rejected(new ConnectionLostError(now.state === 'closed' ? now.reason : NOT_OPEN));
-  }
-  source.ensureDialing();
-  return disown(core.status.opened.then(() => ping(core)));
+  return unheeded((resolve, fail) => {
+    pingOnce(core, resolve, fail);
+  });
 }
 
-function answered({ control }: Session): Promise<number> {
-  return new Promise((resolve, reject) => {
-    control.ping(resolve, (reason) => {
-      reject(new ConnectionLostError(reason));
-    });
-  });
+function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (error: unknown) => void): void {
+  const { lastSession, source, status } = core;
+  const lost = (reason: CloseReason): void => {
+    failed(new ConnectionLostError(reason));
+  };
+  if (lastSession !== null) lastSession.control.ping(answered, lost);
+  else if (source.expectsSocket) {
+    source.ensureDialing();
+    status.whenOpened(() => {
+      pingOnce(core, answered, failed);
+    }, failed);
+  } else lost(status.now.state === 'closed' ? status.now.reason : NOT_OPEN);
 }

@@ -81,14 +81,12 @@ export class StatusTracker {
     }));
   }
 
-  /** Resolves once the connection is open; rejects when the peer ends first. */
-  get opened(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#decide((status) => {
-        if (status.state === 'open') resolve();
-        else if (status.state === 'closed') reject(status.error ?? new ConnectionLostError(status.reason));
-        return status.state === 'open' || status.state === 'closed';
-      });
+  /** Calls `opened` once the connection is open, or `failed` when the peer ends first. */
+  whenOpened(opened: () => void, failed: (error: unknown) => void): void {
+    this.#decide((status) => {
+      if (status.state === 'open') opened();
+      else if (status.state === 'closed') failed(status.error ?? new ConnectionLostError(status.reason));
+      return status.state === 'open' || status.state === 'closed';
     });
   }
 

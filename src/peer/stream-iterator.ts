@@ -1,5 +1,6 @@
 import { Subscription } from 'rxjs';
 import { Fifo } from '../wire/fifo.js';
+import { failing } from './caller-frames.js';
 import type { StreamCore } from './stream-core.js';
 import { UnreadQueue } from './unread-queue.js';
 
@@ -39,8 +40,13 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.pull({ resolve, reject });
+    return new Promise((resolve) => {
+      this.pull({
+        resolve,
+        reject: (error) => {
+          resolve(failing(error));
+        },
+      });
     });
   }
 
