@@ -10,6 +10,7 @@ import { chargeOfPart } from '../wire/held-bytes.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { violation } from '../wire/violation.js';
 import { report } from './failures.js';
+import { guard } from './guard.js';
 import { rejected, unheeded } from './caller-frames.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { checkSendable } from './sendable.js';
@@ -37,7 +38,7 @@ export class Outbox {
   /** Whether a value or the end of this side was accepted. */
   replied = false;
   /** Of the reply-headers interceptors. `done`: in a `sendHeaders` that had nothing to send; they do not run again for a value without headers. */
-  #interceptors: 'due' | 'running' | 'done' = 'due';
+  #interceptors: 'due' | 'running' | 'done' | 'failed' = 'due';
   #trailers: TrailersInput | null = null;
 
   constructor(private readonly stream: StreamCore) {
@@ -54,6 +55,14 @@ export class Outbox {
     const first = this.#firstHeaders(headers);
     this.#interceptors = 'done';
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
+  }
+
+  /** Sends the interceptors' headers ahead of a reset, where they have not run. An interceptor that throws is logged. */
+  sendHeadersOfFailure(): void {
+    if (this.#interceptors === 'due')
+      guard('a reply-headers interceptor', () => {
+        this.sendHeaders();
+      });
   }
 
   /** {@link accept} as a promise: resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
@@ -178,8 +187,10 @@ export class Outbox {
     this.#interceptors = 'running';
     try {
       this.stream.peerCore.hooks.replying(headers, this.stream.facade);
-    } finally {
       this.#interceptors = before;
+    } catch (error) {
+      this.#interceptors = 'failed';
+      throw error;
     }
   }
 

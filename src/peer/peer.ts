@@ -464,7 +464,8 @@ export class Peer {
 
   /**
    * Sees, and may change in place, the headers of this side's first frame on every stream that the remote opened. They run in order of
-   * registration. What one throws, `send`, `reply`, `end` or `sendHeaders` throws; a promise is a TypeError.
+   * registration. What one throws, `send`, `reply`, `end` or `sendHeaders` throws; a promise is a TypeError. Where a handler fails before
+   * its first frame, the headers go ahead of the reset, and the caller has them as `replyHeaders`.
    *
    * @returns removes it
    * @throws TypeError unless it is a function

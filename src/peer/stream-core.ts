@@ -242,6 +242,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   fail(error: unknown): void {
     const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
     if (this.phase === 'closed') return;
+    if (!this.begun && !this.peerCore.hooks.replyHeaders.empty) this.outbox.sendHeadersOfFailure();
     // `throw undefined` must not look like no error.
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
     this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
