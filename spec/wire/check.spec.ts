@@ -6,20 +6,20 @@ describe('checkNumber', () => {
     [0, 0],
     [5, 5],
     [Number.POSITIVE_INFINITY, 1],
-  ])('accepts %p where at least %p is expected', (value, smallest) => {
+  ])('`checkNumber` accepts %p as a number of at least %p', (value, smallest) => {
     expect(() => {
       checkNumber('timeoutMs', value, smallest);
     }).not.toThrow();
   });
 
-  it('names the option', () => {
+  it('`checkNumber` names the option in its error', () => {
     expect(() => {
       checkNumber('timeoutMs', 4, 5);
     }).toThrow(new TypeError('timeoutMs: expected a number of at least 5, got 4'));
   });
 });
 
-/** Values that are all of another kind, and how a message names each. */
+/** Values of different kinds, and the name of each kind in an error. */
 const KINDS: readonly (readonly [value: unknown, shown: string])[] = [
   [undefined, 'undefined'],
   [null, 'null'],
@@ -37,8 +37,8 @@ describe.each([
   ['checkBoolean', checkBoolean, 'a boolean', ['true']],
   ['checkObject', checkObject, 'an object', ['an object']],
   ['checkNumber', checkNumber, 'a number of at least 0', ['5']],
-] as const)('%s', (_name, check: (name: string, value: unknown) => void, expected, accepted) => {
-  it.each(KINDS)('of %p accepts it, or says what was expected', (value, shown) => {
+] as const)('%s', (called, check: (name: string, value: unknown) => void, expected, accepted) => {
+  it.each(KINDS)(`\`${called}\` accepts %p or says what it expected`, (value, shown) => {
     const error = accepted.some((one) => one === shown) ? null : new TypeError(`retry: expected ${expected}, got ${shown}`);
     const checked = (): null => (check('retry', value), null);
     if (error === null) expect(checked()).toBeNull();
@@ -49,14 +49,14 @@ describe.each([
 describe.each<readonly [name: string, check: (options: Readonly<Record<string, unknown>>) => void, accepted: unknown, expected: string]>([
   ['checkFunctions', checkFunctions, (): boolean => true, 'a function'],
   ['checkObjects', checkObjects, {}, 'an object'],
-])('%s', (_name, check, accepted, expected) => {
-  it('accepts those that are not given', () => {
+])('%s', (called, check, accepted, expected) => {
+  it(`\`${called}\` accepts missing options`, () => {
     expect(() => {
       check({ first: undefined, second: accepted });
     }).not.toThrow();
   });
 
-  it('names the one that is none', () => {
+  it(`\`${called}\` names the wrong option`, () => {
     expect(() => {
       check({ first: accepted, second: null });
     }).toThrow(new TypeError(`second: expected ${expected}, got null`));
@@ -64,7 +64,7 @@ describe.each<readonly [name: string, check: (options: Readonly<Record<string, u
 });
 
 describe('checkObject', () => {
-  it('says what may be given', () => {
+  it('`checkObject` says what it accepts', () => {
     expect(() => {
       checkObject('keepalive', true, 'false or { idleMs, timeoutMs }');
     }).toThrow(new TypeError('keepalive: expected false or { idleMs, timeoutMs }, got true'));
@@ -72,7 +72,7 @@ describe('checkObject', () => {
 });
 
 describe('checkReset', () => {
-  it.each([0, -1, 300])('accepts the code %p with a string', (code) => {
+  it.each([0, -1, 300])('`checkReset` accepts the code %p with a string as reason', (code) => {
     expect(() => {
       checkReset('reset', code, '');
     }).not.toThrow();
@@ -84,7 +84,7 @@ describe('checkReset', () => {
     ['8', 'x', "reset: expected an integer for a code, got '8'"],
     [8, null, 'reset: expected a string for a reason, got object'],
     [8, 5, 'reset: expected a string for a reason, got number'],
-  ])('refuses code %p with reason %p', (code, reason, message) => {
+  ])('`checkReset` throws for code %p with reason %p', (code, reason, message) => {
     expect(() => {
       checkReset('reset', code, reason);
     }).toThrow(new TypeError(message));

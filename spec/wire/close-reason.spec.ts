@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { browserCode, CloseCode } from '../../src/wire/close-reason.js';
 
-describe('the code that a browser sends (C9)', () => {
+describe('the close code of a browser (C9)', () => {
   it.each([
     [CloseCode.CLEAN, 1000],
     [1001, 4001],
@@ -10,7 +10,7 @@ describe('the code that a browser sends (C9)', () => {
     [2999, 5999],
     [3000, 3000],
     [4321, 4321],
-  ])('for %i is %i', (code, sent) => {
+  ])('A browser sends the close code %i as %i', (code, sent) => {
     expect(browserCode(code)).toBe(sent);
   });
 });

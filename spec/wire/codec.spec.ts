@@ -7,7 +7,7 @@ const CODEC: Codec = { name: 'none', binary: false, ...CALLS };
 const given = (codec: unknown): Codec => codec as Codec;
 
 describe('checkedCodec', () => {
-  it('gives back a codec', () => {
+  it('`checkedCodec` returns a codec', () => {
     expect(checkedCodec(CODEC)).toBe(CODEC);
   });
 
@@ -18,7 +18,7 @@ describe('checkedCodec', () => {
     ...Object.keys(CALLS).map((call): [unknown, string] => [{ ...CODEC, [call]: undefined }, 'an object']),
     [{ ...CODEC, name: undefined }, 'one without a name'],
     [{ ...CODEC, binary: undefined }, 'one without binary'],
-  ])('refuses %p', (codec, got) => {
+  ])('`checkedCodec` throws for %p', (codec, got) => {
     expect(() => checkedCodec(given(codec))).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
   });
 });

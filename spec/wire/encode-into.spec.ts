@@ -4,7 +4,7 @@ import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
 import { awkwardText } from '../support/frame-arbitraries.js';
 import { otherPlatform } from '../support/globals.js';
 
-/** What comes of a text in a buffer of so many bytes. */
+/** Encodes a text into a buffer of `size` bytes. */
 function result(encode: typeof encodeInto, text: string, size: number): readonly [read: number, written: number, bytes: Uint8Array] {
   const bytes = new Uint8Array(size);
   const { read, written } = encode(text, bytes);
@@ -12,9 +12,9 @@ function result(encode: typeof encodeInto, text: string, size: number): readonly
 }
 
 describe.each([
-  ['of the platform', encodeInto],
-  ['by hand', encodeIntoByHand],
-])('encodeInto, %s', (_whose, encode) => {
+  ['encodeInto', encodeInto],
+  ['encodeIntoByHand', encodeIntoByHand],
+])('%s', (name, encode) => {
   it.each<[string, string, number, number, number[]]>([
     ['ASCII', 'ab', 2, 2, [0x61, 0x62]],
     ['two bytes', 'é', 2, 1, [0xc3, 0xa9]],
@@ -22,21 +22,21 @@ describe.each([
     ['four bytes', '😀', 4, 2, [0xf0, 0x9f, 0x98, 0x80]],
     ['the first half of a pair, which is replaced', '\ud800', 3, 1, [0xef, 0xbf, 0xbd]],
     ['the last half of a pair, which is replaced', '\udfff', 3, 1, [0xef, 0xbf, 0xbd]],
-    ['what is before the halves', '\ud7ff', 3, 1, [0xed, 0x9f, 0xbf]],
-    ['what is behind them', '\ue000', 3, 1, [0xee, 0x80, 0x80]],
-    ['the last of three bytes', '\uffff', 3, 1, [0xef, 0xbf, 0xbf]],
-    ['the first of four', '\u{10000}', 4, 2, [0xf0, 0x90, 0x80, 0x80]],
-    ['what fits, and no part of a code point', 'a😀', 4, 1, [0x61]],
-    ['what is before the first that does not fit', 'a€b', 3, 1, [0x61]],
-    ['nothing', '', 1, 0, []],
-  ])('encodes %s', (_what, text, size, read, encoded) => {
+    ['the last unit below the surrogates', '\ud7ff', 3, 1, [0xed, 0x9f, 0xbf]],
+    ['the first unit above the surrogates', '\ue000', 3, 1, [0xee, 0x80, 0x80]],
+    ['the last character of three bytes', '\uffff', 3, 1, [0xef, 0xbf, 0xbf]],
+    ['the first character of four bytes', '\u{10000}', 4, 2, [0xf0, 0x90, 0x80, 0x80]],
+    ['a text without the code point that does not fit', 'a😀', 4, 1, [0x61]],
+    ['a text up to the first code point that does not fit', 'a€b', 3, 1, [0x61]],
+    ['an empty text', '', 1, 0, []],
+  ])(`\`${name}\` encodes %s`, (_what, text, size, read, encoded) => {
     const bytes = new Uint8Array(size);
     bytes.set(encoded);
     expect(result(encode, text, size)).toEqual([read, encoded.length, bytes]);
   });
 });
 
-it('encodes any text by hand as the platform does', () => {
+it('`encodeIntoByHand` encodes any text as the platform does', () => {
   fc.assert(
     fc.property(awkwardText(), fc.nat(64), (text, size) => {
       expect(result(encodeIntoByHand, text, size)).toEqual(result(encodeInto, text, size));
@@ -47,7 +47,7 @@ it('encodes any text by hand as the platform does', () => {
 describe('a platform without TextEncoder', () => {
   const pretend = otherPlatform();
 
-  it('encodes by hand', async () => {
+  it('`encodeInto` encodes by hand on a platform without TextEncoder', async () => {
     pretend({ TextEncoder: undefined });
     await jest.isolateModulesAsync(async () => {
       const bare = await import('../../src/wire/encode-into.js');

@@ -70,20 +70,23 @@ const ROWS: readonly (readonly [make: () => MuxError, code: string, message: str
 ];
 
 describe('Errors', () => {
-  it.each(ROWS.map(([make, code, message, retriable]) => ({ make, code, message, retriable })))('$code: $message', ({ make, ...facts }) => {
-    const error = make();
-    expect(error).toMatchObject({ ...facts, name: error.constructor.name });
-    expect([error instanceof Error, error instanceof MuxError, isMuxError(error)]).toEqual([true, true, true]);
-  });
+  it.each(ROWS.map(([make, code, message, retriable]) => ({ make, code, message, retriable })))(
+    'An error $code says: $message',
+    ({ make, ...facts }) => {
+      const error = make();
+      expect(error).toMatchObject({ ...facts, name: error.constructor.name });
+      expect([error instanceof Error, error instanceof MuxError, isMuxError(error)]).toEqual([true, true, true]);
+    },
+  );
 
-  it('makes CodecNotRegistered and CodecMismatch codec errors, and resets siblings of each other', () => {
+  it('CodecNotRegistered and CodecMismatch are codec errors; reset errors are siblings', () => {
     expect(new CodecNotRegistered('a', [])).toBeInstanceOf(CodecError);
     expect(new CodecMismatch('a', 'b')).toBeInstanceOf(CodecError);
     expect(new RemoteError('', null)).not.toBeInstanceOf(ResetError);
     expect(new RefusedError('')).not.toBeInstanceOf(ResetError);
   });
 
-  it('carries facts as fields', () => {
+  it('Errors carry their facts as fields', () => {
     expect(new CodecNotRegistered('cbor', ['json'])).toMatchObject({ configured: 'cbor', available: ['json'] });
     expect(new CodecMismatch('a', 'b')).toMatchObject({ offered: 'a', selected: 'b' });
     expect(new ConnectError('x', { status: 403 })).toMatchObject({ status: 403, reason: null });
@@ -96,7 +99,7 @@ describe('Errors', () => {
     expect(new ConnectionLostError(LOST)).toMatchObject({ reason: LOST });
   });
 
-  it('carries a cause only when it was given one', () => {
+  it('Errors carry a cause only when the constructor received one', () => {
     const cause = new Error('inner');
     expect(new ProtocolError('outer', { cause }).cause).toBe(cause);
     expect('cause' in new ProtocolError('outer')).toBe(false);
@@ -104,7 +107,7 @@ describe('Errors', () => {
     expect(new CancelledError('outer', { cause: undefined })).toHaveProperty('cause', undefined);
   });
 
-  it('extends StreamError for what ends one stream', () => {
+  it('Errors that end one stream extend StreamError', () => {
     const ending = ROWS.map(([make]) => make()).filter((error) => error instanceof StreamError);
     expect([...new Set(ending.map(({ code }) => code))].sort()).toEqual([
       'CANCELLED',
@@ -124,18 +127,18 @@ describe('isMuxError', () => {
 
   it.each<[string, unknown, boolean]>([
     ['an error of a second copy of the package', foreign({ code: 'RESET', retriable: false }), true],
-    ['one of another realm', runInNewContext(`Object.assign(new Error('x'), { code: 'RESET', retriable: false })`), true],
+    ['an error of another realm', runInNewContext(`Object.assign(new Error('x'), { code: 'RESET', retriable: false })`), true],
     ['a plain error', new Error('x'), false],
     ['an error of Node', foreign({ code: 'ECONNRESET' }), false],
     ['an error with a numeric code', foreign({ code: 1, retriable: true }), false],
     ['an error with a list of codes', foreign({ code: ['RESET'], retriable: true }), false],
     ['an error that does not say whether it is retriable', foreign({ code: 'RESET' }), false],
     ['an error with another kind of retriable', foreign({ code: 'RESET', retriable: 1 }), false],
-    ['an error of a client that dials too', foreign({ code: 'ECONNREFUSED', retriable: true }), false],
-    ['an error whose code is a name of every object', foreign({ code: 'toString', retriable: true }), false],
-    ['an object that only looks like one', { code: 'RESET', retriable: false }, false],
+    ['an error of another client that connects', foreign({ code: 'ECONNREFUSED', retriable: true }), false],
+    ['an error whose code is the name of an inherited property', foreign({ code: 'toString', retriable: true }), false],
+    ['an object that looks like an error', { code: 'RESET', retriable: false }, false],
     ['nothing', undefined, false],
-  ])('judges %s', (_what, error, verdict) => {
+  ])('`isMuxError` judges %s', (_what, error, verdict) => {
     expect(isMuxError(error)).toBe(verdict);
   });
 });

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { Fifo } from '../../src/wire/fifo.js';
 
 describe('Fifo', () => {
-  it('is empty at first', () => {
+  it('A Fifo is empty at first', () => {
     const queue = new Fifo<number>();
     expect([queue.length, queue.peek(), queue.shift()]).toEqual([0, undefined, undefined]);
   });
 
-  it('gives back in order what was pushed, however pushes and shifts mix', () => {
+  it('A Fifo returns its items in order, however pushes and shifts mix', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -1500, max: 1500 }), { maxLength: 12 }), (moves) => {
         const queue = new Fifo<number>();
@@ -27,7 +27,7 @@ describe('Fifo', () => {
     );
   });
 
-  it('is empty again after clear', () => {
+  it('A Fifo is empty again after clear', () => {
     const queue = new Fifo<string>();
     for (const item of ['a', 'b', 'c']) queue.push(item);
     queue.shift();

@@ -17,7 +17,7 @@ class DeclaredJson extends JsonCodec {}
 
 declareFragmentCost(DeclaredJson);
 
-/** Counts what a codec of a class with a declared cost is asked to encode. */
+/** Counts its encodings. Its class has a declared fragment cost. */
 class CountingJson extends JsonCodec {
   encoded = 0;
 
@@ -36,10 +36,10 @@ declareFragmentCost(CountingJson);
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
-describe('split_frame rule 3: what a slice costs in its envelope', () => {
+describe('split_frame rule 3: the cost of a slice in its envelope', () => {
   const quoted = (text: string): number => encodedLength(JSON.stringify(text)) - 2;
 
-  /** A slice that fits, ends between characters, and would not fit with one character more. */
+  /** Expects a slice that fits, ends between characters, and would not fit with one character more. */
   const expectFullest = (text: string, from: number, budget: number): void => {
     const { end, plain } = fragmentCut(text, from, budget);
     expect(edgeBefore(text, end)).toBe(end);
@@ -48,7 +48,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     if (plain) expect(quoted(text.slice(from, end))).toBe(end - from);
   };
 
-  it('cuts JSON text exactly as JSON.stringify writes it', () => {
+  it('`fragmentCut` measures JSON text exactly as JSON.stringify writes it', () => {
     fc.assert(
       fc.property(awkwardText(80), fc.nat(40), fc.integer({ min: -3, max: 90 }), (value, start, budget) => {
         const text = JSON.stringify(value);
@@ -59,7 +59,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     );
   });
 
-  it('cuts long JSON text exactly, wherever the cut falls', () => {
+  it('`fragmentCut` measures long JSON text exactly, wherever the cut falls', () => {
     fc.assert(
       fc.property(awkwardText(20), fc.integer({ min: 0, max: 2_100 }), fc.nat(40), fc.nat(5_000), (value, spread, start, budget) => {
         const text = JSON.stringify(`${value}${'x'.repeat(spread)}`.repeat(4));
@@ -76,7 +76,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['characters of two bytes', 'é', 2],
     ['characters of three bytes', '€', 3],
     ['pairs of surrogates', '😀', 4],
-  ])('cuts to the byte where pieces end: %s', (_what, character, bytes) => {
+  ])('`fragmentCut` cuts to the byte at the end of a piece of text: %s', (_what, character, bytes) => {
     for (const shift of ['', 'x']) {
       for (let units = 1_020; units <= 1_028; units++) {
         const text = `${shift}${character.repeat(3_000)}`;
@@ -86,7 +86,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     }
   });
 
-  it('counts no byte that a longer piece has left where the next one ends', () => {
+  it('`fragmentCut` counts a character across two pieces of text once', () => {
     const longer = `x${'€'.repeat(341)}"${'x'.repeat(681)}`;
     const text = longer + 'y'.repeat(3_000);
     expect([longer.length, encodedLength('x' + '€'.repeat(341))]).toEqual([1_024, 1_024]);
@@ -101,7 +101,7 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['the first of three bytes', '\u0800', 4],
     ['the last of three bytes', '\uffff', 4],
     ['the first of four bytes', '\u{10000}', 3],
-  ])('counts a character by its bytes: %s', (_what, character, fitting) => {
+  ])('`fragmentCut` counts a character by its bytes: %s', (_what, character, fitting) => {
     expect(fragmentCut(character.repeat(20), 0, 12).end).toBe(fitting * character.length);
   });
 
@@ -117,11 +117,11 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
     ['the step to a header of 5', 65_538, 65_535],
     ['a header of 5', 65_539, 65_536],
     ['all there is', 1e9, 70_000],
-  ])('cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
+  ])('`fragmentCut` cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
     expect(fragmentCut(new ArrayBuffer(70_010), 10, budget)).toEqual({ end: 10 + length, plain: false });
   });
 
-  it.each([254, 255, 256, 257, 65_535, 65_536])('agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
+  it.each([254, 255, 256, 257, 65_535, 65_536])('`fragmentCut` agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
     const codec = new MsgpackCodec();
     const size = (bytes: number): number => encodedLength(codec.encode({ type: 'data', fragment: new ArrayBuffer(bytes) }));
     const grown = size(length) - size(0);
@@ -130,30 +130,30 @@ describe('split_frame rule 3: what a slice costs in its envelope', () => {
   });
 });
 
-describe('whose cost is declared', () => {
+describe('declared fragment costs', () => {
   class Subclass extends JsonCodec {}
   const patched = Object.assign(new JsonCodec(), { encode: (frame: Frame) => ` ${new JsonCodec().encode(frame)}` });
 
   it.each<[string, Codec, boolean]>([
     ['JsonCodec', new JsonCodec(), true],
     ['MsgpackCodec', new MsgpackCodec(), true],
-    ['an instance of a subclass that declared it', new DeclaredJson(), true],
-    ['an instance of a subclass that did not', new Subclass(), false],
-    ['an instance with an encode of its own', patched, false],
+    ['an instance of a subclass with a declared cost', new DeclaredJson(), true],
+    ['an instance of a subclass without one', new Subclass(), false],
+    ['an instance with its own encode', patched, false],
     ['a wrapper', disguised(new JsonCodec()), false],
     ['an object without a prototype', Object.assign(Object.create(null) as object, disguised(new JsonCodec())), false],
-  ])('is that of %s: %#', (_what, codec, declared) => {
+  ])('`hasFragmentCost` judges %s (row %#)', (_what, codec, declared) => {
     expect(hasFragmentCost(codec)).toBe(declared);
   });
 
-  it('measures the others by what they write', () => {
+  it('`splitFrame` measures other codecs by their encodings', () => {
     const frame = { type: 'data', stream: 1, payload: 'x'.repeat(500) };
     for (const slice of splitFrame(frame, 100, patched)) expect(encodedLength(patched.encode(slice))).toBeLessThanOrEqual(100);
   });
 });
 
 describe('envelopeBound', () => {
-  it.each(CODECS)('is never below what %s writes', (_name, codec) => {
+  it.each(CODECS)('`envelopeBound` is never below an envelope of %s', (_name, codec) => {
     fc.assert(
       fc.property(frames(fc.constant(ABSENT)), (frame) => {
         expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
@@ -184,7 +184,7 @@ describe('envelopeBound', () => {
     ['long keys and values', { ...longest, headers: { [text]: text } }],
     ['many numbers', { ...longest, headers: numbers, trailers: numbers }],
     ['every scalar', { ...longest, headers: { '': '', a: true, b: false, c: null, d: -0 } }],
-  ])('holds for %s', (_what, frame) => {
+  ])('`envelopeBound` holds for %s', (_what, frame) => {
     for (const codec of [new JsonCodec(), new MsgpackCodec()]) {
       expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
     }
@@ -198,7 +198,7 @@ describe('envelopeBound', () => {
     ['a header that msgpack does not carry', { type: 'open', headers: JSON.parse('{"__proto__":1}') as Record<string, unknown> }],
     ['a trailer of undefined', { type: 'data', trailers: { a: undefined } }],
     ['headers of a class', { type: 'open', headers: Object.assign(new (class Token {})(), { a: 1 }) }],
-  ])('leaves %s to the encoder', (_what, frame) => {
+  ])('`envelopeBound` leaves %s to the encoder', (_what, frame) => {
     expect(envelopeBound(frame)).toBe(Number.POSITIVE_INFINITY);
   });
 });
@@ -215,41 +215,41 @@ describe('split_frame rule 2: fits', () => {
     ['plain headers', { type: 'open', stream: 1, payload: 1, headers: { op: 'x', n: 1, flag: true, none: null } }, 0],
     ['nested headers', { type: 'open', stream: 1, payload: 1, headers: { op: ['x'] } }, 1],
     ['a payload just below the cap', { type: 'data', stream: 1, payload: 'x'.repeat(65_200) }, 0],
-    ['a payload too close to tell', { type: 'data', stream: 1, payload: 'x'.repeat(65_400) }, 1],
-  ])('encodes no more than it must for %s', (_what, frame, times) => {
+    ['a payload too close to the cap', { type: 'data', stream: 1, payload: 'x'.repeat(65_400) }, 1],
+  ])('`fits` encodes only when it must, for %s', (_what, frame, times) => {
     const codec = new CountingJson();
     const encoded = codec.encodePayload(frame.payload ?? null);
     expect(fits(frame, 'payload' in frame ? encoded : null, MAX_FRAME_BYTES, codec)).toBe(true);
     expect(codec.encoded).toBe(times);
   });
 
-  it('encodes nothing for a payload that is over the cap by itself', () => {
+  it('`fits` encodes nothing for a payload that exceeds the cap by itself', () => {
     const codec = new CountingJson();
     expect(fitsIn(codec, { type: 'data', stream: 1, payload: 'x'.repeat(65_535) })).toBe(false);
     expect(codec.encoded).toBe(0);
   });
 
   it.each<[string, Codec]>([
-    ['with encodeWith', new CountingJson()],
-    ['without it', disguised(new JsonCodec())],
-  ])('is exact to the byte for a codec %s', (_what, codec) => {
+    ['a codec with encodeWith', new CountingJson()],
+    ['a codec without encodeWith', disguised(new JsonCodec())],
+  ])('`fits` is exact to the byte for %s', (_what, codec) => {
     const frame = { type: 'data', stream: 1, payload: { text: '€"' }, headers: { op: 'x' } };
     const size = encodedLength(codec.encode(frame));
     expect([fitsIn(codec, frame, size), fitsIn(codec, frame, size - 1)]).toEqual([true, false]);
   });
 
-  it('trusts no bound for a codec without a declared cost, whose envelope may be long', () => {
+  it('`fits` assumes no bound for a codec without a declared cost: its envelope may be long', () => {
     const padded: Codec = { ...disguised(new JsonCodec()), encode: (frame) => new JsonCodec().encode(frame) + ' '.repeat(1000) };
     expect([fitsIn(padded, { type: 'ping' }, 1014), fitsIn(padded, { type: 'ping' }, 1015)]).toEqual([false, true]);
   });
 
-  it('throws what the codec throws for a header that it cannot represent', () => {
+  it('`fits` throws the error of the codec for a header that the codec cannot carry', () => {
     expect(() => fitsIn(new JsonCodec(), { type: 'open', payload: 1, headers: { a: 1n } })).toThrow(TypeError);
   });
 });
 
-describe('Splitting, to the byte: a sender fails before the first slice leaves', () => {
-  it('checks three envelopes and no slice where there is room', () => {
+describe('Splitting, to the byte: a sender fails before it sends the first slice', () => {
+  it('`checkFragmentable` encodes three envelopes and no slice when there is room', () => {
     const codec = new CountingJson();
     const frame = { type: 'open', stream: 1, payload: 'x'.repeat(1_000_000), headers: { op: 'x' } };
     checkFragmentable(frame, codec.encodePayload(frame.payload), MAX_FRAME_BYTES, codec);
@@ -270,7 +270,7 @@ describe('Splitting, to the byte: a sender fails before the first slice leaves',
       /^expected a fragment with one unit .*got \d+$/,
     ],
     [
-      'a wide unit far behind',
+      'a wide unit far from the start',
       { type: 'data', payload: `${'x'.repeat(99)}😀${'x'.repeat(99)}` },
       44,
       /^expected a fragment with one unit .*got 45$/,
@@ -281,8 +281,8 @@ describe('Splitting, to the byte: a sender fails before the first slice leaves',
       100,
       /^expected the closing fragment .*without any payload$/,
     ],
-    ['a cap that is none', { type: 'data', payload: 1 }, 1, /^expected a cap/],
-  ])('refuses %s', (_what, frame, cap, message) => {
+    ['an invalid cap', { type: 'data', payload: 1 }, 1, /^expected a cap/],
+  ])('`checkFragmentable` refuses %s', (_what, frame, cap, message) => {
     const codec = new JsonCodec();
     const check = (): void => {
       checkFragmentable(frame, frame.payload === undefined ? null : codec.encodePayload(frame.payload), cap, codec);
@@ -292,8 +292,8 @@ describe('Splitting, to the byte: a sender fails before the first slice leaves',
   });
 });
 
-describe('an encoded payload without any unit', () => {
-  it('is refused beforehand where headers and trailers fit only apart', () => {
+describe('an encoded payload without units', () => {
+  it('`checkFragmentable` refuses an empty payload when headers and trailers fit only in separate frames', () => {
     const blank: Codec = { ...disguised(new JsonCodec()), encodePayload: () => '', decodePayload: () => null };
     const frame = { type: 'data', headers: { h: 'x'.repeat(40) }, trailers: { t: 'x'.repeat(40) }, payload: null };
     expect(() => {
@@ -303,14 +303,17 @@ describe('an encoded payload without any unit', () => {
 });
 
 describe('a codec without a declared cost', () => {
-  it.each([57, 58, 59, 60])('fills each slice up to a cap of %i bytes just as one with it', (cap) => {
-    const frame: Frame = { type: 'data', stream: 1, payload: 'abcdefghij'.repeat(3), end: true };
-    expect(splitFrame(frame, cap, disguised(new JsonCodec()))).toEqual(splitFrame(frame, cap, new JsonCodec()));
-  });
+  it.each([57, 58, 59, 60])(
+    'A codec without a declared cost fills each slice up to a cap of %i bytes as one with a declared cost',
+    (cap) => {
+      const frame: Frame = { type: 'data', stream: 1, payload: 'abcdefghij'.repeat(3), end: true };
+      expect(splitFrame(frame, cap, disguised(new JsonCodec()))).toEqual(splitFrame(frame, cap, new JsonCodec()));
+    },
+  );
 });
 
-describe('codecs are measured by few encodings', () => {
-  it('encodes nothing but its envelopes with a codec whose cost is declared', () => {
+describe('the number of encodings', () => {
+  it('`splitFrame` encodes only envelopes with a codec whose cost is declared', () => {
     const codec = new CountingJson();
     expect(
       splitFrame({ type: 'open', stream: 1, payload: '"'.repeat(500_000), headers: { op: 'x' } }, MAX_FRAME_BYTES, codec),
@@ -324,7 +327,7 @@ describe('codecs are measured by few encodings', () => {
     return { slices: splitFrame({ type: 'data', stream: 1, payload }, 4096, counted).length, encoded };
   };
 
-  it('encodes four candidates a slice where fragments cost what JSON or msgpack make them cost', () => {
+  it('`splitFrame` encodes four candidates a slice when fragments cost as much as in JSON or msgpack', () => {
     const { slices, encoded } = encodings(new JsonCodec(), '"naïve"\n'.repeat(5000));
     expect(slices).toBeGreaterThan(15);
     expect(encoded).toBeLessThanOrEqual(4 * slices + 4);
@@ -333,13 +336,13 @@ describe('codecs are measured by few encodings', () => {
   it.each<[string, Codec, unknown]>([
     ['more', new StuffedCodec(), new Uint8Array(20_000).fill(0x7d)],
     ['less', new NetstringCodec(), '"'.repeat(40_000)],
-  ])('encodes some dozens where they cost %s, a number that grows with the logarithm of a slice', (_how, codec, payload) => {
+  ])('`splitFrame` encodes a few dozen candidates a slice when fragments cost %s: it searches by bisection', (_how, codec, payload) => {
     const { slices, encoded } = encodings(codec, payload);
     expect(slices).toBeGreaterThan(8);
     expect(encoded).toBeLessThanOrEqual(50 * slices);
   });
 
-  it('keeps within the cap where more text may take fewer bytes, as in a codec that compresses', () => {
+  it('`splitFrame` stays within the cap for a codec that compresses, where more text may take fewer bytes', () => {
     const json = new JsonCodec();
     const runs = (text: string): string => text.replace(/(.)\1{3,}/gs, (run, unit: string) => `${unit}*${run.length}`);
     const packing: Codec = { ...disguised(json), encode: (frame) => runs(json.encode(frame)) };
@@ -355,7 +358,7 @@ describe('codecs are measured by few encodings', () => {
 });
 
 describe('split_frame rule 3: big payloads', () => {
-  it('joins to the encoded payload, whatever the text', () => {
+  it('The slices of any text join to the encoded payload', () => {
     const codec = new JsonCodec();
     fc.assert(
       fc.property(jsonPayload(), (part) => {
@@ -369,27 +372,27 @@ describe('split_frame rule 3: big payloads', () => {
   });
 });
 
-describe('a slice that needs no escapes', () => {
+describe('a plain slice', () => {
   const slicesFor = (codec: Codec, payload: string) => splitFrame({ type: 'data', stream: 1, payload }, 100, codec);
 
   it.each([
     ['plain text', 'abc '.repeat(60), true],
     ['quotes', '"'.repeat(200), false],
     ['backslashes', '\\'.repeat(200), false],
-    ['text of more bytes than units', 'é'.repeat(200), false],
-  ])('is noted where it is cut: %s', (_, payload, plain) => {
+    ['text with more bytes than units', 'é'.repeat(200), false],
+  ])('`splitFrame` marks a slice without escapes as plain: %s', (_, payload, plain) => {
     const slices = slicesFor(new JsonCodec(), payload).slice(1, -1);
     expect(slices.length).toBeGreaterThan(0);
     expect(new Set(slices.map(isPlain))).toEqual(new Set([plain]));
   });
 
-  it('is noted of the frame that was cut, not of one that looks like it', () => {
+  it('`isPlain` recognises the slice itself, not an equal frame', () => {
     const [, slice] = slicesFor(new JsonCodec(), 'abc '.repeat(60));
     expect(slice !== undefined && isPlain(slice)).toBe(true);
     expect(isPlain({ ...slice, type: 'data' })).toBe(false);
   });
 
-  it('is not noted for a codec whose costs are its own', () => {
+  it('`splitFrame` marks no slice as plain for a codec without a declared cost', () => {
     expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isPlain)).toBe(false);
   });
 });

@@ -35,7 +35,7 @@ describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec,
     );
   };
 
-  it('cuts at the same places, or refuses the same frames', () => {
+  it('`splitFrame` cuts at the same places as a naive splitter, or refuses the same frames', () => {
     examine(numRuns, (frame, cap) => {
       const expected = outcome(() => naiveSplit(frame, cap, codec));
       const slices = outcome(() => splitFrame(frame, cap, codec));
@@ -44,7 +44,7 @@ describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec,
     });
   });
 
-  it('keeps every slice within the cap, and the slices reassemble to the payload', () => {
+  it('`splitFrame` keeps every slice within the cap, and the slices reassemble to the payload', () => {
     examine(numRuns / 4, (given, cap, more) => {
       const frame = { ...given, more };
       const slices = outcome(() => splitFrame(frame, cap, codec));
@@ -60,7 +60,7 @@ describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec,
     });
   });
 
-  it('is refused beforehand by checkFragmentable exactly where it fails, and fits tells whether it is needed', () => {
+  it('`checkFragmentable` refuses the frames that splitFrame refuses, and fits predicts whether it cuts', () => {
     examine(numRuns / 4, (given, cap, more) => {
       const frame = { ...given, more };
       const { payload = ABSENT } = frame;

@@ -20,29 +20,29 @@ const cut = (frame: Frame, cap: number, codec: Codec = json): Frame[] => splitFr
 const messages = (frame: Frame, cap: number): unknown[] => cut(frame, cap).map((slice) => json.encode(slice));
 const fragments = (frame: Frame, cap: number): unknown[] => cut(frame, cap).map((slice) => slice.fragment);
 
-describe('split_frame rule 1: a pure function that mutates nothing', () => {
-  it('leaves a frozen frame as it is and gives equal slices each time', () => {
+describe('split_frame rule 1: a pure function', () => {
+  it('`splitFrame` does not change a frozen frame, and returns equal slices each time', () => {
     const frame = Object.freeze({ ...ten, headers: Object.freeze({ op: 'x' }) });
     expect(cut(frame, 80)).toEqual(cut(frame, 80));
   });
 });
 
-describe('split_frame rule 2: a frame that fits is given back unchanged', () => {
+describe('split_frame rule 2: frames that fit', () => {
   it.each<[string, Frame, number]>([
     ['at the cap', ten, SIZE_OF_TEN],
-    ['far below it', ten, MAX_FRAME_BYTES],
+    ['far below the cap', ten, MAX_FRAME_BYTES],
     ['without a payload', { type: 'ping', nonce: 'n' }, 27],
     ['with a fragment', { type: 'data', stream: 1, fragment: 'abc', more: true }, 55],
     ['with a payload of ABSENT', { type: 'data', payload: ABSENT }, 15],
     ['with a payload of undefined', { type: 'data', payload: undefined }, 15],
-  ])('gives back the very frame %s', (_where, frame, cap) => {
+  ])('`splitFrame` returns the same frame %s', (_where, frame, cap) => {
     const slices = cut(frame, cap);
     expect(slices).toHaveLength(1);
     expect(slices[0]).toBe(frame);
     expect(slicerFor(frame, cap, json)).toBeNull();
   });
 
-  it('cuts a frame that is one byte over', () => {
+  it('`splitFrame` cuts a frame that is one byte over', () => {
     expect(cut(ten, SIZE_OF_TEN - 1)).not.toHaveLength(1);
   });
 
@@ -50,7 +50,7 @@ describe('split_frame rule 2: a frame that fits is given back unchanged', () => 
     ['json', json],
     ['msgpack', msgpack],
     ['a codec without a declared cost', disguised(json)],
-  ])('measures its `more` as well, of which a whole payload has no use: %s', (_which, codec) => {
+  ])('`splitFrame` counts the `more` of a whole payload, though it means nothing there: %s', (_which, codec) => {
     const frame = { type: 'x', payload: 'abcdef', more: true };
     const size = encodedLength(codec.encode(frame));
     expect(cut(frame, size, codec)).toEqual([frame]);
@@ -58,20 +58,20 @@ describe('split_frame rule 2: a frame that fits is given back unchanged', () => 
     expect(() => cut(frame, 19, codec)).toThrow(ProtocolError);
   });
 
-  it('measures non-ASCII text in bytes', () => {
+  it('`splitFrame` measures non-ASCII text in bytes', () => {
     const frame = { type: 'data', payload: '€€' };
     const size = encodedLength(json.encode(frame));
     expect([size, cut(frame, size)]).toEqual([json.encode(frame).length + 4, [frame]]);
   });
 
-  it('takes 65 536 bytes when the cap is left out', () => {
+  it('`splitFrame` cuts at 65 536 bytes by default', () => {
     expect(splitFrame({ type: 'data', payload: 'x'.repeat(65_508) }, undefined, json)).toHaveLength(1);
     expect(splitFrame({ type: 'data', payload: 'x'.repeat(65_509) }, undefined, json)).toHaveLength(2);
   });
 });
 
-describe('split_frame rule 3: slices of the encoded payload, each encoded again, each within the cap', () => {
-  it('cuts the JSON text of the payload, whose quotes are escaped by the envelope', () => {
+describe('split_frame rule 3: slices of the encoded payload', () => {
+  it('`splitFrame` cuts the JSON text of the payload; the envelope escapes its quotes', () => {
     expect(messages(ten, 57)).toEqual([
       '{"type":"data","stream":1,"fragment":"\\"abc","more":true}',
       '{"type":"data","stream":1,"fragment":"defgh","more":true}',
@@ -79,8 +79,8 @@ describe('split_frame rule 3: slices of the encoded payload, each encoded again,
     ]);
   });
 
-  it('puts all of the payload into one closing fragment where that is all that fits', () => {
-    // A codec whose fragments are shorter than its payloads.
+  it('`splitFrame` puts the whole payload into one closing fragment when only the fragment fits', () => {
+    // Its fragments are shorter than its payloads.
     const terse: Codec = {
       ...disguised(json),
       encode: (frame) => (frame.fragment == null ? json.encode(frame) : json.encode({ ...frame, type: 'd' })),
@@ -91,7 +91,7 @@ describe('split_frame rule 3: slices of the encoded payload, each encoded again,
   it.each([
     ['below', 300],
     ['across', 65_800],
-  ])('fills every msgpack fragment, with lengths %s the steps of its header', (_where, cap) => {
+  ])('`splitFrame` fills every msgpack fragment, with lengths %s the steps of its header', (_where, cap) => {
     const frame = { type: 'data', stream: 1, payload: Uint8Array.from({ length: 3 * cap }, (_, at) => at) };
     const slices = cut(frame, cap, msgpack);
     const encoded = new Uint8Array(msgpack.encodePayload(frame.payload));
@@ -105,14 +105,14 @@ describe('split_frame rule 3: slices of the encoded payload, each encoded again,
     expect(encoded.length - from).toBe(encodedLength(slices.at(-1)?.fragment ?? ''));
   });
 
-  it('uses the payload that was encoded beforehand', () => {
-    const prepared = new OutgoingFrame({ type: 'data', stream: 1, payload: 'not looked at' }, json.encodePayload('x'.repeat(80)), json);
+  it('`splitFrame` cuts the payload that was encoded before', () => {
+    const prepared = new OutgoingFrame({ type: 'data', stream: 1, payload: 'not read' }, json.encodePayload('x'.repeat(80)), json);
     expect(fragments(prepared, 100).join('')).toBe(`"${'x'.repeat(80)}"`);
   });
 });
 
-describe('split_frame rule 4: text is cut on whole code points', () => {
-  it('moves a code point that does not fit to the next fragment', () => {
+describe('split_frame rule 4: whole code points', () => {
+  it('`splitFrame` moves a code point that does not fit to the next fragment', () => {
     expect(messages({ type: 'data', stream: 1, payload: 'a"b\\é€😀', end: true }, 60)).toEqual([
       '{"type":"data","stream":1,"fragment":"\\"a\\\\\\"b","more":true}',
       '{"type":"data","stream":1,"fragment":"\\\\\\\\é","more":true}',
@@ -120,17 +120,17 @@ describe('split_frame rule 4: text is cut on whole code points', () => {
     ]);
   });
 
-  it('may cut an escape in two', () => {
+  it('`splitFrame` may cut an escape in two', () => {
     expect(fragments({ type: 'data', stream: 1, payload: '\n'.repeat(20) }, 57)).toContain('n\\n');
   });
 
-  it('sends a lone surrogate as its lower-case escape', () => {
+  it('`splitFrame` sends a lone surrogate as its lower-case escape', () => {
     const pieces = fragments({ type: 'data', stream: 1, payload: '\ud83d'.repeat(4) }, 60);
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.join('')).toBe('"\\ud83d\\ud83d\\ud83d\\ud83d"');
   });
 
-  it('never cuts a surrogate pair of a codec that leaves text as it is, and keeps the halves that stand alone', () => {
+  it('`splitFrame` never cuts a surrogate pair of a codec without escapes, and keeps lone surrogates', () => {
     const netstring = new NetstringCodec();
     const payload = '\ud83d😀\ude00😀'.repeat(5);
     for (let cap = 50; cap < 80; cap++) {
@@ -141,7 +141,7 @@ describe('split_frame rule 4: text is cut on whole code points', () => {
   });
 });
 
-describe('split_frame rule 5: where each field goes', () => {
+describe('split_frame rule 5: the place of each field', () => {
   const whole: Frame = {
     type: 'reset',
     stream: 7,
@@ -155,7 +155,7 @@ describe('split_frame rule 5: where each field goes', () => {
     last_stream: 4,
   };
 
-  it('puts headers on the first, end and trailers on the last, more on all but the last, the rest on all', () => {
+  it('The first slice has the headers, the last has end and trailers, all others have more, each has the rest', () => {
     const repeated = { type: 'reset', stream: 7, code: 16, reason: 'why', nonce: 'n', last_stream: 4 };
     const slices = cut(whole, 180);
     expect(slices.length).toBeGreaterThan(2);
@@ -173,7 +173,7 @@ describe('split_frame rule 5: where each field goes', () => {
     );
   });
 
-  it('closes with an empty fragment when the rest fits a fragment with more but not the closing one', () => {
+  it('`splitFrame` closes with an empty fragment when the rest fits a fragment with more but not the closing one', () => {
     const frame = { type: 'data', stream: 1, payload: 'abcdefghij', end: true, trailers: { rows: 3 } };
     expect(messages(frame, 73)).toEqual([
       '{"type":"data","stream":1,"fragment":"\\"abcdefghij\\"","more":true}',
@@ -181,7 +181,7 @@ describe('split_frame rule 5: where each field goes', () => {
     ]);
   });
 
-  it('tries the closing form first', () => {
+  it('`splitFrame` tries the closing form first', () => {
     expect(messages({ ...ten, end: false, trailers: { rows: 3 } }, 70)).toEqual([
       '{"type":"data","stream":1,"fragment":"\\"abcdefghij\\"","more":true}',
       '{"type":"data","stream":1,"fragment":"","trailers":{"rows":3}}',
@@ -194,13 +194,13 @@ describe('split_frame rule 5: where each field goes', () => {
 });
 
 describe('split_frame rule 6: ProtocolError', () => {
-  it('when the codec is omitted', () => {
+  it('`splitFrame` throws a ProtocolError without a codec', () => {
     const untyped: (...given: unknown[]) => unknown = splitFrame as never;
     for (const none of [[], [undefined], [null]])
       expect(() => untyped(ten, 100, ...none)).toThrow(new ProtocolError('expected a codec to cut frames with, got none'));
   });
 
-  it.each([1, 0, -5, 2.5, Number.NaN, Number.POSITIVE_INFINITY])('when the cap is %p', (cap) => {
+  it.each([1, 0, -5, 2.5, Number.NaN, Number.POSITIVE_INFINITY])('`splitFrame` throws a ProtocolError when the cap is %p', (cap) => {
     expect(() => cut(ten, cap)).toThrow(new ProtocolError(`expected a cap that is an integer of at least 2 bytes, got ${cap}`));
   });
 
@@ -259,11 +259,11 @@ describe('split_frame rule 6: ProtocolError', () => {
       60,
       'expected a fragment with one unit of the payload of the frame of an unknown type to take at most 60 bytes, got 88',
     ],
-  ])('when %s', (_what, frame, cap, message) => {
+  ])('`splitFrame` throws a ProtocolError when %s', (_what, frame, cap, message) => {
     expect(() => cut(frame, cap)).toThrow(new ProtocolError(message));
   });
 
-  it('when an encoded payload without any unit meets headers and trailers that only fit apart', () => {
+  it('`splitFrame` throws for an empty encoded payload when headers and trailers fit only in separate frames', () => {
     const blank: Codec = { ...disguised(json), encodePayload: () => '', decodePayload: () => null };
     const frame = { type: 'data', headers: { h: 'x'.repeat(40) }, trailers: { t: 'x'.repeat(40) }, payload: null };
     expect(() => cut(frame, 100, blank)).toThrow(
@@ -271,13 +271,13 @@ describe('split_frame rule 6: ProtocolError', () => {
     );
   });
 
-  it('and passes on what the codec throws for a value it cannot represent', () => {
+  it('`splitFrame` passes on the error of the codec for a value that the codec cannot carry', () => {
     expect(() => cut({ type: 'data', payload: 1n }, 100)).toThrow(TypeError);
   });
 });
 
 describe('split_frame rule 7: one slice at a time', () => {
-  it('encodes no more than the envelopes until a slice is asked for', () => {
+  it('A slicer encodes only the envelopes before its first slice', () => {
     const encoded: Frame[] = [];
     const watched: Codec = { ...disguised(json), encode: (frame) => (encoded.push(frame), json.encode(frame)) };
     const frame = { type: 'data', stream: 1, payload: 'x'.repeat(1_000_000) };
@@ -287,7 +287,7 @@ describe('split_frame rule 7: one slice at a time', () => {
     expect(encoded.length).toBeLessThan(10);
   });
 
-  it('gives the slices of split_frame one by one, then says that it is done', () => {
+  it('A slicer returns the slices of splitFrame one by one, and is then done', () => {
     const slicer = slicerFor(ten, 57, json);
     if (slicer === null) throw new Error('expected slices, got none');
     const slices: Frame[] = [];

@@ -3,16 +3,16 @@ import { ABSENT, completeFrame, V1_FRAME_TYPES } from '../../src/wire/frame.js';
 import { toMapping } from '../../src/wire/mapping.js';
 
 describe('ABSENT', () => {
-  it('prints as Symbol(ABSENT)', () => {
+  it('ABSENT prints as Symbol(ABSENT)', () => {
     expect(String(ABSENT)).toBe('Symbol(ABSENT)');
   });
 
-  it('is never emitted by JSON', () => {
+  it('ABSENT never appears in JSON', () => {
     expect(JSON.stringify({ payload: ABSENT })).toBe('{}');
     expect(toMapping({ type: 'data', payload: ABSENT })).not.toHaveProperty('payload');
   });
 
-  it('is not null', () => {
+  it('ABSENT is not null', () => {
     expect(completeFrame({ type: 'data' }).payload).toBe(ABSENT);
     expect(completeFrame({ type: 'data', payload: undefined }).payload).toBe(ABSENT);
     expect(completeFrame({ type: 'data', payload: null }).payload).toBeNull();
@@ -20,13 +20,13 @@ describe('ABSENT', () => {
 });
 
 describe('V1_FRAME_TYPES', () => {
-  it('holds the six types that a v1 peer sends, and not the reserved window_update', () => {
+  it('V1_FRAME_TYPES holds the six types that a v1 peer sends, without the reserved window_update', () => {
     expect([...V1_FRAME_TYPES]).toEqual(['open', 'data', 'reset', 'ping', 'pong', 'goaway']);
   });
 });
 
 describe('Frame', () => {
-  it('has twelve fields, each at its default when it is left out', () => {
+  it('A complete frame has twelve fields, each with its default', () => {
     expect(completeFrame({ type: 'data' })).toStrictEqual({
       type: 'data',
       stream: null,
@@ -45,15 +45,18 @@ describe('Frame', () => {
 
   const full = completeFrame({ type: 'data' });
 
-  it('is given back itself when it has all twelve fields', () => {
+  it('`completeFrame` returns a frame that has all twelve fields as it is', () => {
     expect(completeFrame(full)).toBe(full);
   });
 
-  it.each(Object.keys(full).filter((field) => field !== 'type'))('has %s at its default when only that is left out', (field) => {
-    expect(completeFrame({ ...full, [field]: undefined })).toStrictEqual(full);
-  });
+  it.each(Object.keys(full).filter((field) => field !== 'type'))(
+    '`completeFrame` sets %s to its default when only that field is missing',
+    (field) => {
+      expect(completeFrame({ ...full, [field]: undefined })).toStrictEqual(full);
+    },
+  );
 
-  it('keeps every value that is not a default', () => {
+  it('`completeFrame` keeps every value that is no default', () => {
     const frame = {
       type: 'reset',
       stream: 0,

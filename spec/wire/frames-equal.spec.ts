@@ -9,7 +9,7 @@ import { binaryPayload, frames } from '../support/frame-arbitraries.js';
 const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
-/** A buffer whose bytes somebody else has now. */
+/** Detaches a buffer. */
 function handedOn(buffer: ArrayBuffer): ArrayBuffer {
   structuredClone(buffer, { transfer: [buffer] });
   return buffer;
@@ -28,19 +28,19 @@ function viewBeyondShrunk(View: new (buffer: ArrayBuffer, offset: number) => Arr
   return view;
 }
 
-/** An object of which nothing can be known. */
+/** A revoked proxy, which cannot be read. */
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
 }
 
-/** What calls itself a `Date` and is none. */
+/** It calls itself a `Date`, but is none. */
 class Dated {
   readonly [Symbol.toStringTag] = 'Date';
 }
 
-/** A map with a value that cannot be read. */
+/** A map with a getter that throws. */
 const unreadable = {
   get a(): never {
     throw new Error('not to be read');
@@ -63,7 +63,7 @@ describe('framesEqual: all twelve fields after defaults are normalised', () => {
     last_stream: 4,
   };
 
-  it('finds a frame equal to a copy with its keys in another order', () => {
+  it('`framesEqual` ignores the order of keys', () => {
     expect(framesEqual(frame, Object.fromEntries(Object.entries(frame).reverse()) as unknown as Frame)).toBe(true);
   });
 
@@ -80,27 +80,27 @@ describe('framesEqual: all twelve fields after defaults are normalised', () => {
     ['reason', 's'],
     ['nonce', 'm'],
     ['last_stream', 6],
-  ])('tells frames apart by %s', (key, value) => {
+  ])('`framesEqual` distinguishes frames by %s', (key, value) => {
     expect(framesEqual(frame, { ...frame, [key]: value })).toBe(false);
   });
 
-  it('finds an omitted field equal to its default', () => {
+  it('`framesEqual` treats a missing field as its default', () => {
     expect(framesEqual({ type: 'data' }, completeFrame({ type: 'data' }))).toBe(true);
   });
 
-  it('finds an omitted payload equal to ABSENT and different from null', () => {
+  it('`framesEqual` treats a missing payload as ABSENT, not as null', () => {
     expect(framesEqual({ type: 'data' }, withPayloadOnly(ABSENT))).toBe(true);
     expect(framesEqual({ type: 'data' }, withPayloadOnly(undefined))).toBe(true);
     expect(framesEqual({ type: 'data' }, withPayloadOnly(null))).toBe(false);
   });
 
-  it('looks at no other key', () => {
+  it('`framesEqual` ignores other keys', () => {
     const later = { type: 'data', later: 1 };
     expect(framesEqual(later, { type: 'data' })).toBe(true);
     expect(framesEqual({ ...completeFrame({ type: 'data' }), ...later }, { type: 'data' })).toBe(true);
   });
 
-  it('compares ArrayBuffers byte by byte', () => {
+  it('`framesEqual` compares ArrayBuffers byte by byte', () => {
     expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 2) })).toBe(true);
     expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 3) })).toBe(false);
     expect(framesEqual({ type: 'data', fragment: bytes(1, 2) }, { type: 'data', fragment: bytes(1, 2, 3) })).toBe(false);
@@ -130,15 +130,15 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['a view and the buffer of the same bytes', new Uint8Array(bytes(0, 1, 2), 1), bytes(1, 2)],
     ['a Buffer and a Uint8Array', Buffer.from([1]), Uint8Array.of(1)],
     ['empty bytes', new ArrayBuffer(0), new Uint8Array(0)],
-    ['no bytes and a buffer that has been handed on', new ArrayBuffer(0), handedOn(bytes(1, 2))],
-    ['no bytes and a view of such a buffer', new ArrayBuffer(0), viewOfHandedOn(Uint8Array)],
-    ['two such views', viewOfHandedOn(Uint16Array), viewOfHandedOn(DataView)],
-    ['no bytes and a view beyond the end of a buffer that has shrunk', new ArrayBuffer(0), viewBeyondShrunk(Uint8Array)],
-    ['two such views', viewBeyondShrunk(Uint16Array), viewBeyondShrunk(DataView)],
+    ['no bytes and a detached buffer', new ArrayBuffer(0), handedOn(bytes(1, 2))],
+    ['no bytes and a view of a detached buffer', new ArrayBuffer(0), viewOfHandedOn(Uint8Array)],
+    ['two views of detached buffers', viewOfHandedOn(Uint16Array), viewOfHandedOn(DataView)],
+    ['no bytes and a view beyond the end of a shrunk buffer', new ArrayBuffer(0), viewBeyondShrunk(Uint8Array)],
+    ['two views beyond the end of shrunk buffers', viewBeyondShrunk(Uint16Array), viewBeyondShrunk(DataView)],
     ['a part used twice', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 2] }]],
     ['the same function', expect, expect],
     ['an array with a hole and one with undefined', Array(1), [undefined]],
-  ])('finds %s equal', (_what, a, b) => {
+  ])('`framesEqual` finds %s equal', (_what, a, b) => {
     expect(framesEqual(withPayload(a), withPayload(b))).toBe(true);
     expect(framesEqual(withPayload({ x: [b] }), withPayload({ x: [a] }))).toBe(true);
   });
@@ -150,37 +150,37 @@ describe('framesEqual: payloads, headers and trailers', () => {
     ['an array and a map', [], {}],
     ['a map and an array', {}, []],
     ['arrays of two lengths', [1], [1, 1]],
-    ['an item', [1, [2]], [1, [3]]],
+    ['arrays of two items', [1, [2]], [1, [3]]],
     ['a missing key', { a: 1, b: 2 }, { a: 1 }],
     ['a key under another name', { a: 1 }, { b: 1 }],
     ['an inherited key', { constructor: Object }, { a: 1 }],
     ['keys of undefined under two names', { a: undefined }, { b: undefined }],
     ['a value of undefined and a missing key', { a: undefined }, {}],
     ['a map whose key is __proto__ and one with that prototype', JSON.parse('{"__proto__":{"a":1}}'), Object.create({ a: 1 })],
-    ['dates', new Date(5), new Date(6)],
+    ['two dates', new Date(5), new Date(6)],
     ['a date and a map', new Date(5), {}],
     ['a map and a date', {}, new Date(5)],
     ['bytes and an array', Uint8Array.of(1), [1]],
     ['bytes and a map', Uint8Array.of(), {}],
-    ['byte lengths', Uint8Array.of(1), Uint8Array.of(1, 2)],
-    ['the part of a buffer that a view shows', new Uint8Array(bytes(0, 1), 1), bytes(0, 1)],
+    ['bytes of two lengths', Uint8Array.of(1), Uint8Array.of(1, 2)],
+    ['a view of a part and the whole buffer', new Uint8Array(bytes(0, 1), 1), bytes(0, 1)],
     ['other objects', new Map(), new Map()],
-    ['bytes and a buffer that has been handed on', bytes(0), handedOn(bytes(0))],
+    ['bytes and a detached buffer', bytes(0), handedOn(bytes(0))],
     ['bytes and another object', bytes(), new Map()],
-    ['functions', () => 1, () => 1],
-    ['what cannot be looked at', revoked(), revoked()],
-    ['a map and what cannot be looked at', {}, revoked()],
-    ['maps with a value that cannot be read', unreadable, { a: 1 }],
-    ['objects that only call themselves dates', new Dated(), new Dated()],
-    ['a date and what only calls itself one', new Date(5), new Dated()],
+    ['two functions', () => 1, () => 1],
+    ['two revoked proxies', revoked(), revoked()],
+    ['a map and a revoked proxy', {}, revoked()],
+    ['a map with an unreadable value and another', unreadable, { a: 1 }],
+    ['two objects that only call themselves dates', new Dated(), new Dated()],
+    ['a date and an object that only calls itself one', new Date(5), new Dated()],
     ['a part used twice that differs once', [shared, shared], [{ deep: [1, 2] }, { deep: [1, 3] }]],
     ['a part used twice that differs the first time', [shared, shared], [{ deep: [1, 3] }, { deep: [1, 2] }]],
-  ])('tells %s apart', (_what, a, b) => {
+  ])('`framesEqual` finds %s different', (_what, a, b) => {
     expect(framesEqual(withPayload(a), withPayload(b))).toBe(false);
     expect(framesEqual({ type: 'open', headers: { x: b } }, { type: 'open', headers: { x: a } })).toBe(false);
   });
 
-  it('ends on cycles, also of different lengths', () => {
+  it('`framesEqual` ends on cycles, also of different lengths', () => {
     const cycle = (length: number): unknown => {
       const first: Record<string, unknown> = {};
       let last = first;
@@ -194,7 +194,7 @@ describe('framesEqual: payloads, headers and trailers', () => {
     expect(framesEqual(withPayload(cycle(3)), withPayload(odd))).toBe(false);
   });
 
-  it('compares values nested 100 000 deep without running out of stack', () => {
+  it('`framesEqual` compares values nested 100 000 deep without exhausting the stack', () => {
     const nested = (core: unknown): unknown => {
       let value = core;
       for (let depth = 0; depth < 50_000; depth++) value = [{ value }];
@@ -204,7 +204,7 @@ describe('framesEqual: payloads, headers and trailers', () => {
     expect(framesEqual(withPayload(nested(1)), withPayload(nested(2)))).toBe(false);
   });
 
-  it('walks a part that is shared at every level once', () => {
+  it('`framesEqual` walks a part that is shared at every level only once', () => {
     const braid = (): unknown => {
       let value: unknown = 1;
       for (let level = 0; level < 64; level++) value = [value, value];
@@ -213,7 +213,7 @@ describe('framesEqual: payloads, headers and trailers', () => {
     expect(framesEqual(withPayload(braid()), withPayload(braid()))).toBe(true);
   });
 
-  it('finds any frame equal to a deep copy of itself', () => {
+  it('`framesEqual` finds any frame equal to a deep copy of itself', () => {
     fc.assert(
       fc.property(frames(binaryPayload()), (frame) => {
         const { payload, ...rest } = frame;

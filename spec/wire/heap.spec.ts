@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Heap } from '../../src/wire/heap.js';
 import type { Ranked } from '../../src/wire/heap.js';
 
-/** An item that counts how often its rank is looked at. */
+/** An item that counts the reads of its rank. */
 class Counted implements Ranked {
   static looks = 0;
   place = -1;
@@ -17,11 +17,11 @@ class Counted implements Ranked {
 }
 
 describe('Heap', () => {
-  it('is empty at first', () => {
+  it('A Heap is empty at first', () => {
     expect(new Heap().lowest).toBeUndefined();
   });
 
-  it('has the lowest in front, however items come, move and go', () => {
+  it('A Heap has its lowest item in front, however items come, move and leave', () => {
     const act = fc.record({
       what: fc.constantFrom('add', 'add', 'delete', 'move'),
       which: fc.nat(),
@@ -52,7 +52,7 @@ describe('Heap', () => {
     );
   });
 
-  it.each([1, 2, 3, 100, 128])('gives %d back in their order', (count) => {
+  it.each([1, 2, 3, 100, 128])('A Heap returns %d items in order of their ranks', (count) => {
     const heap = new Heap<Counted>();
     for (let n = 0; n < count; n++) heap.add(new Counted((n * 7919) % 101));
     const ranks: number[] = [];
@@ -63,7 +63,7 @@ describe('Heap', () => {
     expect(ranks).toEqual(Array.from({ length: count }, (_, n) => (n * 7919) % 101).sort((one, other) => one - other));
   });
 
-  it('looks at few of many', () => {
+  it('A Heap reads few of many ranks', () => {
     const heap = new Heap<Counted>();
     const items = Array.from({ length: 2 ** 14 }, (_, n) => new Counted((n * 7919) % 2 ** 14));
     for (const item of items) heap.add(item);
@@ -81,7 +81,7 @@ describe('Heap', () => {
           heap.add(item);
         }),
     );
-    // Up or down 14 levels, with two pairs to compare at each, and up again.
+    // At most 14 levels up or down with two pairs to compare at each, and 14 levels up again.
     expect(Math.max(...each)).toBeLessThanOrEqual(14 * 4 + 14 * 2);
   });
 });

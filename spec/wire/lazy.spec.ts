@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { LazyMap, LazySet } from '../../src/wire/lazy.js';
 
 describe('a lazy map', () => {
-  it('is empty before its first entry, and can be asked all the same', () => {
+  it('A lazy map is empty and readable before its first entry', () => {
     const map = new LazyMap<string, number>();
     map.delete('a');
     map.clear();
     expect([map.size, map.get('a'), map.has('a'), [...map.keys()], [...map.values()], [...map]]).toEqual([0, undefined, false, [], [], []]);
   });
 
-  it('does what a Map does, in the order of the entries', () => {
+  it('A lazy map behaves as a Map, in the order of the entries', () => {
     const map = new LazyMap<string, number>();
     map.set('b', 1);
     map.set('a', 2);
@@ -25,7 +25,7 @@ describe('a lazy map', () => {
     expect([map.size, map.get('a')]).toEqual([0, undefined]);
   });
 
-  it('shares no entries with another', () => {
+  it('A lazy map shares no entries with another', () => {
     const [one, other] = [new LazyMap<number, number>(), new LazyMap<number, number>()];
     one.set(1, 1);
     expect([one.size, other.size]).toEqual([1, 0]);
@@ -33,14 +33,14 @@ describe('a lazy map', () => {
 });
 
 describe('a lazy set', () => {
-  it('is empty before its first value, and can be asked all the same', () => {
+  it('A lazy set is empty and readable before its first value', () => {
     const set = new LazySet<string>();
     expect(set.delete('a')).toBe(false);
     set.clear();
     expect([set.size, set.has('a'), [...set]]).toEqual([0, false, []]);
   });
 
-  it('does what a Set does, and tells whether a value was in', () => {
+  it('A lazy set behaves as a Set, and reports whether it held a deleted value', () => {
     const set = new LazySet<string>();
     for (const value of ['b', 'a', 'b']) set.add(value);
     expect([set.size, set.has('a'), [...set]]).toEqual([2, true, ['b', 'a']]);
@@ -49,7 +49,7 @@ describe('a lazy set', () => {
     expect([set.size, set.has('a')]).toEqual([0, false]);
   });
 
-  it('shows those that are added while it is gone through', () => {
+  it('A lazy set emits values that are added during its iteration', () => {
     const set = new LazySet<number>();
     set.add(1);
     const seen: number[] = [];

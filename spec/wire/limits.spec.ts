@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, resolveLimits } from '../../src/wire/limits.js';
 const MIB = 1024 * 1024;
 
 describe('Limits', () => {
-  it('has these defaults', () => {
+  it('Limits have these defaults', () => {
     expect(resolveLimits()).toEqual({
       maxMessageBytes: MIB,
       maxPayloadBytes: 16 * MIB,
@@ -30,7 +30,7 @@ describe('Limits', () => {
     });
   });
 
-  it('takes what is given, and the default for the rest and for undefined', () => {
+  it('`resolveLimits` keeps given values, and adds the defaults for missing and undefined ones', () => {
     const given = { maxStreams: 0, maxFragments: undefined, maxHeldBytes: Number.POSITIVE_INFINITY, pings: { burst: 5, perSecond: 0 } };
     expect(resolveLimits(given)).toEqual({
       ...DEFAULT_LIMITS,
@@ -57,7 +57,7 @@ describe('Limits', () => {
     [{ junk: {} }, /^limits.junk.burst: expected a number of at least 0, got undefined$/],
     [{ junk: { burst: 5 } }, /^limits.junk.perSecond: expected a number of at least 0, got undefined$/],
     [{ resets: { burst: -1, perSecond: 1 } }, /^limits.resets.burst: expected a number of at least 0, got -1$/],
-  ])('refuses %p', (given, message) => {
+  ])('`resolveLimits` throws for %p', (given, message) => {
     expect(() => resolveLimits(given)).toThrow(TypeError);
     expect(() => resolveLimits(given)).toThrow(message);
   });

@@ -11,7 +11,7 @@ const BYTES = Uint8Array.of(1, 2).buffer;
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 
 describe('Envelope rules', () => {
-  it('rule 1: emits type, then stream, then the rest alphabetically', () => {
+  it('Rule 1: toMapping returns type, then stream, then the other keys alphabetically', () => {
     const mapping = toMapping({
       trailers: { t: 1 },
       reason: 'r',
@@ -42,15 +42,15 @@ describe('Envelope rules', () => {
     ]);
   });
 
-  it('rule 2: a ping has exactly the keys type and nonce', () => {
+  it('Rule 2: a ping has exactly the keys type and nonce', () => {
     expect(toMapping({ type: 'ping', nonce: 'n1' })).toEqual({ type: 'ping', nonce: 'n1' });
   });
 
-  it('rule 3: drops unknown keys', () => {
+  it('Rule 3: fromMapping drops unknown keys', () => {
     expect(fromMapping({ type: 'pong', later: 1, __proto__: null })).toEqual(completeFrame({ type: 'pong' }));
   });
 
-  it('rule 4: keeps an unknown type', () => {
+  it('Rule 4: fromMapping keeps an unknown type', () => {
     expect(fromMapping({ type: 'window_update' }).type).toBe('window_update');
   });
 });
@@ -80,8 +80,8 @@ describe('to_mapping', () => {
       { type: 'data', stream: undefined, payload: undefined, fragment: undefined, more: undefined, end: undefined },
       { type: 'data' },
     ],
-    ['nothing that is left out', { type: '' }, { type: '' }],
-  ])('omits %s', (_what, frame, mapping) => {
+    ['no other key', { type: '' }, { type: '' }],
+  ])('`toMapping` omits %s', (_what, frame, mapping) => {
     expect(toMapping(frame)).toStrictEqual(mapping);
   });
 
@@ -94,11 +94,11 @@ describe('to_mapping', () => {
     ['empty texts', { type: 'data', fragment: '', reason: '', nonce: '' }],
     ['empty metadata', { type: 'data', headers: {}, trailers: {} }],
     ['byte fragments', { type: 'data', fragment: BYTES }],
-  ])('emits %s', (_what, frame) => {
+  ])('`toMapping` writes %s', (_what, frame) => {
     expect(toMapping(frame)).toStrictEqual(frame);
   });
 
-  it('mutates nothing, gives a new object each time and copies no value', () => {
+  it('`toMapping` changes nothing, returns a new object each time and copies no value', () => {
     const frame = Object.freeze({ type: 'data', payload: Object.freeze({ a: 1 }) });
     expect(toMapping(frame)).not.toBe(toMapping(frame));
     expect(toMapping(frame)['payload']).toBe(frame.payload);
@@ -106,7 +106,7 @@ describe('to_mapping', () => {
 });
 
 describe('from_mapping', () => {
-  it('gives a frame with all twelve fields, a missing payload as ABSENT', () => {
+  it('`fromMapping` returns a frame with all twelve fields, with ABSENT for a missing payload', () => {
     expect(fromMapping({ type: 'ping' })).toStrictEqual({
       type: 'ping',
       stream: null,
@@ -136,7 +136,7 @@ describe('from_mapping', () => {
     ['reason', ['', 'why', null]],
     ['nonce', ['', '\ud800', null]],
     ['payload', [null, 0, '', [], {}, BYTES, new Date(0)]],
-  ])('accepts for %s what its row accepts', (key, values) => {
+  ])('`fromMapping` accepts these values for %s', (key, values) => {
     for (const value of values) expect(fromMapping({ type: 'data', [key]: value })).toMatchObject({ [key]: value });
   });
 
@@ -183,7 +183,7 @@ describe('from_mapping', () => {
     ['reason', {}, 'an object'],
     ['nonce', 1, '1'],
     ['nonce', [], 'an array'],
-  ])('refuses for %s the value %p', (key, value, got) => {
+  ])('`fromMapping` refuses for %s the value %p', (key, value, got) => {
     const refusal = thrownBy(() => fromMapping({ type: 'data', [key]: value }));
     expect(refusal).toBeInstanceOf(ProtocolError);
     expect(refusal.message).toMatch(new RegExp(`^field '${key}': expected an? .*, got ${got}$`));
@@ -203,7 +203,7 @@ describe('from_mapping', () => {
     ['a wrong field, on a stream', { type: 'data', stream: 3, more: 1 }, "stream 3: field 'more': expected a boolean, got 1"],
     ['a wrong field, on stream 0', { type: 'data', stream: 0, more: 1 }, "stream 0: field 'more': expected a boolean, got 1"],
     ['a wrong field, on no stream', { type: 'data', stream: null, end: 1 }, "field 'end': expected a boolean, got 1"],
-  ])('refuses %s', (_what, mapping, message) => {
+  ])('`fromMapping` refuses %s', (_what, mapping, message) => {
     expect(thrownBy(() => fromMapping(mapping))).toEqual(new ProtocolError(message));
   });
 
@@ -213,31 +213,31 @@ describe('from_mapping', () => {
     ['a string', 'type', 'a string'],
     ['bytes', BYTES, 'bytes'],
     ['a Map', new Map(), 'an object'],
-    ['nothing', undefined, 'nothing'],
-  ])('refuses %s as the envelope', (_what, mapping, got) => {
+    ['undefined', undefined, 'nothing'],
+  ])('`fromMapping` refuses %s as the envelope', (_what, mapping, got) => {
     expect(thrownBy(() => fromMapping(mapping))).toEqual(new ProtocolError(`expected a map as the envelope, got ${got}`));
   });
 
-  it('takes a payload beside a fragment of null, which is the default', () => {
+  it('`fromMapping` accepts a payload beside a fragment of null, which is the default', () => {
     expect(fromMapping({ type: 'data', payload: 1, fragment: null })).toMatchObject({ payload: 1, fragment: null });
   });
 
-  it('never repeats the text of a field in an error', () => {
+  it('`fromMapping` never repeats the text of a field in an error', () => {
     expect(thrownBy(() => fromMapping({ type: 'data', headers: 'secret' })).message).not.toContain('secret');
   });
 
-  it.each(['stream', 'last_stream', 'code'])('turns -0 into 0 for %s', (key) => {
+  it.each(['stream', 'last_stream', 'code'])('`fromMapping` turns -0 into 0 for %s', (key) => {
     expect(fromMapping({ type: 'data', [key]: -0 })).toMatchObject({ [key]: 0 });
   });
 
-  it('counts own keys only, as if Object.prototype had been polluted', () => {
+  it('`fromMapping` reads own keys only, as if Object.prototype had been polluted', () => {
     const polluted = (own: object): unknown => Object.setPrototypeOf(own, { __proto__: null, type: 'open', stream: 9, more: true });
     expect(thrownBy(() => fromMapping(polluted({ stream: 1 }))).message).toBe("stream 1: field 'type': expected a string, got none");
     expect(fromMapping(polluted({ type: 'data' })).more).toBe(false);
     expect(thrownBy(() => fromMapping(polluted({}))).message).toBe("field 'type': expected a string, got none");
   });
 
-  it('keeps metadata keys that name a prototype as data', () => {
+  it('`fromMapping` keeps metadata keys that name a prototype as data', () => {
     const { headers } = fromMapping(JSON.parse('{"type":"open","headers":{"__proto__":{"admin":true},"constructor":1}}'));
     expect(Object.keys(headers ?? {})).toEqual(['__proto__', 'constructor']);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
@@ -246,7 +246,7 @@ describe('from_mapping', () => {
     );
   });
 
-  it('is the way back from to_mapping', () => {
+  it('`fromMapping` is the inverse of toMapping', () => {
     fc.assert(
       fc.property(frames(jsonPayload()), (frame) => {
         expect(fromMapping(toMapping(frame))).toStrictEqual(completeFrame(frame));

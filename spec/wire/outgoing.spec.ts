@@ -13,31 +13,31 @@ import { disguised } from '../support/foreign-codecs.js';
 const json = new JsonCodec();
 const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op: 'x' }, end: true, reason: 'r' };
 
-describe('OutgoingFrame: a payload is encoded whole at the call', () => {
-  it('is an ordinary frame to whoever looks at it', () => {
+describe('OutgoingFrame', () => {
+  it('An OutgoingFrame reads as an ordinary frame', () => {
     const outgoing = new OutgoingFrame(frame, json.encodePayload(frame.payload), json);
     expect(fieldsOf(outgoing)).toStrictEqual(completeFrame(frame));
     expect(framesEqual(outgoing, frame)).toBe(true);
   });
 
-  it('keeps every field at its value, and fills in defaults', () => {
+  it('An OutgoingFrame keeps the value of every field, and adds the defaults', () => {
     const full = { type: 'reset', stream: 2, headers: {}, end: true, trailers: { t: 1 }, code: 8, reason: 'r', nonce: 'n', last_stream: 4 };
     expect(fieldsOf(new OutgoingFrame(full, null))).toStrictEqual(completeFrame(full));
     expect(fieldsOf(new OutgoingFrame({ type: 'ping' }, null))).toStrictEqual(completeFrame({ type: 'ping' }));
   });
 
-  it('has no payload when none was encoded', () => {
+  it('An OutgoingFrame has no payload without an encoded one', () => {
     const bare = new OutgoingFrame(frame, null);
     expect([bare.payload, OutgoingFrame.encodedPayload(bare)]).toEqual([ABSENT, null]);
   });
 
-  it('gives the encoded payload back, and null for any other frame', () => {
+  it('`encodedPayload` returns the encoded payload, and null for any other frame', () => {
     expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}', json))).toBe('{"n":1}');
     expect(OutgoingFrame.encodedPayload(frame)).toBeNull();
   });
 });
 
-/** A codec of one's own, made of one that has `encodeWith`. */
+/** A user's codec, derived from one that has `encodeWith`. */
 const TAGGED: readonly (readonly [how: string, codec: Codec])[] = [
   [
     'a subclass',
@@ -51,7 +51,7 @@ const TAGGED: readonly (readonly [how: string, codec: Codec])[] = [
 ];
 
 describe('encodeFrame', () => {
-  it.each(TAGGED)('asks the encode that %s has in place of the one that its encodeWith belongs to', (_how, codec) => {
+  it.each(TAGGED)('`encodeFrame` calls the encode that %s overrides, not the inherited encodeWith', (_how, codec) => {
     const prepared = new OutgoingFrame(frame, codec.encodePayload(frame.payload), codec);
     expect(encodeFrame(prepared, codec)).toBe(`#${json.encode(frame)}`);
   });
@@ -62,7 +62,7 @@ describe('encodeFrame', () => {
     ['an object', {}],
     ['an object', Promise.resolve('late')],
     ['1', 1],
-  ])('throws for a codec that makes %s of a frame', (what, message) => {
+  ])('`encodeFrame` throws for a codec that encodes a frame to %s', (what, message) => {
     const codec: Codec = Object.assign(new JsonCodec(), { encode: () => message });
     const error = new TypeError(`codec 'json': expected text or bytes to be encoded, got ${what}`);
     expect(() => encodeFrame(frame, codec)).toThrow(error);
@@ -72,14 +72,14 @@ describe('encodeFrame', () => {
     ['bytes', new ArrayBuffer(3)],
     ['a view of bytes', Uint8Array.of(1, 2)],
     ['text', ''],
-  ])('takes %s', (_what, message) => {
+  ])('`encodeFrame` accepts %s', (_what, message) => {
     expect(encodeFrame(frame, Object.assign(new JsonCodec(), { encode: () => message }))).toBe(message);
   });
 
-  it('asks the encodeWith that a subclass has of its own', () => {
+  it('`encodeFrame` calls the encodeWith that a subclass overrides', () => {
     class Joining extends JsonCodec {
       override encode(): string {
-        throw new Error('not asked');
+        throw new Error('not called');
       }
 
       override encodeWith(given: Frame, encodedPayload: Message): string {
@@ -93,14 +93,14 @@ describe('encodeFrame', () => {
   it.each<[string, Codec]>([
     ['encodeWith', json],
     ['decodePayload and encode', disguised(json)],
-  ])('sends the value as it was at the call, by %s', (_how, codec) => {
+  ])('`encodeFrame` sends the value as it was at the call, by %s', (_how, codec) => {
     const payload = { n: 1 };
     const outgoing = new OutgoingFrame({ ...frame, payload }, codec.encodePayload(payload), codec);
     payload.n = 2;
     expect(encodeFrame(outgoing, codec)).toBe(json.encode(frame));
   });
 
-  it('restores as many items as were encoded, for a codec without encodeWith', () => {
+  it('`encodeFrame` restores a payload of a million items for a codec without encodeWith', () => {
     const wrapping = disguised(new MsgpackCodec());
     const encoded = wrapping.encodePayload(Array.from({ length: 1_000_000 }, () => 0));
     const message = encodeFrame(new OutgoingFrame({ type: 'data', stream: 1, payload: [] }, encoded, wrapping), wrapping);
@@ -110,14 +110,14 @@ describe('encodeFrame', () => {
   it.each<[string, Codec]>([
     ['msgpack', new MsgpackCodec()],
     ['another json', new JsonCodec()],
-  ])('encodes what was prepared by another codec anew, by %s', (_which, codec) => {
+  ])('`encodeFrame` encodes a payload that another codec had encoded again, by %s', (_which, codec) => {
     const long = { ...frame, payload: 'x'.repeat(200) };
     const observed = new OutgoingFrame(long, json.encodePayload('what json has written'), json);
     expect(encodeFrame(observed, codec)).toEqual(codec.encode(long));
     expect(splitFrame(observed, 120, codec)).toEqual(splitFrame(long, 120, codec));
   });
 
-  it('encodes any other frame as it is', () => {
+  it('`encodeFrame` encodes any other frame as it is', () => {
     expect(encodeFrame(frame, json)).toBe(json.encode(frame));
     expect(encodeFrame(new OutgoingFrame({ type: 'ping' }, null), json)).toBe('{"type":"ping"}');
   });
@@ -128,9 +128,9 @@ describe('encodedPartOf', () => {
     ['the fragment of a slice', { type: 'data', fragment: 'abc' }, 'abc'],
     ['the empty fragment of a last slice', { type: 'data', fragment: '' }, ''],
     ['the payload, encoded', new OutgoingFrame({ type: 'data', payload: [1] }, '[1]', json), '[1]'],
-    ['nothing of a frame without either', new OutgoingFrame({ type: 'data' }, null), null],
-    ['nothing of a frame that was not prepared', completeFrame({ type: 'data', payload: 1 }), null],
-  ])('is %s', (_what, carrier, part) => {
+    ['null for a frame without payload and fragment', new OutgoingFrame({ type: 'data' }, null), null],
+    ['null for a frame without an encoded payload', completeFrame({ type: 'data', payload: 1 }), null],
+  ])('`encodedPartOf` returns %s', (_what, carrier, part) => {
     expect(encodedPartOf(carrier)).toBe(part);
   });
 });

@@ -9,10 +9,10 @@ class Point {
 describe('isPlainObject', () => {
   it.each<[string, unknown]>([
     ['a literal', {}],
-    ['what JSON.parse gives', JSON.parse('{"a":1}')],
+    ['a result of JSON.parse', JSON.parse('{"a":1}')],
     ['an object without a prototype', Object.create(null)],
     ['an object of another realm', runInNewContext('({ a: 1 })')],
-  ])('takes %s', (_what, value) => {
+  ])('`isPlainObject` accepts %s', (_what, value) => {
     expect(isPlainObject(value)).toBe(true);
   });
 
@@ -28,7 +28,7 @@ describe('isPlainObject', () => {
     ['a Map', new Map()],
     ['an ArrayBuffer', new ArrayBuffer(1)],
     ['a typed array', new Uint8Array(1)],
-  ])('refuses %s', (_what, value) => {
+  ])('`isPlainObject` refuses %s', (_what, value) => {
     expect(isPlainObject(value)).toBe(false);
   });
 });

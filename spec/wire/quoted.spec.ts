@@ -9,15 +9,15 @@ describe('quoted', () => {
     ['escapes line ends', 'a\r\nb', '"a\\r\\nb"'],
     ['escapes other C0 controls and DEL', '\0\u001b[2J\u007f', '"\\u0000\\u001b[2J\\u007f"'],
     ['escapes C1 controls', '\u0085\u009b31m', '"\\u0085\\u009b31m"'],
-    ['escapes what reorders text', 'a\u202eb', '"a\\u202eb"'],
+    ['escapes characters that reorder text', 'a\u202eb', '"a\\u202eb"'],
     ['escapes invisible characters beyond the first plane', '\u{e0041}', '"\\udb40\\udc41"'],
-    ['escapes separators of lines', '\u2028\u2029', '"\\u2028\\u2029"'],
-    ['escapes half of a pair', '\ud83d', '"\\ud83d"'],
+    ['escapes line separators', '\u2028\u2029', '"\\u2028\\u2029"'],
+    ['escapes a lone surrogate', '\ud83d', '"\\ud83d"'],
     ['keeps 100 characters', 'x'.repeat(100), `"${'x'.repeat(100)}"`],
-    ['cuts more', 'x'.repeat(101), `"${'x'.repeat(100)}…"`],
+    ['cuts a text of more than 100 characters', 'x'.repeat(101), `"${'x'.repeat(100)}…"`],
     ['never cuts a pair', `${'x'.repeat(99)}😀`, `"${'x'.repeat(99)}…"`],
     ['never cuts an escape', '\u009b'.repeat(17), `"${'\\u009b'.repeat(16)}…"`],
-  ])('%s', (_what, text, shown) => {
+  ])('`quoted` %s', (_what, text, shown) => {
     expect(quoted(text)).toBe(shown);
   });
 });
@@ -33,7 +33,7 @@ describe('oneLine', () => {
     expect(oneLine(text)).toBe(shown);
   });
 
-  it('cuts to the length that its caller asks for', () => {
+  it('`oneLine` cuts to the length that its caller passes', () => {
     expect([oneLine('abcd', 4), oneLine('abcd', 3)]).toEqual(['abcd', 'abc…']);
   });
 });

@@ -34,8 +34,8 @@ const accept = (...frames: readonly CompleteFrame[]): unknown => frames.map((eac
 const NOTHING = { held: 0, unfinished: [] };
 const kept = (): object => ({ held: held.used, unfinished: reassembly.unfinished });
 
-describe('Reassembly: the headers of a first fragment', () => {
-  it('are held with it', () => {
+describe('headers of a first fragment', () => {
+  it('Reassembly holds the headers of a first fragment', () => {
     const headers = { h: 'x'.repeat(1_000) };
     expect(accept(more('"a', { headers }))).toBeNull();
     expect(held.used).toBeGreaterThanOrEqual(1_000);
@@ -45,7 +45,7 @@ describe('Reassembly: the headers of a first fragment', () => {
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('are refused where they find no room', () => {
+  it('Reassembly refuses headers without room', () => {
     start({}, 1_500);
     accept(more('"a', { headers: { h: 'x'.repeat(1_000) } }));
     const refused = accept(more('"a', { stream: 3, headers: { h: 'x'.repeat(1_000) } }));
@@ -54,36 +54,36 @@ describe('Reassembly: the headers of a first fragment', () => {
   });
 });
 
-describe('Reassembly: headers that the codec reads and does not write', () => {
-  it('end their stream, since nobody can say what they take', () => {
+describe('unmeasurable headers', () => {
+  it('Reassembly ends a stream whose headers the codec reads but cannot write, and so cannot measure', () => {
     const refused = accept(more('"a', { headers: { h: Infinity } }));
     expect(refused).toEqual(new StreamFault(1, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured'));
     expect(kept()).toEqual(NOTHING);
   });
 });
 
-describe('Reassembly: whole frames pass', () => {
+describe('whole frames', () => {
   it.each<[string, Partial<Frame>]>([
     ['a payload', { payload: 1 }],
     ['a bare end', { end: true }],
     ['a frame of the connection', { type: 'ping', stream: null, nonce: 'n' }],
-    ['a frame of the connection that says more', { type: 'ping', stream: null, more: true }],
+    ['a frame of the connection with more', { type: 'ping', stream: null, more: true }],
     ['a reset', { type: 'reset', code: 8 }],
-  ])('passes %s as it is', (_what, fields) => {
+  ])('Reassembly returns %s as it is', (_what, fields) => {
     const whole = frame(fields);
     expect(accept(whole)).toBe(whole);
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('passes a whole frame of one stream in the middle of a payload of another', () => {
+  it('Reassembly returns a whole frame of one stream amid the fragments of another', () => {
     const whole = frame({ stream: 3, payload: 1 });
     expect(accept(more('"a'), whole)).toBe(whole);
     expect(reassembly.unfinished).toEqual([1]);
   });
 });
 
-describe('Reassembly: fragments come together', () => {
-  it('gives null until the last fragment, then the frame: headers of the first, end and trailers of the last', () => {
+describe('fragments', () => {
+  it('Reassembly returns null until the last fragment, then headers of the first, end and trailers of the last', () => {
     expect(accept(more('"a', { headers: { op: 'x' } }))).toBeNull();
     expect(accept(more('b'))).toBeNull();
     expect(kept()).toEqual({ held: 2 * MIN_CHARGE_BYTES, unfinished: [1] });
@@ -93,24 +93,24 @@ describe('Reassembly: fragments come together', () => {
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('takes a sequence of one fragment', () => {
+  it('Reassembly accepts a sequence of one fragment', () => {
     expect(accept(last('1'))).toStrictEqual(frame({ payload: 1 }));
   });
 
-  it('keeps streams apart', () => {
+  it('Reassembly keeps streams apart', () => {
     accept(more('"a'), more('"x', { stream: 3 }), more('b'), more('y', { stream: 3 }));
     expect(accept(last('"'))).toMatchObject({ stream: 1, payload: 'ab' });
     expect(accept(last('"', { stream: 3 }))).toMatchObject({ stream: 3, payload: 'xy' });
   });
 
-  it('tells the encoded size of what it has just reassembled, and 0 for a whole frame', () => {
+  it('Reassembly reports the encoded size of the payload it has just joined, and 0 for a whole frame', () => {
     accept(more('"é'), last('b"'));
     expect(reassembly.assembledBytes).toBe(5);
     accept(frame({ payload: 1 }));
     expect(reassembly.assembledBytes).toBe(0);
   });
 
-  it('charges each piece 64 bytes at least, and gives them back on release', () => {
+  it('Reassembly charges at least 64 bytes for each fragment, and releases them on release', () => {
     accept(more('"'), more('x'.repeat(100)));
     expect(held.used).toBe(MIN_CHARGE_BYTES + 100);
     reassembly.release(1);
@@ -118,7 +118,7 @@ describe('Reassembly: fragments come together', () => {
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('brings its own count of held bytes where none is shared', () => {
+  it('Reassembly has its own count of held bytes without a shared one', () => {
     const alone = new Reassembly(json, resolveLimits({ maxHeldBytes: 100 }));
     expect(alone.accept(more('a'))).toBeNull();
     expect(alone.accept(more('b'))).toMatchObject({ code: ResetCode.ENHANCE_YOUR_CALM });
@@ -163,23 +163,23 @@ describe('Connection table: faults of one stream', () => {
       [more('a'), frame({ type: 'x'.repeat(1_000) })],
       'expected the next fragment of the data, got a frame of an unknown type without one',
     ],
-  ])('answers %s with PROTOCOL_ERROR', (_what, frames, reason) => {
+  ])('Reassembly answers %s with PROTOCOL_ERROR', (_what, frames, reason) => {
     expect(accept(...frames)).toEqual(fault(ResetCode.PROTOCOL_ERROR, reason));
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('answers fragments that do not decode with PROTOCOL_ERROR', () => {
+  it('Reassembly answers fragments that do not decode with PROTOCOL_ERROR', () => {
     expect(accept(more('{'), last(''))).toMatchObject({ stream: 1, code: ResetCode.PROTOCOL_ERROR });
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('answers a codec that throws no error with PROTOCOL_ERROR too', () => {
+  it('Reassembly answers a codec that throws no Error with PROTOCOL_ERROR', () => {
     const odd: Codec = { ...disguised(json), decodePayload: () => raise('text') };
     const strange = new Reassembly(odd, resolveLimits());
     expect(strange.accept(last('1'))).toEqual(fault(ResetCode.PROTOCOL_ERROR, 'fragments do not reassemble'));
   });
 
-  it('answers with the message of an error of another realm', () => {
+  it('Reassembly answers with the message of an error of another realm', () => {
     const odd: Codec = { ...disguised(json), decodePayload: () => raise(runInNewContext(`new TypeError('odd')`)) };
     const strange = new Reassembly(odd, resolveLimits());
     expect(strange.accept(last('1'))).toEqual(fault(ResetCode.PROTOCOL_ERROR, 'odd'));
@@ -187,7 +187,7 @@ describe('Connection table: faults of one stream', () => {
 });
 
 describe('Limits: checked before a fragment is kept', () => {
-  it('answers a payload over maxPayloadBytes with PAYLOAD_TOO_LARGE, naming limit and size', () => {
+  it('Reassembly answers a payload over maxPayloadBytes with PAYLOAD_TOO_LARGE, naming limit and size', () => {
     start({ maxPayloadBytes: 5 });
     expect(accept(more('"abc'), more('d'))).toBeNull();
     expect(accept(last('"'))).toEqual(
@@ -196,14 +196,14 @@ describe('Limits: checked before a fragment is kept', () => {
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('answers more fragments than maxFragments with PROTOCOL_ERROR', () => {
+  it('Reassembly answers more than maxFragments with PROTOCOL_ERROR', () => {
     start({ maxFragments: 2 });
     expect(accept(more('1'), more('2'))).toBeNull();
     expect(accept(last('3'))).toEqual(new StreamFault(1, ResetCode.PROTOCOL_ERROR, 'payload of more than 2 fragments (maxFragments)'));
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('answers the stream that asks for more than may be held with ENHANCE_YOUR_CALM, and keeps the others', () => {
+  it('Reassembly answers the stream that exceeds maxHeldBytes with ENHANCE_YOUR_CALM, and keeps the others', () => {
     start({}, 2 * MIN_CHARGE_BYTES);
     accept(more('"a'), more('"b', { stream: 3 }));
     expect(accept(more('c'))).toEqual(
@@ -213,7 +213,7 @@ describe('Limits: checked before a fragment is kept', () => {
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('ends the connection over maxEmptyFragments, counted on all streams; an empty last fragment is free', () => {
+  it('Reassembly ends the connection over maxEmptyFragments of all streams; an empty last fragment is free', () => {
     start({ maxEmptyFragments: 2 });
     accept(more(''), last('1'), more('2', { stream: 3 }), last('', { stream: 3 }), more('', { stream: 5 }));
     const tooMany = thrownBy(() => accept(more('', { stream: 7 })));
@@ -224,13 +224,13 @@ describe('Limits: checked before a fragment is kept', () => {
 });
 
 describe('Connection table: a reset in the middle of a fragment sequence', () => {
-  it('ends it', () => {
+  it('A reset in the middle of a fragment sequence ends the sequence', () => {
     const reset = frame({ type: 'reset', code: 8 });
     expect(accept(more('"a'), reset)).toBe(reset);
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('drops what the sequence had, and may come in fragments itself', () => {
+  it('A reset drops the fragments of its stream, and may come in fragments itself', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     expect(accept(more('"a'), more('{"name"', fields))).toBeNull();
     expect(held.used).toBe(MIN_CHARGE_BYTES);
@@ -238,20 +238,20 @@ describe('Connection table: a reset in the middle of a fragment sequence', () =>
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('drops what a fragmented reset had when a whole one comes in the middle of it', () => {
+  it('A whole reset drops the fragments of a fragmented one', () => {
     accept(more('"a', { type: 'reset' }), frame({ type: 'reset', code: ResetCode.CANCEL }));
     expect(kept()).toEqual(NOTHING);
   });
 
-  it('still ends the stream when its payload does not decode', () => {
+  it('A reset whose payload does not decode ends its stream', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     expect(accept(more('{', fields), last('', fields))).toStrictEqual(frame({ ...fields, payload: ABSENT }));
     expect(kept()).toEqual(NOTHING);
   });
 });
 
-describe('a reset whose fragments are of two kinds', () => {
-  it('still ends the stream, as a whole frame though more was to follow', () => {
+describe('a reset of two kinds of fragments', () => {
+  it('A reset whose fragments are of two kinds ends its stream as a whole frame, despite its more', () => {
     const fields = { type: 'reset', code: 16, reason: 'r' };
     const bytes = frame({ ...fields, fragment: Uint8Array.of(1).buffer, more: true });
     expect(accept(more('{', fields), bytes)).toStrictEqual(frame({ ...fields, payload: ABSENT }));
@@ -260,7 +260,7 @@ describe('a reset whose fragments are of two kinds', () => {
 });
 
 describe('ConnectionFault', () => {
-  it('is a protocol error that closes with 1002 by default', () => {
+  it('A ConnectionFault is a protocol error that closes with 1002 by default', () => {
     const cause = new Error('inner');
     expect(new ConnectionFault('odd')).toMatchObject({ code: 'PROTOCOL', resetCode: ResetCode.PROTOCOL_ERROR, closeCode: 1002 });
     expect(new ConnectionFault('odd', ResetCode.INTERNAL_ERROR, 1011, { cause })).toMatchObject({ resetCode: 2, closeCode: 1011, cause });

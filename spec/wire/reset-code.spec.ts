@@ -3,7 +3,7 @@ import { CloseCode } from '../../src/wire/close-reason.js';
 import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/reset-code.js';
 
 describe('ResetCode', () => {
-  it('pins the numbers, which are part of the wire', () => {
+  it('ResetCode has these numbers, which are part of the wire', () => {
     expect(ResetCode).toEqual({
       NO_ERROR: 0,
       PROTOCOL_ERROR: 1,
@@ -19,7 +19,7 @@ describe('ResetCode', () => {
     });
   });
 
-  it('leaves 256 and above to applications', () => {
+  it('ResetCode leaves 256 and above to applications', () => {
     expect(FIRST_APPLICATION_CODE).toBe(256);
     expect(Math.max(...Object.values(ResetCode))).toBeLessThan(FIRST_APPLICATION_CODE);
   });
@@ -30,13 +30,13 @@ describe('ResetCode', () => {
     [300, '300'],
     [-1, '-1'],
     [null, 'no code'],
-  ])('names %p %s', (code, name) => {
+  ])('`resetCodeName` names %p %s', (code, name) => {
     expect(resetCodeName(code)).toBe(name);
   });
 });
 
 describe('CloseCode', () => {
-  it('pins the WebSocket close codes', () => {
+  it('CloseCode has these WebSocket close codes', () => {
     expect(CloseCode).toEqual({
       CLEAN: 1000,
       GOING_AWAY: 1001,

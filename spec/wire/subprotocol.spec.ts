@@ -7,13 +7,13 @@ describe('Versioning rule 1: the subprotocol is mux.v1.<codec name>', () => {
   it.each([
     ['mux.v1.json', new JsonCodec()],
     ['mux.v1.msgpack', new MsgpackCodec()],
-  ])('is %s', (name, codec) => {
+  ])('`subprotocol` returns %s', (name, codec) => {
     expect(subprotocol(codec)).toBe(name);
     expect(name.startsWith(PREFIX)).toBe(true);
   });
 });
 
-describe('Versioning rule 2: an acceptor takes only that exact value in first place', () => {
+describe('Versioning rule 2: the acceptor requires that exact value in first place', () => {
   it.each([
     ['mux.v1.json', true],
     ['mux.v1.json, chat', true],
@@ -25,7 +25,7 @@ describe('Versioning rule 2: an acceptor takes only that exact value in first pl
     ['', false],
     [',mux.v1.json', false],
     [undefined, false],
-  ])('judges the offer %p', (offered, verdict) => {
+  ])('`offersFirst` judges the offer %p', (offered, verdict) => {
     expect(offersFirst(offered, 'mux.v1.json')).toBe(verdict);
   });
 });
