@@ -82,6 +82,7 @@ export class WriteBatch {
       this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
       // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
+      WAITING.add(this);
     }
     this.#messages.push(content);
     this.#length += content.length;
@@ -103,8 +104,25 @@ export class WriteBatch {
   readonly #endTurn = (): void => {
     this.#isLone = this.#turnMessages === 1;
     this.#turnMessages = 0;
+    WAITING.delete(this);
     this.flush();
   };
+}
+
+/** Those whose turn has not ended. */
+const WAITING = new Set<WriteBatch>();
+
+// No turn follows when the process exits, but a write still reaches the kernel at once where that has room.
+process.on('exit', () => {
+  for (const batch of WAITING) guardedFlush(batch);
+});
+
+function guardedFlush(batch: WriteBatch): void {
+  try {
+    batch.flush();
+  } catch {
+    // What a faulty codec has made must not keep the other sockets from writing.
+  }
 }
 
 /** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
