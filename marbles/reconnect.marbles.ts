@@ -33,7 +33,7 @@ interface Row {
   readonly dialing?: ConnectOptions;
   readonly expected: string;
   readonly reasons: string;
-  /** An `h` for each failed hello. Default: none. */
+  /** An `f` for the first failed dial, if another follows. Default: none. */
   readonly warned?: string;
 }
 
@@ -85,6 +85,7 @@ describe('the reconnect helper', () => {
       calls: '   c                ',
       expected: '(cwcwcx|)        ',
       reasons: ' (llL|)           ',
+      warned: '  f                ',
     },
     {
       does: 'stops after five failures when it has never been connected',
@@ -92,6 +93,7 @@ describe('the reconnect helper', () => {
       calls: '   c                ',
       expected: '(cwcwcwcwcx|)    ',
       reasons: ' (llllL|)         ',
+      warned: '  f                ',
     },
     {
       does: 'stops at once after a failure that every dial would meet',
@@ -114,6 +116,7 @@ describe('the reconnect helper', () => {
       calls: '   c                ',
       expected: '(cwcwcx|)        ',
       reasons: ' (llL|)           ',
+      warned: '  f                ',
     },
     {
       does: 'stops when this side closes',
@@ -152,13 +155,15 @@ describe('the reconnect helper', () => {
       calls: '   c                ',
       expected: '(cwcx|)          ',
       reasons: ' (gG|)            ',
-      warned: '  (hh)             ',
+      warned: '  f                ',
     },
   ])(
     'The reconnect helper $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
       const answer$ = cold('-');
-      expectObservable(logged('warn')).toBe(row.warned ?? '', { h: 'rxmux: the hello has failed' });
+      expectObservable(logged('warn')).toBe(row.warned ?? '', {
+        f: expect.stringMatching(/^rxmux: a dial failed, and more follow: /),
+      });
       const { server, accepted, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
       server.refuse(row.status ?? null);
       // Dials when the rows begin, so that they show the peer's first states.
@@ -254,12 +259,13 @@ describe('the reconnect helper', () => {
   );
 
   it(
-    'The reconnect helper waits a random share of a time that doubles with each failure, up to 30 s',
+    'The reconnect helper waits a random share of a time that doubles with each failure, up to 5 s',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const answer$ = cold('-');
-      const dials = `       c 249ms c 499ms c 999ms c 1999ms c 3999ms c 7999ms ${'c 14999ms '.repeat(5)} (c|)`;
+      const dials = `       c 249ms c 499ms c 999ms c 1999ms ${'c 2499ms '.repeat(7)} (c|)`;
       const { server, dial } = dialed((peer) => peer.streams$.pipe(respond(() => answer$)).subscribe());
+      expectObservable(logged('warn')).toBe('f', { f: expect.stringMatching(/^rxmux: a dial failed/) });
       server.refuse(503);
       const peer$ = defer(() => of(dial({ reconnect: { maxAttempts: 12 } })));
       expectObservable(

@@ -35,6 +35,7 @@ const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<Serve
   tls: true,
   port: true,
   host: true,
+  listenWhileDraining: true,
   server: true,
   path: true,
   verify: true,

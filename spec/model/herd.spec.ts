@@ -10,14 +10,14 @@ const SLOTS = 20;
 const MOST = 2 / SLOTS;
 
 const LOST = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
-const FACTS = { status: null, error: null, announced: null, offline: false };
+const FACTS = { status: null, error: null, announced: null, offline: false, openMs: 60_000, retryAfterMs: null };
 
 /** The share of a crowd that dials in the busiest slot, after its nth failure in a row. */
 function peak(failures: number, code: number): number {
   const delays = Array.from({ length: CLIENTS }, () => {
     const backoff = new Backoff({ maxAttempts: Infinity });
     for (let left = failures; left > 0; left--) backoff.failed(LOST, FACTS);
-    return backoff.delay(code, null);
+    return backoff.delay(code, FACTS);
   });
   const widest = Math.max(...delays);
   const slots = new Map<number, number>();

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServer as createHttpServer } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { logger } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
-import type { MuxServer } from '../../src/node.js';
+import type { MuxServer, ServeOptions } from '../../src/node.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { portOf, rawSocket } from '../support/socket-handshake.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
 
 const HOUR = 3_600_000;
@@ -272,5 +273,81 @@ describe('closing a server', () => {
     for (const finish of finishes) finish();
     await Promise.all(dialers.map((dialer) => dialer.close()));
     await closed;
+  });
+});
+
+describe('A server that drains', () => {
+  let leaks: ReturnType<typeof watchResources>;
+  let server: MuxServer;
+  let dialers: Peer[];
+
+  /** A draining server: on a port of its own, or joined to an HTTP server of the user's. */
+  const draining = async (options: object = {}): Promise<number> => {
+    server = serve({ port: 0, host: '127.0.0.1', keepalive: false, ...options });
+    await server.listening;
+    const port = portOf(server);
+    ({ dialers } = await busy(server, 1));
+    void server.close({ drainMs: HOUR });
+    return port;
+  };
+
+  beforeEach(() => {
+    leaks = watchResources();
+  });
+
+  afterEach(async () => {
+    await server.close();
+    await Promise.all(dialers.map((dialer) => dialer.close()));
+    expect(await leaks()).toEqual({});
+  });
+
+  it('A port of its own is free at once: another server listens there while the stream goes on', async () => {
+    const port = await draining();
+    expect([server.address(), await refuses(port), dialers[0]?.status.state]).toEqual([null, true, 'draining']);
+    const next = serve({ port, host: '127.0.0.1', handler: (_payload, stream) => stream.reply('next') });
+    const dialer = connect(`ws://127.0.0.1:${port}`);
+    expect(await dialer.request()).toBe('next');
+    await dialer.close();
+    await next.close();
+    expect(server.peers.size).toBe(1);
+  });
+
+  it('A connection made before the drain is answered 503, as a page and as an upgrade', async () => {
+    server = serve({ port: 0, host: '127.0.0.1', keepalive: false });
+    await server.listening;
+    const [page, upgrade] = await Promise.all([rawSocket(server), rawSocket(server)]);
+    ({ dialers } = await busy(server, 1));
+    void server.close({ drainMs: HOUR });
+    page.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    upgrade.write(requestOf());
+    for (const socket of [page, upgrade]) {
+      const { status, headers } = await answerOn(socket);
+      expect([status, headers['retry-after'], headers['connection']]).toEqual([503, '1', 'close']);
+      socket.destroy();
+    }
+  });
+
+  it('With listenWhileDraining the port stays, and pages and upgrades are answered 503', async () => {
+    const port = await draining({ listenWhileDraining: true });
+    const page = await fetch(`http://127.0.0.1:${port}`);
+    expect([page.status, page.headers.get('retry-after'), await page.text()]).toEqual([503, '1', 'this side is going away\n']);
+    expect(await handshake(server)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  });
+
+  it('A server of the user keeps its port, and its upgrades are answered 503', async () => {
+    const http = createHttpServer((_request, response) => response.end('a page'));
+    http.listen(0, '127.0.0.1');
+    await draining({ server: http, port: undefined, host: undefined });
+    expect(await handshake(http)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(http.listening).toBe(true);
+    http.close();
+    http.closeAllConnections();
+  });
+
+  it.each([1, 'yes', null])('listenWhileDraining has to be a boolean, not %p', (listenWhileDraining) => {
+    dialers = [];
+    server = serve({ server: createHttpServer() });
+    const options = { port: 0, listenWhileDraining } as unknown as ServeOptions;
+    expect(() => serve(options)).toThrow(/^listenWhileDraining: expected a boolean, got/);
   });
 });

@@ -11,10 +11,13 @@ import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect } from '../../src/node.js';
 import type { NodeConnectOptions } from '../../src/node.js';
 import { virtualTime } from '../../src/testing.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { FakeSocket } from '../support/socket-fake.js';
 import { portOf } from '../support/socket-handshake.js';
 import { turn, until, watchResources } from '../support/socket-leaks.js';
 import { testServer } from '../support/socket-servers.js';
+
+collectLogs();
 
 describe('connect', () => {
   let leaks: ReturnType<typeof watchResources>;
@@ -84,7 +87,7 @@ describe('connect', () => {
       expect(failure).toMatchObject({
         status,
         reason: { code: 1006, reason: `the handshake was answered with HTTP ${status}`, willRetry: false },
-        message: `expected the handshake to be accepted, got HTTP ${status}`,
+        message: `expected ws://127.0.0.1:${portOf(http)} to accept the handshake, got HTTP ${status}`,
       });
       expect(peer.status).toEqual({ state: 'closed', reason: expect.objectContaining({ code: 1006 }), error: failure });
       expect(refusals).toHaveLength(1);
@@ -138,7 +141,8 @@ describe('connect', () => {
         code: 'CONNECT',
         status: null,
         // The platform says why, so nothing has to be suspected.
-        message: expect.stringMatching(/^the connection could not be opened \(.*ECONNREFUSED.*\)$/),
+        message: `the connection to ${url} could not be opened (1006 connect ECONNREFUSED ${url.slice('ws://'.length)})`,
+        cause: { code: 'ECONNREFUSED' },
       });
     });
 

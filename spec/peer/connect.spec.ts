@@ -3,12 +3,14 @@ import { connect } from '../../src/index.js';
 import type { ConnectOptions, Peer } from '../../src/index.js';
 import type { SocketLike } from '../../src/transport/socket-like.js';
 import { framesOf } from '../support/peer-frames.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { Network } from '../support/peer-network.js';
 import { settled } from '../support/peer-outcome.js';
 import { ADDRESS, dialing, echoing } from '../support/peer-dialing.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
+collectLogs();
 
 describe('connect', () => {
   it('gives a peer at once, and dials with exactly one subprotocol', async () => {

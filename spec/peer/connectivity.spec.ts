@@ -20,18 +20,18 @@ const time = virtualPeerTime();
 const logs = collectLogs();
 
 describe('the connectivity of a peer that dials', () => {
-  function surrounded(network: Network) {
+  function surrounded(network: Network, { url = 'ws://test', lazy = false } = {}) {
     const resumes$ = new Subject<Resume>();
     const connectivity = { offline: false, resumes$ };
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
     const dialer = new Dialer(core, {
-      url: 'ws://test',
+      url,
       open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
       backoff: new Backoff({ minDelayMs: 1_000, maxDelayMs: 1_000, maxAttempts: 3 }),
       hello: undefined,
       connectTimeoutMs: 10_000,
       helloTimeoutMs: 10_000,
-      lazy: false,
+      lazy,
       connectivity,
     });
     const peer = new Peer(core, dialer);
@@ -39,36 +39,82 @@ describe('the connectivity of a peer that dials', () => {
     return { peer, connectivity, resumes$ };
   }
 
-  it('pauses it while there is no network, without spending attempts, and wakes it when there is', async () => {
+  it('A peer without a network dials at the longest delay, spends no attempts, and dials at once when the network is back', async () => {
     const network = echoing();
     const { peer, connectivity, resumes$ } = surrounded(network);
     await time.advance();
     connectivity.offline = true;
+    network.answer = { status: null };
     network.last.link.cut();
-    expect(spell(peer.status)).toBe('waiting 1 offline');
-    await time.advance(3_600_000);
+    expect(peer.status).toMatchObject({ state: 'waiting', attempt: 1, delayMs: 1_000, offline: true });
+    await time.advance(999);
     expect(network.dials).toHaveLength(1);
+    await time.advance(9_001);
+    expect(network.dials).toHaveLength(11);
+    expect(spell(peer.status)).toBe('waiting 1 offline');
     // A page that becomes visible brings no network.
     resumes$.next('page');
-    expect(network.dials).toHaveLength(1);
+    expect(network.dials).toHaveLength(11);
     connectivity.offline = false;
-    resumes$.next('page');
+    network.answer = 'accept';
+    resumes$.next('network');
     await time.advance();
-    expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
+    expect([network.dials.length, spell(peer.status)]).toEqual([12, 'open 1']);
     void peer.close();
     await time.advance(5_000);
     expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
   });
 
-  it('pauses it when the network goes while it waits', async () => {
+  it('A peer that is told wrongly that there is no network connects all the same', async () => {
     const network = echoing();
     const { peer, connectivity } = surrounded(network);
     await time.advance();
-    network.last.link.cut();
     connectivity.offline = true;
-    await time.advance(60_000);
-    expect([network.dials.length, spell(peer.status)]).toEqual([1, 'waiting 2 offline']);
+    network.last.link.cut();
+    await time.advance(1_000);
+    expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
     void peer.close();
+  });
+
+  it.each(['ws://localhost:8080', 'ws://127.0.0.1/mux', 'wss://user@[::1]:1/', 'ws://app.localhost?query'])(
+    'A peer of %s needs no network: its delays are the ordinary ones',
+    async (url) => {
+      const network = echoing();
+      const { peer, connectivity } = surrounded(network, { url });
+      await time.advance();
+      connectivity.offline = true;
+      network.last.link.cut();
+      expect(spell(peer.status)).toBe('waiting 2');
+      void peer.close();
+      await time.advance();
+    },
+  );
+
+  it.each(['ws://localhost.example.org', 'ws://127.0.0.1.example.org', 'ws://example.org/localhost', 'ws://localhost@example.org'])(
+    'A peer of %s needs one',
+    async (url) => {
+      const network = echoing();
+      const { peer, connectivity } = surrounded(network, { url });
+      await time.advance();
+      connectivity.offline = true;
+      network.last.link.cut();
+      expect(spell(peer.status)).toBe('waiting 1 offline');
+      void peer.close();
+      await time.advance();
+    },
+  );
+
+  it('A lazy peer listens to its page from its first dial on', async () => {
+    const { peer, resumes$ } = surrounded(echoing(), { lazy: true });
+    await time.advance();
+    expect(resumes$.observed).toBe(false);
+    const answer = peer.request('x');
+    await time.advance();
+    expect(await answer).toBe('x');
+    expect(resumes$.observed).toBe(true);
+    void peer.close();
+    await time.advance();
+    expect(resumes$.observed).toBe(false);
   });
 
   it.each<[Resume, string, readonly [dials: number, status: string]]>([

@@ -141,7 +141,7 @@ const CASES: readonly Case[] = [
     code: 'CONNECT',
     retriable: true,
     facts: { status: 401 },
-    message: 'expected the handshake to be accepted, got HTTP 401',
+    message: 'expected ws://test to accept the handshake, got HTTP 401',
   },
   {
     when: 'the dial fails',
@@ -149,7 +149,7 @@ const CASES: readonly Case[] = [
     code: 'CONNECT',
     retriable: true,
     facts: { status: 503 },
-    message: 'expected the handshake to be accepted, got HTTP 503',
+    message: 'expected ws://test to accept the handshake, got HTTP 503',
   },
   {
     when: 'nothing ever opens and the peer is closed',
@@ -249,10 +249,10 @@ const CASES: readonly Case[] = [
     when: 'it takes too long while it waits for a connection',
     run: waiting(refusing('silence'), { connectTimeoutMs: 0 }),
     code: 'DEADLINE_EXCEEDED',
-    retriable: false,
+    retriable: true,
     streamId: null,
     facts: { timeoutMs: 5_000 },
-    message: 'expected the stream to end within 5000 ms, got no end',
+    message: 'expected the stream to end within 5000 ms, but it was never sent: no connection to ws://test',
   },
   {
     when: 'this side closes its peer under it',
@@ -329,8 +329,9 @@ describe('a request', () => {
 
   it('is retriable in no other case than where the work provably never started', () => {
     const NEVER_STARTED = new Set(['REFUSED', 'CONNECT', 'QUEUE_OVERFLOW']);
+    const UNLESS_SENT = new Set(['CONNECTION_LOST', 'DEADLINE_EXCEEDED']);
     const unexpected = CASES.filter(
-      ({ code, retriable, streamId }) => retriable !== (NEVER_STARTED.has(code) || (code === 'CONNECTION_LOST' && streamId === null)),
+      ({ code, retriable, streamId }) => retriable !== (NEVER_STARTED.has(code) || (UNLESS_SENT.has(code) && streamId === null)),
     );
     expect(unexpected).toEqual([]);
   });

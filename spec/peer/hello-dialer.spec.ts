@@ -159,7 +159,10 @@ describe('the hello of a dialer', () => {
     );
     await time.advance(200_000);
     expect([network.dials.length, peer.status.state, reasons.length]).toEqual([3, 'open', 2]);
-    expect(logs.warnings).toEqual(['rxmux: the hello has failed', 'rxmux: the hello has failed']);
+    expect(logs.warnings).toEqual([
+      'rxmux: a dial failed, and more follow: the hello has failed: busy',
+      'rxmux: connected to wss://example.org/mux after 2 failed dials',
+    ]);
     void peer.close();
   });
 
@@ -176,7 +179,10 @@ describe('the hello of a dialer', () => {
       2,
       'open',
     ]);
-    expect(logs.warnings).toEqual([]);
+    expect(logs.warnings).toEqual([
+      'rxmux: a dial failed, and more follow: the connection to wss://example.org/mux could not be opened (1006)',
+      'rxmux: connected to wss://example.org/mux after 1 failed dial',
+    ]);
     void peer.close();
   });
 

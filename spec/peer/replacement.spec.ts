@@ -73,7 +73,7 @@ describe('a goaway', () => {
   it('whose socket is lost while the replacement is dialed leaves that dial alone', async () => {
     const network = holding();
     const { peer, reasons, states } = reconnecting(network);
-    await time.advance();
+    await time.advance(1_000);
     peer.open('old').subscribe({ error: () => undefined });
     await time.advance();
     const { link } = network.last;
@@ -153,7 +153,7 @@ describe('a goaway', () => {
     const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
     const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
     const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
-    await time.advance();
+    await time.advance(1_000);
     peer.open('old').subscribe({ error: () => undefined });
     await time.advance();
     void network.last.peer.close({ drainMs: 1_500 });
@@ -191,7 +191,7 @@ describe('a goaway', () => {
       return ADDRESS;
     };
     const peer = dialing(network, { reconnect: { ...SOON, stableMs: 5_000 }, connectTimeoutMs: 3_000 }, url);
-    await time.advance();
+    await time.advance(1_000);
     peer.open('old').subscribe({ error: () => undefined });
     await time.advance();
     network.answer = 'silence';
@@ -366,7 +366,10 @@ describe('a goaway', () => {
     expect([network.dials.length, sent.filter(({ type }) => type === 'open')]).toEqual([1, []]);
     await time.advance(10_000);
     expect([network.dials.length, peer.status]).toEqual([2, { state: 'open', reconnects: 0 }]);
-    expect(logs.warnings).toEqual(['rxmux: the hello has failed']);
+    expect(logs.warnings).toEqual([
+      'rxmux: a dial failed, and more follow: the hello has failed: refused: the remote is going away',
+      'rxmux: connected to wss://example.org/mux after 1 failed dial',
+    ]);
     void peer.close();
   });
 
@@ -398,7 +401,7 @@ describe('a goaway', () => {
   it('whose socket ends before the replacement is dialed leaves the peer waiting, and says so', async () => {
     const network = echoing();
     const { peer, states, reasons } = reconnecting(network);
-    await time.advance();
+    await time.advance(1_000);
     void network.last.peer.close();
     await time.advance();
     expect(reasons).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: true }]);

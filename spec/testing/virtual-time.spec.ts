@@ -5,6 +5,9 @@ import { TestScheduler } from 'rxjs/testing';
 import { connect } from '../../src/index.js';
 import { createPair, createServer, virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
+import { collectLogs } from '../support/peer-logs.js';
+
+const logs = collectLogs();
 
 describe('virtualTime', () => {
   let time: VirtualTime;
@@ -201,6 +204,8 @@ describe('virtualTime', () => {
       expect(await answer).toBe(minute);
     }
     expect(time.now).toBe(30 * 60_000);
+    // For each outage the first dial that failed, and the one that opened.
+    expect(logs.warnings).toHaveLength(60);
   });
 });
 

@@ -111,7 +111,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     },
   });
   const fail = (status: number | null, reason: string): void => {
-    source.fail(connectError(abnormalClose(reason), status));
+    source.fail(connectError(abnormalClose(reason), { status }));
   };
   upgrade(request, socket, head, policy, {
     accepted: (transport, context) => {

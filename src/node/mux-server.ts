@@ -35,12 +35,18 @@ export type ServeOptions = ServeBase &
         readonly host?: string | undefined;
         /** Serves `wss:`, with `cert` and `key` for example. Default: `ws:`. */
         readonly tls?: TlsOptions | undefined;
+        /**
+         * Goes on listening while it drains, and answers 503, for a load balancer that looks for one. The next process can take the port
+         * only when this one has drained. Default `false`: a server that begins to drain frees its port.
+         */
+        readonly listenWhileDraining?: boolean | undefined;
         readonly server?: undefined;
       }
     | {
         /** Whose upgrades are answered. It is yours to start and to stop. */
         readonly server: HttpServer | HttpsServer;
         readonly port?: undefined;
+        readonly listenWhileDraining?: undefined;
       }
   );
 
@@ -67,9 +73,10 @@ export interface MuxServer {
   /** Resolves once {@link close} was called and every peer has closed, or once the server could not listen. */
   readonly closed: Promise<void>;
   /**
-   * Answers 503 from now on and closes every peer as `peer.close(options)` does, their goaways spread over the first half of
-   * `drainMs`, at most 5 s, so that their clients do not come back as a herd. Then a port of its own is free again. A second call
-   * can only shorten.
+   * Takes no new peers and closes every peer as `peer.close(options)` does, their goaways spread over the first half of `drainMs`, at
+   * most 5 s, so that their clients do not come back as a herd. A port of its own is free at once, in a worker of `node:cluster` too:
+   * the next process can listen there while this one drains. A server of yours keeps its port: upgrades are answered 503 with
+   * `Retry-After`. A second call can only shorten.
    *
    * @returns the same promise as {@link closed}, which never rejects
    * @throws TypeError for a bad option, as `peer.close` does

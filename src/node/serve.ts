@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
+import type { BehaviorSubject } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
@@ -13,7 +14,7 @@ import { completeGuarded, disown } from '../peer/guard.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
-import { checkObjects, optionError } from '../wire/check.js';
+import { checkBoolean, checkObjects, optionError } from '../wire/check.js';
 import { oneLine } from '../wire/quoted.js';
 import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
 import { PLAIN_TEXT } from './answer-http.js';
@@ -21,7 +22,7 @@ import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
 import { pathOf, RefusalLog } from './refusal.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import { refuseUpgrade, upgrade } from './upgrade.js';
+import { refuseUpgrade, RETRY_AFTER, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
 
 /** Goaways are spread over no more than this, in ms. */
@@ -32,7 +33,8 @@ const LONGEST_SPREAD_MS = 5_000;
  *
  * An upgrade is judged before it happens (V2, V6): 400 for anything but the exact subprotocol in first place, 403 for a page of
  * another origin, 401 or 403 from `verify`, 500 where `verify` or `origins` throws, 503 while draining. Another path than `path`
- * is answered 404 where nobody else on the server may answer it. A server of its own answers pages with 426.
+ * is answered 404 where nobody else on the server may answer it. A server of its own answers pages with 426, and with 503 while
+ * draining.
  *
  * Where the port cannot be had, `listening` rejects, the log says so, and `closed` resolves. A program that never asks for
  * `listening` ends by that unhandled rejection.
@@ -79,7 +81,7 @@ class NodeMuxServer implements MuxServer {
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#server = options.server ?? ownServer(options.tls);
+    this.#server = options.server ?? ownServer(options.tls, this.#policy.draining$);
     this.#leaveServer = takeUpgrades(this.#server, {
       path: options.path,
       isDraining: () => this.#policy.draining$.value,
@@ -106,6 +108,7 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
+    if (first && this.#options.server === undefined && this.#options.listenWhileDraining !== true) this.#server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
       this.#sendGoaways(resolved);
@@ -196,7 +199,8 @@ class NodeMuxServer implements MuxServer {
   }
 }
 
-function checkPlace({ path, port, server }: ServeOptions): void {
+function checkPlace({ path, port, server, listenWhileDraining }: ServeOptions): void {
+  if (listenWhileDraining !== undefined) checkBoolean('listenWhileDraining', listenWhileDraining);
   if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
     throw optionError('port', 'an integer from 0 to 65535, or a server', port);
   if (server !== undefined && typeof (server as Partial<HttpServer> | null)?.on !== 'function')
@@ -205,11 +209,13 @@ function checkPlace({ path, port, server }: ServeOptions): void {
     throw optionError('path', "one that begins with '/'", path);
 }
 
-function ownServer(tls: TlsOptions | undefined): HttpServer | HttpsServer {
+function ownServer(tls: TlsOptions | undefined, draining$: BehaviorSubject<boolean>): HttpServer | HttpsServer {
   checkObjects({ tls });
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.on('request', (_request, response) => {
-    response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
+    if (draining$.value)
+      response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
+    else response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
   });
   return server;
 }

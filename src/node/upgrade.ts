@@ -10,6 +10,7 @@ import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { oneLine, quoted } from '../wire/quoted.js';
 import { offersFirst } from '../wire/subprotocol.js';
 import { answerHttp, ignoreErrors } from './answer-http.js';
+import type { HeaderLine } from './answer-http.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
 import { AnsweredRefusal } from './refusal.js';
@@ -52,6 +53,10 @@ export interface UpgradePolicy {
   readonly draining$: BehaviorSubject<boolean>;
   readonly log: RefusalLog;
 }
+
+/** When to try again after a 503, in seconds. */
+export const RETRY_AFTER = '1';
+const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
 
 /** What became of an upgrade request; one of them is called, once. */
 export interface UpgradeHandlers {
@@ -167,7 +172,7 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection
     return unjudged(error);
   }
   const detail = `: ${quoted(String(request.headers.origin))}; name it in the option 'origins' to let it in`;
-  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
+  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail, headers: RETRY_SOON };
 }
 
 // A program without types may return anything; only what clearly lets the peer in does.
@@ -189,7 +194,7 @@ function unjudged(error: unknown): Objection {
 
 function undecided(ms: number): Objection {
   const detail = `: verify took longer than verifyTimeoutMs (${ms} ms)`;
-  return { status: 503, cause: 'time-out', reason: 'the request could not be judged in time', detail };
+  return { status: 503, cause: 'time-out', reason: 'the request could not be judged in time', detail, headers: RETRY_SOON };
 }
 
 /** Sockets upgraded here. They speak WebSocket: an HTTP answer would be read as a frame. */
@@ -197,4 +202,4 @@ const UPGRADED = new WeakSet<Duplex>();
 
 const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
 
-const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away' };
+const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away', headers: RETRY_SOON };

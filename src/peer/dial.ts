@@ -17,6 +17,8 @@ export interface FailedDial {
   readonly close: SocketClose;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly status: number | null;
+  /** `Retry-After` of a refused handshake, in ms, where the platform shows it. */
+  readonly retryAfterMs: number | null;
   readonly error: AnyMuxError;
 }
 
@@ -31,7 +33,10 @@ const HTTP_BAD_REQUEST = 400;
 
 /** Emits the transport once it is open and has selected the protocol; errors within `connectTimeoutMs`. Unsubscribing gives it up. */
 export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protocol: string, attempt: Attempt): Observable<Transport> {
-  const openingAt = (address: string | URL): Observable<Transport> => opening(() => open(String(address), protocol), protocol);
+  const openingAt = (given: string | URL): Observable<Transport> => {
+    const address = String(given);
+    return opening(() => open(address, protocol), protocol, address);
+  };
   const transport$ = typeof url === 'function' ? callPerDial(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
   return withTimeout(transport$, connectTimeoutMs);
 }
@@ -41,11 +46,16 @@ export function failedDial(error: unknown, what: string, timeoutMs: number): Fai
   if (error instanceof DialError) return error.failure;
   const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
   const close = abnormalClose(reason);
-  if (isMuxError(error)) return { close, status: null, error };
-  return { close, status: null, error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }) };
+  if (isMuxError(error)) return { close, status: null, retryAfterMs: null, error };
+  return {
+    close,
+    status: null,
+    retryAfterMs: null,
+    error: new ConnectError(reason, { reason: { ...close, willRetry: false }, cause: error }),
+  };
 }
 
-function opening(open: () => Transport, protocol: string): Observable<Transport> {
+function opening(open: () => Transport, protocol: string, address: string): Observable<Transport> {
   return new Observable((subscriber) => {
     const transport = open();
     let decided = false;
@@ -56,7 +66,7 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
       transport.opened$.subscribe({
         complete() {
           decided = true;
-          const failure = failureOf(transport, protocol);
+          const failure = failureOf(transport, protocol, address);
           if (failure === null) {
             subscriber.next(transport);
             subscriber.complete();
@@ -71,14 +81,19 @@ function opening(open: () => Transport, protocol: string): Observable<Transport>
 }
 
 /** What is wrong with a socket that has opened, or has not; `null` where nothing is. */
-function failureOf(transport: Transport, protocol: string): FailedDial | null {
-  const { closed, refusedStatus, opaque } = transport;
+function failureOf(transport: Transport, protocol: string, address: string): FailedDial | null {
+  const { closed, refusedStatus, opaque, failure, retryAfterMs = null } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
   if (closed === null && selected === protocol) return null;
   if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
-    return { close: closed, status: refusedStatus, error: connectError(closed, refusedStatus, opaque) };
+    return {
+      close: closed,
+      status: refusedStatus,
+      retryAfterMs,
+      error: connectError(closed, { address, status: refusedStatus, opaque, cause: failure }),
+    };
   const error = new CodecMismatch(protocol, selected ?? '');
-  return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, error };
+  return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, retryAfterMs, error };
 }
 
 /** The dial has failed; a socket with another subprotocol still has to be closed (V7). */

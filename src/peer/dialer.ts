@@ -1,6 +1,6 @@
 import { Subscription, timer } from 'rxjs';
 import type { Observable, Observer } from 'rxjs';
-import { log } from '../logger.js';
+import { STEADY_CLOCK } from '../session/clock.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-owner.js';
@@ -9,15 +9,17 @@ import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/any-error.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { subprotocol } from '../wire/subprotocol.js';
+import { isLoopback } from './address.js';
 import { Attempt } from './attempt.js';
 import type { FailureFacts } from './backoff.js';
 import { connectError } from './connect-error.js';
 import { failedDial, openTransport } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
+import { DialSeries } from './dial-series.js';
 import { exchangeHello } from './hello.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
-import type { SocketSource } from './socket-source.js';
+import type { Absence, SocketSource } from './socket-source.js';
 
 /**
  * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so
@@ -39,7 +41,11 @@ export class Dialer implements SocketSource {
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   #step = Subscription.EMPTY;
   #stability = Subscription.EMPTY;
-  readonly #resumes: Subscription;
+  /** When the session took its first streams. */
+  #openedAt = 0;
+  readonly #series: DialSeries;
+  /** From the first dial on: a peer that never dials leaves no listener on its page. */
+  #resumes = Subscription.EMPTY;
   /** Losses decided whose `follow` has not run yet. */
   #pendingLosses = 0;
 
@@ -47,13 +53,11 @@ export class Dialer implements SocketSource {
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    const { connectivity } = plan;
-    this.#resumes = connectivity.resumes$.subscribe((resume) => {
-      core.probe();
-      // A page that becomes visible does not cut a running delay short: the delay protects the server.
-      // `#step` is closed only where the delay was skipped for want of a network.
-      if (!connectivity.offline && (resume === 'network' || this.#step.closed)) this.dialNow();
-    });
+    this.#series = new DialSeries(plan.url);
+  }
+
+  get absence(): Absence {
+    return this.#series.absence;
   }
 
   get expectsSocket(): boolean {
@@ -65,7 +69,9 @@ export class Dialer implements SocketSource {
   }
 
   ensureDialing(): void {
-    if (this.#phase === 'idle') this.#dial();
+    if (this.#phase !== 'idle') return;
+    this.#watchNetwork();
+    this.#dial();
   }
 
   dialNow(): void {
@@ -73,8 +79,10 @@ export class Dialer implements SocketSource {
   }
 
   goneAway(session: Session, code: ResetCode): void {
+    const { backoff } = this.plan;
     // After a goaway with an error, wait for the socket to end: `lost()` decides then.
-    if (session === this.#session && code === ResetCode.NO_ERROR) this.replace();
+    if (session === this.#session && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
+      this.#wait(backoff.goneAway(this.#openMs()));
   }
 
   replace(): boolean {
@@ -95,8 +103,10 @@ export class Dialer implements SocketSource {
     this.#stability.unsubscribe();
     if (this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
     this.#attempt?.giveUp();
-    const error = this.#phase === 'greeting' ? (this.#helloError ?? connectError(close)) : null;
-    return this.#failed(close, { status: null, error, announced: session.goawayCode });
+    const facts = { status: null, retryAfterMs: null, announced: session.goawayCode };
+    if (this.#phase !== 'greeting') return this.#failed(close, { ...facts, error: null, openMs: this.#openMs() });
+    const error = this.#helloError ?? connectError(close, { address: this.#series.address });
+    return this.#failed(close, { ...facts, error, openMs: null });
   }
 
   stop(): void {
@@ -105,6 +115,25 @@ export class Dialer implements SocketSource {
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
     if (this.core.sessions.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
     else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
+  }
+
+  /** How long the session has taken streams, in ms. */
+  #openMs(): number {
+    return STEADY_CLOCK.now() - this.#openedAt;
+  }
+
+  /** Whether a dial is in vain for want of a network. */
+  #offline(): boolean {
+    const { address } = this.#series;
+    return this.plan.connectivity.offline && (address === null || !isLoopback(address));
+  }
+
+  #watchNetwork(): void {
+    this.#resumes = this.plan.connectivity.resumes$.subscribe((resume) => {
+      this.core.probe();
+      // A page that becomes visible does not cut a delay short: the delay protects the server.
+      if (resume === 'network') this.dialNow();
+    });
   }
 
   /** The number of the dial under way, or of the next. */
@@ -118,7 +147,11 @@ export class Dialer implements SocketSource {
     const attempt = (this.#attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last));
     this.#report();
     if (attempt.givenUp) return;
-    this.#proceed(openTransport(this.plan, subprotocol(this.core.codec), attempt), {
+    const open = (address: string, protocol: string): Transport => {
+      this.#series.dials(address);
+      return this.plan.open(address, protocol);
+    };
+    this.#proceed(openTransport({ ...this.plan, open }, subprotocol(this.core.codec), attempt), {
       next: (transport) => {
         if (attempt.givenUp) transport.terminate();
         else this.#adopt(transport, attempt);
@@ -130,7 +163,7 @@ export class Dialer implements SocketSource {
           next: () => {
             attempt.giveUp();
             const { close, ...facts } = failedDial(error, 'a connection', this.plan.connectTimeoutMs);
-            this.core.ended(this.#failed(close, { ...facts, announced: null }));
+            this.core.ended(this.#failed(close, { ...facts, announced: null, openMs: null }));
           },
         });
       },
@@ -157,8 +190,6 @@ export class Dialer implements SocketSource {
       error: (error: unknown) => {
         if (this.#session !== session) return;
         this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
-        // Without reconnect the waiting calls fail with this error; a log line would say it twice.
-        if (this.plan.backoff !== null) log('warn', 'the hello has failed', this.#helloError);
         session.drain(0, ResetCode.NO_ERROR, '');
       },
     });
@@ -168,7 +199,9 @@ export class Dialer implements SocketSource {
     if (this.#phase !== 'greeting') return;
     const { backoff } = this.plan;
     this.#phase = 'open';
+    this.#openedAt = STEADY_CLOCK.now();
     this.#attempt = null;
+    this.#series.opened();
     if (backoff !== null) {
       backoff.connected();
       this.#stability = patientTimer(backoff.stableMs, () => {
@@ -179,16 +212,18 @@ export class Dialer implements SocketSource {
   }
 
   /** Decides what follows a failure. */
-  #failed(close: SocketClose, facts: Omit<FailureFacts, 'offline'>): Loss {
-    const { backoff, connectivity } = this.plan;
-    const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, { ...facts, offline: connectivity.offline }) === true;
+  #failed(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
+    const { backoff } = this.plan;
+    const facts = { ...known, offline: this.#offline() };
+    const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
+    if (facts.error !== null) this.#series.failed(close, facts.error, reason.willRetry);
     return this.#loss(reason, () => {
       if (this.#phase === 'stopped') this.#giveUp(reason, facts.error);
-      else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts.announced));
+      else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts));
     });
   }
 
@@ -230,17 +265,15 @@ export class Dialer implements SocketSource {
   }
 
   #wait(delayMs: number): void {
-    const { connectivity } = this.plan;
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
     this.#step.unsubscribe();
     this.#report();
-    // Without a network there is nothing to dial: its return does it (`resumes$`), and no attempt is spent.
-    if (this.#phase !== 'waiting' || connectivity.offline) return;
+    // An observer of the status may have closed the peer, or dialed.
+    if (this.#phase !== 'waiting') return;
     this.#proceed(timer(delayMs), {
       next: () => {
-        if (connectivity.offline) this.#wait(0);
-        else this.#dial();
+        this.#dial();
       },
     });
   }
@@ -258,6 +291,6 @@ export class Dialer implements SocketSource {
     const attempt = this.#nextAttempt();
     if (this.#phase === 'dialing' || this.#phase === 'greeting') this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.plan.connectivity.offline });
+      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#offline() });
   }
 }

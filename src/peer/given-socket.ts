@@ -13,7 +13,7 @@ import { connectError } from './connect-error.js';
 import { closeMismatched } from './close-mismatched.js';
 import type { PeerCore } from './peer-core.js';
 import { NEVER_OPEN } from './socket-source.js';
-import type { SocketSource } from './socket-source.js';
+import type { Absence, SocketSource } from './socket-source.js';
 
 /** The one socket that a peer was made with, or is {@link give given}. When it ends, so does the peer. */
 export class GivenSocket implements SocketSource {
@@ -36,6 +36,10 @@ export class GivenSocket implements SocketSource {
 
   get expectsSocket(): boolean {
     return !this.#adopted && !this.core.isClosed;
+  }
+
+  get absence(): Absence {
+    return { reason: this.#started ? 'the socket did not open' : 'serve() was not called', error: null };
   }
 
   start(): void {

@@ -31,7 +31,7 @@ export type PeerStatus =
       readonly delayMs: number;
       /** Why the last socket ended, or the last dial failed. */
       readonly last: CloseReason;
-      /** Whether there is no network: then it waits for that, and not for the delay. */
+      /** Whether the platform reports no network. Then the delay is the longest, and the return of the network ends it. */
       readonly offline: boolean;
     }
   | {

@@ -5,13 +5,14 @@ import { causeError } from '../session/close-cause.js';
 import type { Unsent } from '../session/backlog.js';
 import type { StreamLine, StreamSink } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
-import { CancelledError, DeadlineExceededError, ResetError } from '../wire/stream-errors.js';
+import { CancelledError, ResetError } from '../wire/stream-errors.js';
 import type { StreamError } from '../wire/stream-errors.js';
 import { aboutStream } from '../wire/about-stream.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../wire/frame.js';
 import { checkReset } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
+import { deadlineError } from './deadline-error.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import type { PeerCore } from './peer-core.js';
 import { resetOf } from './error-reset.js';
@@ -234,7 +235,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   expire(timeoutMs: number): void {
-    this.#error = new DeadlineExceededError(timeoutMs, { streamId: this.line.id });
+    this.#error = deadlineError(timeoutMs, this.line, this.peerCore.source);
     this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
   }
 

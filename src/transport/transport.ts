@@ -25,6 +25,10 @@ export interface Transport {
   readonly opaque: boolean;
   /** HTTP status of a refused handshake, where the platform shows it. */
   readonly refusedStatus: number | null;
+  /** `Retry-After` of a refused handshake, in ms, where the platform shows it. */
+  readonly retryAfterMs?: number | null;
+  /** What the platform reports as the socket's failure, if anything. */
+  readonly failure?: unknown;
   /** The subprotocol that the handshake was answered with, or the empty string, where the platform shows it even if it then fails the socket for it. */
   readonly answeredProtocol?: string | null;
   /** For one subscriber: completes when the socket is open or has ended without opening, which {@link closed} tells apart. */

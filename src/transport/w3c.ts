@@ -4,6 +4,7 @@ import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { optionError } from '../wire/check.js';
+import { isError } from '../wire/cross-realm.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike, SocketWithTurns } from './socket-like.js';
@@ -28,7 +29,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   #reader: Subscriber<Message> | null = null;
   /** Messages that came before anybody read; a socket that can be paused sends few. */
   readonly #early: Message[] = [];
-  #failure = '';
+  #failure: unknown = undefined;
+  #failureText = '';
   #opening: Subscriber<never> | null = null;
   #poll: Subscription | undefined;
 
@@ -77,6 +79,10 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   get refusedStatus(): number | null {
     return this.socket.refusedStatus ?? null;
+  }
+
+  get failure(): unknown {
+    return this.#failure;
   }
 
   get writable(): boolean {
@@ -184,11 +190,12 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   protected failed(event: SocketEvent): void {
-    this.#failure = event.message ?? '';
+    this.#failure = event.error;
+    this.#failureText = failureText(event);
     if (this.socket.readyState === ReadyState.OPEN) return;
     // A close event knows more, and comes at once; but after a dial that failed, Node 22 sends none.
     this.turn(() => {
-      this.end(abnormalClose(this.#failure));
+      this.end(abnormalClose(this.#failureText));
     });
   }
 
@@ -217,9 +224,18 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     // Where no close frame came some platforms say 0, and some nothing.
     const { code: told = 0 } = event;
     const code = told < CloseCode.CLEAN ? CloseCode.ABNORMAL : told;
-    const reason = event.reason === undefined || event.reason === '' ? this.#failure : event.reason;
+    const reason = event.reason === undefined || event.reason === '' ? this.#failureText : event.reason;
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
+}
+
+/** What a socket failed with. The error of a name with several addresses has no text of its own, but one error for each address. */
+function failureText({ message = '', error }: SocketEvent): string {
+  if (message !== '' || !isError(error)) return message;
+  const errors: readonly unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const texts = errors.filter(isError).map((each) => each.message);
+  if (texts.length > 0) return texts.join(', ');
+  return 'code' in error ? String(error.code) : '';
 }
 
 function isSocket(socket: unknown): boolean {

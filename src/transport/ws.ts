@@ -27,6 +27,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   /** Where the TCP or TLS stream below the socket is known. */
   #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
+  #retryAfterMs: number | null = null;
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
@@ -44,6 +45,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (ws.readyState !== WebSocket.CONNECTING) return;
     const refused = (request: ClientRequest, response: IncomingMessage): void => {
       this.#refusedStatus = response.statusCode ?? null;
+      this.#retryAfterMs = retryAfterOf(response);
       response.resume();
       request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
     };
@@ -60,6 +62,10 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override get refusedStatus(): number | null {
     return this.#refusedStatus;
+  }
+
+  get retryAfterMs(): number | null {
+    return this.#retryAfterMs;
   }
 
   get answeredProtocol(): string | null {
@@ -205,6 +211,12 @@ export class WsUpgrader {
 /** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */
 export function transportOf(socket: SocketLike): W3cTransport {
   return isWs(socket) ? new WsTransport(socket) : new W3cTransport(socket);
+}
+
+/** The header in ms; `null` for a date, which needs clocks that agree. */
+function retryAfterOf({ headers }: IncomingMessage): number | null {
+  const seconds = Number(headers['retry-after'] ?? NaN);
+  return seconds >= 0 ? seconds * 1_000 : null;
 }
 
 function isWs(socket: unknown): socket is WebSocket {

@@ -8,6 +8,11 @@ interface StreamErrorOptions extends MuxErrorOptions {
   readonly streamId?: number | null | undefined;
 }
 
+interface DeadlineOptions extends StreamErrorOptions {
+  /** Why the stream's open was never sent, where it was not. */
+  readonly unsent?: string | undefined;
+}
+
 /** An error that ended, or concerns, one stream. */
 export abstract class StreamError extends MuxError {
   /** The stream's id, or `null` when it never got one. */
@@ -98,7 +103,8 @@ export class RefusedError extends StreamError {
 }
 
 /**
- * The time-out of a call of this side, or of its hello, ended the stream.
+ * The time-out of a call of this side, or of its hello, ended the stream. `retriable` only when the stream's open had never been sent:
+ * then the message says why, and the error of the last dial is the `cause`.
  *
  * @example
  * ```ts
@@ -112,9 +118,10 @@ export class DeadlineExceededError extends StreamError {
   constructor(
     /** The time-out that ran out, in ms. */
     readonly timeoutMs: number,
-    options?: StreamErrorOptions,
+    options: DeadlineOptions = {},
   ) {
-    super(`expected the stream to end within ${timeoutMs} ms, got no end`, options);
+    const got = options.unsent === undefined ? 'got no end' : `but it was never sent: ${options.unsent}`;
+    super(`expected the stream to end within ${timeoutMs} ms, ${got}`, { retriable: options.unsent !== undefined, ...options });
   }
 }
 

@@ -24,7 +24,7 @@ export const cutUploads: Scenario = {
     const port = await server.ask('listen', { port: 0, keepalive: KEEPALIVE });
     const proxy = world.add(await Proxy.listen(port));
     const clients = world.clients();
-    await clients.ask('dial', { port: proxy.port, count: uploaders, reconnect: { minDelayMs: 20, maxDelayMs: 500 }, keepalive: KEEPALIVE });
+    await clients.ask('dial', { port: proxy.port, count: uploaders, reconnect: true, keepalive: KEEPALIVE });
 
     let settled = false;
     const load = clients.ask('uploadFor', { ms: uploadMs, bytes: UPLOAD_BYTES, pieces: PIECES }).finally(() => {

@@ -15,7 +15,7 @@ export const drained: Scenario = {
     const port = await server.ask('listen', { port: 0 });
     const proxy = world.add(await Proxy.listen(port));
     const clients = world.clients();
-    await clients.ask('dial', { port: proxy.port, count: drainedClients, reconnect: { minDelayMs: 20, maxDelayMs: 300 } });
+    await clients.ask('dial', { port: proxy.port, count: drainedClients, reconnect: true });
     const loadMs = restarts * (DRAIN_MS + BETWEEN_MS) * 2;
     const load = clients.ask('echoFor', { ms: loadMs, safe: true });
     const begun = performance.now();

@@ -1,0 +1,53 @@
+import cluster from 'node:cluster';
+import type { Worker } from 'node:cluster';
+import type { AddressInfo } from 'node:net';
+import { serve } from '../../src/node.js';
+
+const WORKERS = 2;
+
+/** What the workers of a cluster are told to do; the first worker drains. */
+export type Order = { readonly op: 'drain' | 'count' };
+
+/** What a worker reports. */
+export type Report =
+  | { readonly what: 'listens'; readonly port: number }
+  | { readonly what: 'drains' }
+  | { readonly what: 'counts'; readonly worker: number; readonly peers: number; readonly refusals: number };
+
+/** Passes the reports of its workers on to the test, and the orders of the test to the workers. */
+function runPrimary(): void {
+  const workers = Array.from({ length: WORKERS }, () => cluster.fork());
+  for (const worker of workers) worker.on('message', (report: Report) => process.send?.(report));
+  process.on('message', ({ op }: Order) => {
+    for (const worker of op === 'drain' ? workers.slice(0, 1) : workers) worker.send({ op });
+  });
+  process.once('disconnect', () => {
+    for (const worker of workers) worker.process.kill();
+    process.exit();
+  });
+}
+
+/** A server whose handler answers who it is, and never answers `hold`. */
+function runWorker({ id }: Worker): void {
+  const server = serve({
+    port: 0,
+    host: '127.0.0.1',
+    listenWhileDraining: process.argv[2] === 'listenWhileDraining',
+    handler: (payload, stream) => (payload === 'hold' ? new Promise(() => undefined) : stream.reply(id)),
+  });
+  let refusals = 0;
+  server.refusals$.subscribe(() => refusals++);
+  const report = (what: Report): unknown => process.send?.(what);
+  void server.listening.then((address) => report({ what: 'listens', port: (address as AddressInfo).port }));
+  process.on('message', ({ op }: Order) => {
+    if (op === 'count') report({ what: 'counts', worker: id, peers: server.peers.size, refusals });
+    else {
+      void server.close({ drainMs: 60_000 });
+      report({ what: 'drains' });
+    }
+  });
+}
+
+const { worker } = cluster;
+if (worker === undefined) runPrimary();
+else runWorker(worker);
