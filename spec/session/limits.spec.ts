@@ -194,25 +194,32 @@ describe('a limit', () => {
   /** A text whose message has `bytes`. */
   const padded = (frame: Frame, bytes: number): string => 'x'.repeat(bytes - JSON.stringify(frame).length);
 
-  it.each<[string, (bytes: number) => Frame]>([
-    ['payload', (bytes) => ({ ...open(5), payload: padded({ ...open(5), payload: '' }, bytes) })],
-    ['headers', (bytes) => ({ ...open(5), headers: { h: padded({ ...open(5), headers: { h: '' } }, bytes) } })],
-    ['trailers', (bytes) => ({ ...open(5), end: true, trailers: { t: padded({ ...open(5), end: true, trailers: { t: '' } }, bytes) } })],
-  ])('of held bytes counts the %s of an open until the stream is closed and its handler has settled', (_what, opening) => {
-    const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
-    const { attached } = rig.session.receiveBudget;
-    rig.receive(opening(1_000));
-    const [stream] = rig.remotes;
-    stream?.live.handlerStarted();
-    rig.receive({ ...open(7), payload: 1 });
-    const reason = '1064 bytes held by this connection are over the limit of 1000 (maxHeldBytes)';
-    expect([attached.used, rig.news]).toEqual([1_000, [{ type: 'reset', stream: 7, code: ENHANCE_YOUR_CALM, reason }]]);
-    expect(rig.remotes).toHaveLength(1);
-    rig.receive({ type: 'reset', stream: 5, code: CANCEL });
-    expect(attached.used).toBe(1_000);
-    stream?.live.handlerSettled();
-    expect(attached.used).toBe(0);
-  });
+  it.each<[string, number, (bytes: number) => Frame]>([
+    ['payload', 1_000, (bytes) => ({ ...open(5), payload: padded({ ...open(5), payload: '' }, bytes) })],
+    ['headers', 1_269, (bytes) => ({ ...open(5), headers: { h: padded({ ...open(5), headers: { h: '' } }, bytes) } })],
+    [
+      'trailers',
+      1_257,
+      (bytes) => ({ ...open(5), end: true, trailers: { t: padded({ ...open(5), end: true, trailers: { t: '' } }, bytes) } }),
+    ],
+  ])(
+    'of held bytes counts the %s of an open, %i in memory, until the stream is closed and its handler has settled',
+    (_what, weight, opening) => {
+      const rig = new Rig({ limits: { maxHeldBytes: weight } });
+      const { attached } = rig.session.receiveBudget;
+      rig.receive(opening(1_000));
+      const [stream] = rig.remotes;
+      stream?.live.handlerStarted();
+      rig.receive({ ...open(7), payload: 1 });
+      const reason = `${weight + 64} bytes held by this connection are over the limit of ${weight} (maxHeldBytes)`;
+      expect([attached.used, rig.news]).toEqual([weight, [{ type: 'reset', stream: 7, code: ENHANCE_YOUR_CALM, reason }]]);
+      expect(rig.remotes).toHaveLength(1);
+      rig.receive({ type: 'reset', stream: 5, code: CANCEL });
+      expect(attached.used).toBe(weight);
+      stream?.live.handlerSettled();
+      expect(attached.used).toBe(0);
+    },
+  );
 
   it('of held bytes counts the headers of a fragmented open after its last fragment too', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });

@@ -13,6 +13,7 @@ import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
 import { metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
+import { weightOf } from './weight.js';
 
 /**
  * The codec `json`: every frame is one text message, compact and with non-ASCII characters as they are.
@@ -89,6 +90,11 @@ export class JsonCodec implements Codec {
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
     checkItems(data, maxPayloadItems);
     return parse(data, MAX_DEPTH);
+  }
+
+  /** Bytes of memory that a decoded payload takes, estimated from above. */
+  weigh(payload: unknown): number {
+    return weightOf(payload);
   }
 }
 

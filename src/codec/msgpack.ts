@@ -17,6 +17,7 @@ import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-d
 import { plainCopy } from './plain-copy.js';
 import { malformed, prescan } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
+import { weightOf } from './weight.js';
 
 /**
  * The codec `msgpack`: every frame is one binary message. It has to be registered before it is looked up.
@@ -122,6 +123,11 @@ export class MsgpackCodec implements Codec {
    */
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
     return this.#decode(binary(data), payloadLimits(maxPayloadItems));
+  }
+
+  /** Bytes of memory that a decoded payload takes, estimated from above. */
+  weigh(payload: unknown): number {
+    return weightOf(payload);
   }
 
   // Each without the header of its map, which is one byte.

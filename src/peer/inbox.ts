@@ -19,7 +19,7 @@ export interface InboxStream<T> {
   /** Gets everything, from the first payload on, without an inbox between. */
   readonly reader: Reader<T> | null;
   /** Counts what waits to be read. */
-  readonly line: Pick<StreamLine, 'keep' | 'read' | 'arrivedBytes'>;
+  readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read' | 'arrivedBytes'>;
   /** Set once nothing follows; its error is `null` where the stream simply ended. */
   readonly end: End | null;
   /** Somebody reads: the stream is in use. */
@@ -65,7 +65,7 @@ export class Inbox<T> {
     const { reader } = this.stream;
     reader?.next(value);
     if (subscribers.length > 0) for (const subscriber of subscribers) subscriber.next(value);
-    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).push({ value, bytes: this.deliveredBytes });
+    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).add(value, this.deliveredBytes);
   }
 
   /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */

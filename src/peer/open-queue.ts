@@ -195,6 +195,10 @@ export class QueuedStream implements StreamLine {
   taken(): void {}
   handlerStarted(): void {}
   handlerSettled(): void {}
+  weigh(): number {
+    return 0;
+  }
+
   keep(): boolean {
     return true;
   }

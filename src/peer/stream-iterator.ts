@@ -98,7 +98,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
 
   #deliver(value: T): void {
     const pull = this.#pulls.shift();
-    if (pull === undefined) this.#unasked.push({ value, bytes: this.stream.inbox.deliveredBytes });
+    if (pull === undefined) this.#unasked.add(value, this.stream.inbox.deliveredBytes);
     else pull.resolve({ done: false, value });
   }
 

@@ -1,26 +1,29 @@
 import type { StreamLine } from '../session/stream-line.js';
 import { Fifo } from '../wire/fifo.js';
 
-/** A payload, and the bytes it counts for. */
+/** A payload, the bytes it came as, and those that it takes in memory. */
 interface Counted<T> {
   readonly value: T;
   readonly bytes: number;
+  readonly weight: number;
 }
 
 /** Payloads that wait to be read, counted by the stream that they came on. */
 export class UnreadQueue<T> extends Fifo<Counted<T>> {
-  constructor(private readonly stream: { readonly line: Pick<StreamLine, 'keep' | 'read'> }) {
+  constructor(private readonly stream: { readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read'> }) {
     super();
   }
 
   /** Unless it is too much, and the stream has been reset. */
-  override push(unread: Counted<T>): void {
-    if (this.stream.line.keep(unread.bytes)) super.push(unread);
+  add(value: T, bytes: number): void {
+    const { line } = this.stream;
+    const weight = line.weigh(value, bytes);
+    if (line.keep(bytes, weight)) this.push({ value, bytes, weight });
   }
 
   override shift(): Counted<T> | undefined {
     const unread = super.shift();
-    if (unread !== undefined) this.stream.line.read(unread.bytes);
+    if (unread !== undefined) this.stream.line.read(unread.bytes, unread.weight);
     return unread;
   }
 

@@ -31,7 +31,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   #unsent: boolean;
   /** Whether the remote's first frame is still to come, which is the one that carries headers. */
   #headersDue: boolean;
-  /** Bytes of what came with the open, and of headers and trailers: the stream's user has them as long as it lives. */
+  /** Weight of what came with the open, and of headers and trailers: the stream's user has them as long as it lives. */
   #attachedBytes = 0;
   readonly #slot: StreamSlot | null;
 
@@ -170,14 +170,18 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.session.flood.countProvokedReset(code);
   }
 
-  keep(bytes: number): boolean {
-    const excess = this.#countedUnread().keep(bytes);
+  weigh(payload: unknown, bytes: number): number {
+    return Math.max(chargeOf(bytes), this.session.codec.weigh?.(payload) ?? 0);
+  }
+
+  keep(bytes: number, weight?: number): boolean {
+    const excess = this.#countedUnread().keep(bytes, weight);
     if (excess !== null) this.#overrun(excess);
     return excess === null;
   }
 
-  read(bytes: number): void {
-    this.#countedUnread().read(bytes);
+  read(bytes: number, weight?: number): void {
+    this.#countedUnread().read(bytes, weight);
   }
 
   handOver(): void {
@@ -202,7 +206,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.advance('recvOpen');
     if (frame.end) this.advance('recvEnd');
     const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
-    if (stays && !this.#attaches()) return;
+    if (stays && !this.#attaches(frame)) return;
     try {
       this.session.owner.accept(this, frame);
     } catch (error) {
@@ -217,7 +221,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const over = frame.end && this.closesWith('recvEnd');
     if (over) this.#leave('recvEnd', ENDED);
     else if (frame.end) this.advance('recvEnd');
-    if (stays && !over && !this.#attaches()) return;
+    if (stays && !over && !this.#attaches(frame)) return;
     try {
       this.sink.receive(frame);
     } catch (error) {
@@ -234,8 +238,9 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   /** Counts the frame that is being delivered, which stays with the stream; `false` when that was too much and the stream has been reset. */
-  #attaches(): boolean {
-    const bytes = chargeOf(this.session.arrivedBytes);
+  #attaches({ payload, headers, trailers }: CompleteFrame): boolean {
+    const kept = headers === null && trailers === null ? payload : [payload, headers, trailers];
+    const bytes = this.weigh(kept, this.session.arrivedBytes);
     const excess = this.session.receiveBudget.attach(bytes);
     if (excess === null) this.#attachedBytes += bytes;
     else this.#overrun(excess);

@@ -14,11 +14,14 @@ export interface Keeper {
   readonly closed: boolean;
 }
 
+/** Unread payloads leave this part of the limit to new streams: one over so much. */
+const ATTACHED_SHARE = 16;
+
 /** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
 export class ReceiveBudget {
   /** Payloads that are unfinished or unread. */
   readonly held: HeldBytes;
-  /** What came with opens, and headers and trailers, which live as long as their streams: a second budget of the same size. */
+  /** What came with opens, and headers and trailers, which live as long as their streams. Shares the limit with {@link held}. */
   readonly attached: HeldBytes;
 
   constructor(
@@ -26,21 +29,21 @@ export class ReceiveBudget {
     private readonly reading: ReadBackpressure,
   ) {
     this.held = new HeldBytes(limits.maxHeldBytes);
-    this.attached = new HeldBytes(limits.maxHeldBytes);
+    this.attached = new HeldBytes(limits.maxHeldBytes, this.held, limits.maxHeldBytes / ATTACHED_SHARE);
   }
 
   /**
-   * Counts a payload of `bytes` that brings its stream to `unread` bytes.
+   * Counts a payload that brings its stream to `unread` encoded bytes and takes `weight` bytes of memory.
    *
    * @returns what is over a limit, or `null` when it is counted
    */
-  keep(stream: Keeper, unread: number, bytes: number): Excess | null {
+  keep(stream: Keeper, unread: number, weight: number): Excess | null {
     const { maxUnreadBytes, pauseBytes } = this.limits;
     if (unread > maxUnreadBytes) {
       const reason = `${unread} unread bytes are over the limit of ${maxUnreadBytes} (maxUnreadBytes)`;
       return { code: ResetCode.FLOW_CONTROL, reason };
     }
-    if (!this.held.take(bytes)) return tooMuch(this.held, bytes);
+    if (!this.held.take(weight)) return tooMuch(this.held, weight);
     // Nothing more comes on a closed stream, so its reader holds nobody up.
     if (unread >= pauseBytes && !stream.closed) this.reading.block(stream);
     return null;
@@ -56,9 +59,9 @@ export class ReceiveBudget {
     this.attached.give(bytes);
   }
 
-  /** A payload of `bytes` was read or dropped, which leaves `unread` of its stream. */
-  read(stream: Keeper, unread: number, bytes: number): void {
-    this.held.give(bytes);
+  /** A payload of `weight` was read or dropped, which leaves `unread` encoded bytes of its stream. */
+  read(stream: Keeper, unread: number, weight: number): void {
+    this.held.give(weight);
     if (unread < this.limits.pauseBytes) this.reading.unblock(stream);
   }
 }

@@ -56,10 +56,12 @@ export interface StreamLine {
   handlerStarted(): void;
   /** That work has settled. */
   handlerSettled(): void;
+  /** Bytes of memory that a payload of so many encoded bytes takes, estimated from above. */
+  weigh(payload: unknown, bytes: number): number;
   /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */
-  keep(bytes: number): boolean;
+  keep(bytes: number, weight?: number): boolean;
   /** A payload that waited has been read or dropped. */
-  read(bytes: number): void;
+  read(bytes: number, weight?: number): void;
   /** Nothing more comes, and somebody still comes to what waits: it counts until then, whatever becomes of the stream. */
   handOver(): void;
 }

@@ -2,10 +2,15 @@ import type { Excess, ReceiveBudget, Keeper } from './receive-budget.js';
 
 /** What one stream's consumer has received and not come to yet, as its connection counts it. */
 export interface UnreadBytes {
-  /** Counts a payload; gives what is over a limit, or `null`. */
-  keep(bytes: number): Excess | null;
+  /**
+   * Counts a payload; returns what is over a limit, or `null`.
+   *
+   * @param bytes as it was encoded, which counts for its stream
+   * @param weight what it takes in memory, which counts for its connection; default `bytes`
+   */
+  keep(bytes: number, weight?: number): Excess | null;
   /** A payload that was kept has been read or dropped. */
-  read(bytes: number): void;
+  read(bytes: number, weight?: number): void;
   /** Nothing more comes, and somebody still comes to the rest. */
   handOver(): void;
   /** Nobody comes to the rest, unless it was handed over. Gives what counts from here on. */
@@ -22,6 +27,7 @@ export const UNCOUNTED: UnreadBytes = {
 
 export class CountedUnreadBytes implements UnreadBytes {
   #bytes = 0;
+  #weight = 0;
   #isHandedOver = false;
 
   constructor(
@@ -29,15 +35,18 @@ export class CountedUnreadBytes implements UnreadBytes {
     private readonly budget: ReceiveBudget,
   ) {}
 
-  keep(bytes: number): Excess | null {
-    const excess = this.budget.keep(this.stream, this.#bytes + bytes, bytes);
-    if (excess === null) this.#bytes += bytes;
-    return excess;
+  keep(bytes: number, weight = bytes): Excess | null {
+    const excess = this.budget.keep(this.stream, this.#bytes + bytes, weight);
+    if (excess !== null) return excess;
+    this.#bytes += bytes;
+    this.#weight += weight;
+    return null;
   }
 
-  read(bytes: number): void {
+  read(bytes: number, weight = bytes): void {
     this.#bytes -= bytes;
-    this.budget.read(this.stream, this.#bytes, bytes);
+    this.#weight -= weight;
+    this.budget.read(this.stream, this.#bytes, weight);
   }
 
   handOver(): void {
@@ -46,7 +55,7 @@ export class CountedUnreadBytes implements UnreadBytes {
 
   drop(): UnreadBytes {
     if (this.#isHandedOver) return this;
-    this.read(this.#bytes);
+    this.read(this.#bytes, this.#weight);
     return UNCOUNTED;
   }
 }

@@ -34,6 +34,11 @@ export interface Codec {
   /** Decodes a reassembled payload, within the same limits as {@link decode}. */
   decodePayload(data: Message, limits?: DecodeLimits): unknown;
   /**
+   * Bytes of memory that a decoded payload takes, estimated from above. Optional: without it a payload that has to wait
+   * counts as it was encoded.
+   */
+  weigh?(payload: unknown): number;
+  /**
    * Encodes `frame` around its already encoded payload, so that a payload is encoded once. Optional: without it the
    * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.
    */

@@ -17,8 +17,20 @@ export function chargeOfPart(encoded: Message | null): number {
 /** Counts the bytes that one connection holds for its streams: unfinished payloads and those nobody has read yet. */
 export class HeldBytes {
   #used = 0;
+  #sharer: HeldBytes | null = null;
 
-  constructor(readonly limit: number) {}
+  /**
+   * @param sharer counts against the same limit, in both directions
+   * @param reserve bytes that `sharer` cannot take away from these
+   */
+  constructor(
+    readonly limit: number,
+    sharer: HeldBytes | null = null,
+    private readonly reserve = 0,
+  ) {
+    this.#sharer = sharer;
+    if (sharer !== null) sharer.#sharer = this;
+  }
 
   get used(): number {
     return this.#used;
@@ -26,17 +38,21 @@ export class HeldBytes {
 
   /** Whether `bytes` more stay within the limit; if so they are counted. */
   take(bytes: number): boolean {
-    if (this.#used + bytes > this.limit) return false;
+    if (this.#total() + bytes > this.limit && this.#used + bytes > this.reserve) return false;
     this.#used += bytes;
     return true;
   }
 
   /** Why `bytes` more are too much. */
   refusal(bytes: number): string {
-    return `${this.#used + bytes} bytes held by this connection are over the limit of ${this.limit} (maxHeldBytes)`;
+    return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limit} (maxHeldBytes)`;
   }
 
   give(bytes: number): void {
     this.#used -= bytes;
+  }
+
+  #total(): number {
+    return this.#used + (this.#sharer?.used ?? 0);
   }
 }

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildSync } from 'esbuild';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { weightOf } from '../../src/codec/weight.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'rxmux-weight-'));
+const bundle = join(directory, 'codecs.cjs');
+
+beforeAll(() => {
+  buildSync({
+    stdin: {
+      contents: `export { JsonCodec } from './json.js'; export { MsgpackCodec } from './msgpack.js';`,
+      resolveDir: join(__dirname, '../../src/codec'),
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile: bundle,
+  });
+});
+
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+// In a process of its own, whose heap holds nothing else: memory by its estimate, and by the heap, after a full collection.
+const CHILD = `
+  const [, bundle, codecName, shape] = process.argv;
+  const codecs = require(bundle);
+  const codec = codecName === 'json' ? new codecs.JsonCodec() : new codecs.MsgpackCodec();
+  const key = (n) => 'k' + n.toString(36);
+  const many = (of) => Array.from({ length: 60_000 }, (_, n) => of(n));
+  const map = (n, keyOf) => Object.fromEntries(Array.from({ length: n }, (_, nth) => [keyOf(nth), 0]));
+  const encoded = codec.encodePayload(eval(shape)(many, map, key));
+  // Flat, and no slice of a larger text.
+  const data = typeof encoded === 'string' ? Buffer.from(encoded).toString() : encoded;
+  const used = () => { for (let n = 0; n < 4; n++) gc(); return process.memoryUsage().heapUsed; };
+  codec.decodePayload(codec.encodePayload([1]));
+  used();
+  const before = used();
+  const value = codec.decodePayload(data);
+  const real = used() - before;
+  process.stdout.write(JSON.stringify({ real, weight: codec.weigh(value) }));
+`;
+
+const SHAPES: readonly (readonly [what: string, shape: string])[] = [
+  ['empty arrays', '(many) => many(() => [])'],
+  ['empty maps', '(many) => many(() => ({}))'],
+  ['arrays in arrays', '(many) => many(() => [[[[]]]])'],
+  ['integers', '(many) => many((n) => n)'],
+  ['fractions', '(many) => many((n) => n / 7)'],
+  ['texts', '(many, map, key) => many((n) => key(n))'],
+  ['texts beyond Latin-1', '(many) => many((n) => "☃☃☃☃" + n)'],
+  ['maps of one key that differs', '(many, map, key) => many((n) => ({ [key(n)]: 0 }))'],
+  ['maps of two keys that differ', '(many, map, key) => many((n) => ({ [key(2 * n)]: 0, [key(2 * n + 1)]: 0 }))'],
+  ['maps of 20 keys that differ', '(many, map, key) => many((n) => (n > 3_000 ? 0 : map(20, (k) => key(n * 20 + k))))'],
+  ['maps of 100 keys that differ', '(many, map, key) => many((n) => (n > 600 ? 0 : map(100, (k) => key(n * 100 + k))))'],
+  ['one map', '(many, map, key) => map(60_000, key)'],
+  ['maps with a hole before their index', '(many) => many(() => ({ 34: 0 }))'],
+  ['maps of a high index', '(many) => many((n) => ({ [4e9 + n]: 0 }))'],
+  ['maps of low and high indices', '(many) => many(() => ({ 0: 0, 1: 0, 2: 0, 70: 0 }))'],
+  ['records', '(many) => many((n) => ({ id: n, name: "user " + n, tags: ["a", "b"], score: n / 7 }))'],
+];
+
+describe.each(['json', 'msgpack'])('the weight of what %s has decoded', (codec) => {
+  it.each(SHAPES)('is two thirds of what the heap takes for it, or more: %s', (_what, shape) => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '-e', CHILD, bundle, codec, shape]);
+    expect(String(stderr)).toBe('');
+    const { real, weight } = JSON.parse(String(stdout)) as { real: number; weight: number };
+    expect([real / weight < 1.5, real > 100_000]).toEqual([true, true]);
+  });
+});
+
+describe('the weight of a value', () => {
+  it.each<[what: string, value: unknown, bytes: number]>([
+    ['null', null, 0],
+    ['a small integer', 7, 0],
+    ['a fraction', 0.5, 16],
+    ['a short text', 'abc', 30],
+    ['a long ASCII text', 'a'.repeat(1_000), 1_024],
+    ['a long text with one character beyond Latin-1', `${'a'.repeat(999)}☃`, 2_024],
+    ['arrays', [[], []], 160],
+    ['a date', new Date(0), 104],
+    ['bytes', new Uint8Array(10), 210],
+    ['an empty map', {}, 64],
+    ['a map', { a: 1 }, 64 + 96 + 58],
+    ['an index', { 1: 1 }, 64 + 288 + 58],
+  ])('of %s', (_what, value, bytes) => {
+    expect(weightOf(value)).toBe(bytes);
+    expect([new JsonCodec().weigh(value), new MsgpackCodec().weigh(value)]).toEqual([bytes, bytes]);
+  });
+
+  it('counts a key once however many maps have it, and afresh for each value', () => {
+    const maps = Array.from({ length: 1_000 }, () => ({ key: 0 }));
+    const perMap = 8 + 64 + 96;
+    const counted = weightOf(maps) - 48 - 1_000 * perMap;
+    expect(counted).toBeLessThan(66 * 62);
+    expect(weightOf(maps)).toBe(48 + 1_000 * perMap + counted);
+  });
+});

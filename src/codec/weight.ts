@@ -1,0 +1,91 @@
+import { encodedLength } from '../wire/length.js';
+
+/**
+ * Bytes of memory that a decoded value takes, estimated from above: text, numbers, bytes, dates, arrays and plain objects of these.
+ * The sizes are V8's with pointers of 8 bytes, and each object counts as the hash table that V8 makes of keys it has not met before.
+ *
+ * @example
+ * ```ts
+ * weightOf([[], []]);   // 160: three arrays of 48 bytes and two places of 8, for 7 characters of JSON
+ * ```
+ */
+export function weightOf(value: unknown): number {
+  seenKeys = null;
+  keysLeft = KEYS_WITHOUT_SET;
+  return weigh(value);
+}
+
+function weigh(value: unknown): number {
+  if (typeof value === 'string') return weighText(value);
+  if (typeof value === 'number') return (value | 0) === value ? 0 : NUMBER_BYTES;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return weighArray(value);
+  if (value instanceof Uint8Array) return BYTES_BYTES + value.byteLength;
+  if (value instanceof Date) return DATE_BYTES;
+  return weighMap(value as Readonly<Record<string, unknown>>);
+}
+
+function weighText(text: string): number {
+  const { length } = text;
+  // One character beyond Latin-1 makes each of them take two bytes. To look for it takes as long as assuming it where the text is short.
+  return TEXT_BYTES + (length > LONG_UNITS && encodedLength(text) === length ? length : 2 * length);
+}
+
+function weighArray(items: readonly unknown[]): number {
+  let bytes = ARRAY_BYTES + items.length * PLACE_BYTES;
+  for (const item of items) bytes += weigh(item);
+  return bytes;
+}
+
+function weighMap(map: Readonly<Record<string, unknown>>): number {
+  let bytes = MAP_BYTES;
+  let names = 0;
+  let indices = 0;
+  for (const key in map) {
+    const first = key.charCodeAt(0);
+    if (first >= DIGIT_0 && first <= DIGIT_9) indices++;
+    else names++;
+    if (isNew(key)) bytes += KEY_BYTES + 2 * key.length;
+    bytes += weigh(map[key]);
+  }
+  return bytes + slots(names) * ENTRY_BYTES + slots(indices) * INDEX_BYTES;
+}
+
+/** Slots of V8's hash table for so many keys. */
+function slots(keys: number): number {
+  return keys === 0 ? 0 : Math.max(4, 1 << (32 - Math.clz32(keys + (keys >> 1) - 1)));
+}
+
+/** Whether a key takes memory of its own: all maps of a value share the text of a key. The first few keys count each time, which costs less than a look. */
+function isNew(key: string): boolean {
+  if (keysLeft > 0) {
+    keysLeft--;
+    return true;
+  }
+  seenKeys ??= new Set();
+  if (seenKeys.has(key)) return false;
+  seenKeys.add(key);
+  return true;
+}
+
+// Of the value that is being weighed: no code of a user runs meanwhile.
+let seenKeys: Set<string> | null = null;
+let keysLeft = 0;
+const KEYS_WITHOUT_SET = 64;
+
+const LONG_UNITS = 256;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const PLACE_BYTES = 8;
+const NUMBER_BYTES = 16;
+const TEXT_BYTES = 24;
+/** A text, its place in V8's table of keys, and a share of the shapes that V8 remembers. */
+const KEY_BYTES = 56;
+const ARRAY_BYTES = 48;
+const MAP_BYTES = 64;
+const DATE_BYTES = 104;
+const BYTES_BYTES = 200;
+/** Key, value and details. */
+const ENTRY_BYTES = 24;
+/** V8 keeps an array with holes until it would be three times as large as a hash table. */
+const INDEX_BYTES = 72;
