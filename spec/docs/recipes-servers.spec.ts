@@ -1,12 +1,17 @@
 import { EventEmitter } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
 import { connect, serve } from '../../src/node.js';
+import { collectLogs } from '../support/peer-logs.js';
+import { handshake } from '../support/socket-handshake.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
+
+collectLogs();
 
 describe('the session cookie', () => {
   const verify = page.bySession((session) => Promise.resolve(session === 's2' ? undefined : 'ann'));
@@ -29,6 +34,25 @@ describe('the session cookie', () => {
     expect(await peer.request(null)).toEqual({ user: 'ann' });
     await expect(connect(`ws://localhost:${port}`).opened).rejects.toMatchObject({ status: 401 });
     await Promise.all([peer.close(), server.close()]);
+  });
+});
+
+describe('One server, one port', () => {
+  it('serves pages and streams, and refuses one peer too many with 429', async () => {
+    const http = createServer((_request, response) => response.end('a page'));
+    const mux = page.joinPages(http, (payload, stream) => stream.reply(payload), 1);
+    http.listen(0, '127.0.0.1');
+    const { port } = (await mux.listening) as AddressInfo;
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('a page');
+    const peer = connect(`ws://127.0.0.1:${port}/mux`);
+    expect(await peer.request('hi')).toBe('hi');
+    const { status, headers, socket } = await handshake(http, { path: '/mux' });
+    expect([status, headers['retry-after']]).toEqual([429, '5']);
+    socket.destroy();
+    const left = page.leavePort(http, mux);
+    expect(http.listening).toBe(false);
+    await left;
+    expect(await peer.closed).toMatchObject({ code: 1000 });
   });
 });
 

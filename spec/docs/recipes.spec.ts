@@ -42,6 +42,8 @@ describe('the page of recipes', () => {
       serveLog: true,
       closeOnSignal: true,
       book: true,
+      joinPages: true,
+      leavePort: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
   });

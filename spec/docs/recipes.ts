@@ -1,10 +1,12 @@
 import type { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
 import { runInThisContext } from 'node:vm';
 import * as rxjs from 'rxjs';
 import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
 import ts from 'typescript';
 import * as rxmux from '../../src/index.js';
 import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
+import * as node from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
 import { fences } from './markdown.js';
 
@@ -57,9 +59,11 @@ export interface Recipes {
   serveLog: (peer: Peer, log: readonly Entry[], entry$: Observable<Entry>) => Subscription;
   closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   book: (peer: Peer, seat: string) => Promise<string>;
+  joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
+  leavePort: (http: Server, mux: MuxServer) => Promise<void>;
 }
 
-const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux };
+const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node };
 
 /** Runs every block of the page, and gives what they export. */
 export function loadRecipes(): Partial<Recipes> {
