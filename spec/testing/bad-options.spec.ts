@@ -6,7 +6,7 @@ import type { FakePeerOptions, PairOptions, TestServerOptions } from '../../src/
 
 type Row = readonly [options: unknown, message: string];
 
-/** Options of the line between two peers, and what is said of them. */
+/** Wrong options of the line between two peers, and the errors. */
 const OF_LINES: readonly Row[] = [
   [null, 'options: expected an object, got null'],
   ['slow', "options: expected an object, got 'slow'"],
@@ -21,12 +21,12 @@ it.each<Row>([
   ...OF_LINES,
   [{ dialer: 5 }, 'dialer: expected an object, got 5'],
   [{ acceptor: null }, 'acceptor: expected an object, got null'],
-])('createPair refuses %p', (options, message) => {
+])('`createPair` throws for %p', (options, message) => {
   expect(() => createPair(options as PairOptions)).toThrow(new TypeError(message));
 });
 
 it.each<Row>([...OF_LINES, [{ onStream: 5 }, 'onStream: expected a function, got 5']])(
-  'createServer refuses %p where it is made, not at the first dial',
+  '`createServer` throws for %p, not only at the first dial',
   (options, message) => {
     expect(() => createServer(options as TestServerOptions)).toThrow(new TypeError(message));
   },
@@ -34,20 +34,20 @@ it.each<Row>([...OF_LINES, [{ onStream: 5 }, 'onStream: expected a function, got
 
 it.each<[name: string, helpers: unknown, got: string]>([
   ['null', null, 'null'],
-  ['nothing to make Observables with', {}, 'an object'],
+  ['an object without helpers', {}, 'an object'],
   ['a function', () => undefined, 'a function'],
-])('fakePeer refuses %s for helpers', (_name, helpers, got) => {
+])('`fakePeer` throws for %s as helpers', (_name, helpers, got) => {
   expect(() => fakePeer(helpers as RunHelpers, { a: '--a' })).toThrow(
-    new TypeError(`helpers: expected those of TestScheduler.run, got ${got}`),
+    expect.objectContaining({ name: 'TypeError', message: `helpers: expected those of TestScheduler.run, got ${got}` }),
   );
 });
 
 it.each<[name: string, rows: unknown, options: unknown, message: string]>([
   ['rows of null', null, {}, 'rows: expected an object, got null'],
-  ['a row that is no text', { a: 5 }, {}, "rows['a']: expected marbles, got 5"],
+  ['a row that is no string', { a: 5 }, {}, "rows['a']: expected marbles, got 5"],
   ['options of null', { a: '-a' }, null, 'options: expected an object, got null'],
   ['a name that is no function', { a: '-a' }, { name: 'op' }, "name: expected a function, got 'op'"],
-])('fakePeer refuses %s', (_name, rows, options, message) => {
+])('`fakePeer` throws for %s', (_name, rows, options, message) => {
   new TestScheduler(() => undefined).run((helpers) => {
     expect(() => fakePeer(helpers, rows as Record<string, string>, options as FakePeerOptions)).toThrow(new TypeError(message));
   });

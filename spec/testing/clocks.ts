@@ -1,17 +1,17 @@
 import { virtualTime } from '../../src/testing.js';
 
-/** A kind of time that a test can run in. */
+/** Virtual or real time for a test. */
 export interface Clock {
   readonly kind: 'virtual' | 'real';
-  /** What `outcome` resolves to, or how it rejects, once the time that it needs has passed. */
+  /** Waits until `outcome` settles; virtual time is advanced for it. */
   until<T>(outcome: Promise<T>): Promise<T>;
   stop(): void;
 }
 
-/** Longer than anything that a test waits for, in ms of virtual time. */
+/** Longer than any wait of a test, in ms of virtual time. */
 const LONG_MS = 60_000;
 
-/** Virtual time, and real time, in which a test has to stay short. */
+/** Virtual time, and real time. A test in real time has to be short. */
 export const CLOCKS: readonly { readonly kind: Clock['kind']; readonly start: () => Clock }[] = [
   {
     kind: 'virtual',

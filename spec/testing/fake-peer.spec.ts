@@ -7,7 +7,7 @@ import { marbles } from '../../marbles/support/virtual.js';
 
 describe('fakePeer', () => {
   it(
-    'answers each call with the row of its name, from its own start on',
+    '`fakePeer` answers each call with the row of its name, from the start of the call on',
     marbles((helpers) => {
       const rows = { 'open prices': '--a-b-|', 'request sum': '--r|' };
       const calls = '       p-----s---p';
@@ -19,7 +19,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'records what was called, with what was sent',
+    '`fakePeer` records each call and the values that it sent',
     marbles((helpers) => {
       const { peer, calls } = fakePeer(helpers, { 'open chat': '----|' });
       const input$ = helpers.cold('-a-b|');
@@ -33,7 +33,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'tells what the program has cancelled, and what was answered',
+    '`fakePeer` records whether the program cancelled a call or received its answer',
     marbles((helpers) => {
       const { peer, calls } = fakePeer(helpers, { 'open ticks': '-a-b-c', 'request sum': '---r|' });
       peer.open$('ticks').pipe(take(2)).subscribe();
@@ -50,7 +50,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'tells of a deadline, and of an input that fails, as of a cancel',
+    '`fakePeer` records a deadline, and an input that fails, as a cancel',
     marbles((helpers) => {
       const { peer, calls } = fakePeer(helpers, { 'open late': '------r', 'open fed': '------r' });
       const input$ = helpers.cold('--#');
@@ -68,7 +68,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'tells how long each row was wanted',
+    'The answers of fakePeer show when each row was subscribed',
     marbles((helpers) => {
       const { peer, answers } = fakePeer(helpers, { 'open ticks': '-a-b-c', 'request sum': '---r|', 'open rest': '-a' });
       const calls$ = helpers.cold('x--x');
@@ -82,7 +82,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'refuses a call that no row answers, and names the rows',
+    '`fakePeer` refuses a call without a row, and names the rows',
     marbles((helpers) => {
       const { peer, calls } = fakePeer(helpers, { 'open prices': '-a', 'request sum': '-r|' });
       const reason = "expected one of open prices, request sum, got a call named 'product'";
@@ -96,14 +96,14 @@ describe('fakePeer', () => {
     [{ 'request list': '-r|', 'open list': '-a-b' }, "'request list' and 'open list'"],
     [{ list: '-r|', 'open sum': '-s|', 'open list': '-a-b' }, "'list' and 'open list'"],
   ])(
-    'refuses two rows for calls of one name: %j',
+    '`fakePeer` throws for two rows for calls of one name: %j',
     marbles<[Readonly<Record<string, string>>, string]>((helpers, rows, named) => {
       expect(() => fakePeer(helpers, rows)).toThrow(new TypeError(`rows: expected one for calls named 'list', got ${named}`));
     }),
   );
 
   it(
-    'takes values for the letters, and an error for #',
+    '`fakePeer` maps letters to values, and # to an error',
     marbles((helpers) => {
       const values = { a: { price: 1 }, b: { price: 2 } };
       const { peer, calls } = fakePeer(helpers, { 'open prices': '-a-b-#' }, { values, error: new RangeError('market closed') });
@@ -119,14 +119,14 @@ describe('fakePeer', () => {
     }),
   );
 
-  it.each<[error: unknown, told: object]>([
+  it.each<[error: unknown, outcome: object]>([
     [{ code: 'E1' }, { code: 'REMOTE', payload: { name: 'Error', message: '[object Object]' } }],
     [new ResetError(300, 'closed', { until: 9 }), { code: 'RESET', resetCode: 300, reason: 'closed', payload: { until: 9 } }],
   ])(
-    'makes of the error of # what a handler that throws it would: %j',
-    marbles<[unknown, object]>((helpers, error, told) => {
+    '`fakePeer` fails at # with the same error as a handler that throws it: %j',
+    marbles<[unknown, object]>((helpers, error, outcome) => {
       const { peer } = fakePeer(helpers, { 'open prices': '-a-#' }, { error });
-      helpers.expectObservable(peer.open$('prices')).toBe('-a-#', undefined, expect.objectContaining(told));
+      helpers.expectObservable(peer.open$('prices')).toBe('-a-#', undefined, expect.objectContaining(outcome));
     }),
   );
 
@@ -138,7 +138,7 @@ describe('fakePeer', () => {
     [7, '7'],
     [undefined, 'null'],
   ])(
-    'calls %j by the name %s',
+    '`fakePeer` names the call of payload %j as %s',
     marbles<[unknown, string]>((helpers, payload, name) => {
       const { peer } = fakePeer(helpers, { [`open ${name}`]: '-a|' });
       helpers.expectObservable(peer.open$(payload)).toBe('-a|');
@@ -146,7 +146,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'asks for the name when it is told how',
+    '`fakePeer` calls its option name for the name of a call',
     marbles((helpers) => {
       const { peer } = fakePeer(helpers, { 'open 7': '-a|' }, { name: (payload) => String(payload) });
       helpers.expectObservable(peer.open$(7)).toBe('-a|');
@@ -154,7 +154,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'speaks another codec when it is asked to',
+    '`fakePeer` speaks the codec of its options',
     marbles((helpers) => {
       const values = { a: new Uint8Array([1]) };
       const { peer } = fakePeer(helpers, { 'request bytes': '-(a|)' }, { codec: new MsgpackCodec(), values });
@@ -163,7 +163,7 @@ describe('fakePeer', () => {
   );
 
   it(
-    'gives its peer the options of a peer',
+    '`fakePeer` passes on the options of a peer',
     marbles((helpers) => {
       const { peer } = fakePeer(helpers, { 'request slow': '-----r|' }, { requestTimeoutMs: 3 });
       helpers.expectObservable(peer.request$('slow')).toBe('---#', undefined, expect.objectContaining({ code: 'DEADLINE_EXCEEDED' }));

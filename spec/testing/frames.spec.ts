@@ -3,7 +3,7 @@ import { ABSENT, fromMapping, ResetCode, toMapping, V1_FRAME_TYPES } from '../..
 import { frameMarbles } from '../../src/testing.js';
 
 describe('frameMarbles', () => {
-  it('gives the letters of one stream', () => {
+  it('`frameMarbles` returns the letters of one stream', () => {
     expect(frameMarbles(7)).toEqual({
       o: { type: 'open', stream: 7 },
       d: { type: 'data', stream: 7, payload: 'd' },
@@ -15,16 +15,16 @@ describe('frameMarbles', () => {
     });
   });
 
-  it('is of stream 1 when nothing is said', () => {
+  it('`frameMarbles` returns letters of stream 1 by default', () => {
     expect(frameMarbles()).toEqual(frameMarbles(1));
   });
 
-  it.each(Object.entries(frameMarbles()))('gives a frame of the wire for %s', (_, frame) => {
+  it.each(Object.entries(frameMarbles()))('`frameMarbles` returns a frame of the wire for %s', (_, frame) => {
     expect(V1_FRAME_TYPES.has(frame.type)).toBe(true);
     expect(toMapping(fromMapping(toMapping(frame)))).toEqual(toMapping(frame));
   });
 
-  it('adds letters of its own, which are data of the stream where nothing else is said', () => {
+  it("`frameMarbles` adds the caller's letters, which are data of the stream by default", () => {
     const frames = frameMarbles(3, {
       x: { payload: 42 },
       n: { type: 'open', payload: null },
@@ -40,7 +40,7 @@ describe('frameMarbles', () => {
     });
   });
 
-  it('lets a letter of its own take the place of another', () => {
+  it("`frameMarbles` lets the caller's letter replace another", () => {
     expect(frameMarbles(1, { d: { payload: 'mine' } }).d).toEqual({ type: 'data', stream: 1, payload: 'mine' });
   });
 });

@@ -11,7 +11,7 @@ const calls = fc.array(
   fc.record({
     atMs: fc.nat(300),
     workMs: fc.nat(20),
-    /** How often the handler refuses it before it does anything. */
+    /** How often the handler refuses the call before it does anything. */
     refusals: fc.nat(2),
     signalMs: fc.option(fc.nat(50)),
   }),
@@ -21,10 +21,13 @@ const calls = fc.array(
 type Ask = (peer: Peer, id: number, options: OpenOptions<number, never>) => Promise<number>;
 
 const WAYS: readonly (readonly [way: string, ask: Ask])[] = [
-  ['piped through retryWhenSafe', (peer, id, options) => firstValueFrom(peer.request$<number>(id, options).pipe(retryWhenSafe(RETRY)))],
-  ['with the option retry', (peer, id, options) => peer.request<number>(id, { ...options, retry: RETRY })],
   [
-    'with the option retry, and an input',
+    'A request piped through retryWhenSafe',
+    (peer, id, options) => firstValueFrom(peer.request$<number>(id, options).pipe(retryWhenSafe(RETRY))),
+  ],
+  ['A request with the option retry', (peer, id, options) => peer.request<number>(id, { ...options, retry: RETRY })],
+  [
+    'A call with the option retry and an input',
     (peer, id, options) => firstValueFrom(peer.open$<number>(id, { ...options, input: [1], retry: RETRY })),
   ],
 ];

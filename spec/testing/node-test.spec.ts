@@ -20,7 +20,7 @@ describe('rxmux/testing without jest', () => {
     ['esm', 'mjs'],
     ['cjs', 'cjs'],
   ] as const)(
-    'passes its program in node:test, bundled as %s',
+    'The testing entry point passes its program in node:test, bundled as %s',
     async (format, extension) => {
       const outfile = join(folder, `program.${extension}`);
       await build({
@@ -30,9 +30,9 @@ describe('rxmux/testing without jest', () => {
         platform: 'node',
         format,
         logLevel: 'error',
-        // What CommonJS has in the place of `import.meta`, as the package's own build has it.
+        // CommonJS has no `import.meta`. The package's own build defines it in the same way.
         define: format === 'cjs' ? { 'import.meta': 'undefined' } : {},
-        // Loaded as in a user's program: that rxjs's inner files can be imported is part of what is tested.
+        // Loaded as in a user's program: the test covers the import of rxjs's internal files.
         packages: 'external',
       });
       const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', outfile], {

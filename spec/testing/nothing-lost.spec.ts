@@ -6,7 +6,7 @@ import type { Peer } from '../../src/index.js';
 import { CALM_MS, run, weather } from './weather.js';
 
 describe('reopenOnReconnect', () => {
-  it('loses and doubles nothing, whatever happens to the connection, and completes', async () => {
+  it('`reopenOnReconnect` loses and repeats no value, whatever happens to the connection, and completes', async () => {
     let moved = 0;
     await fc.assert(
       fc.asyncProperty(weather, fc.array(fc.nat(300), { maxLength: 30 }), async (sky, appends) => {

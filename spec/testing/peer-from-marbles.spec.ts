@@ -10,7 +10,7 @@ const letters = map(letterOf);
 
 describe('peerFromMarbles', () => {
   it(
-    'reads its row, and shows what the peer sends',
+    '`peerFromMarbles` reads its row, and emits the frames that the peer sends',
     marbles((helpers) => {
       const inbound = ' --o---O--|';
       const subs = '    ^--------!';
@@ -23,7 +23,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'has the letters of stream 1 when it is given none',
+    '`peerFromMarbles` has the letters of stream 1 by default',
     marbles((helpers) => {
       const inbound = ' --o-d-e-|';
       const subs = '    ^-------!';
@@ -35,7 +35,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'closes the socket in good order at |',
+    '`peerFromMarbles` closes the socket cleanly at |',
     marbles((helpers) => {
       const inbound = ' -----|';
       const subs = '    ^----!';
@@ -47,7 +47,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'loses the socket at #',
+    '`peerFromMarbles` loses the socket at #',
     marbles((helpers) => {
       const inbound = ' -----#';
       const subs = '    ^----!';
@@ -61,7 +61,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'lets go of its row when the peer closes',
+    '`peerFromMarbles` unsubscribes from its row when the peer closes',
     marbles((helpers) => {
       const inbound = ' -----------p';
       const subs = '    ^---!       ';
@@ -76,7 +76,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'lets go of its row when the peer ends the connection for what it read',
+    '`peerFromMarbles` unsubscribes from its row when the peer ends the connection over a frame',
     marbles((helpers) => {
       const inbound = ' ---x-----';
       const subs = '    ^--!     ';
@@ -91,7 +91,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'makes a dialer, and speaks another codec, when it is asked to',
+    '`peerFromMarbles` makes a dialer, and speaks another codec, by its options',
     marbles((helpers) => {
       const inbound = ' ---d--e|';
       const subs = '    ^------!';
@@ -106,7 +106,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'takes a keepalive that is undefined for one that is not given',
+    '`peerFromMarbles` treats an undefined keepalive as a missing one',
     marbles((helpers) => {
       const inbound = ' 50s |';
       const subs = '    ^ 49999ms !';
@@ -118,11 +118,11 @@ describe('peerFromMarbles', () => {
   );
 
   it.each<[what: string, order: readonly number[]]>([
-    ['ahead of what makes it send', [0, 1, 2]],
-    ['after what makes it send', [2, 1, 0]],
-    ['on both sides of it', [0, 2, 1]],
+    ['before the call', [0, 1, 2]],
+    ['after the call', [2, 1, 0]],
+    ['before and after the call', [0, 2, 1]],
   ])(
-    'shows what the peer sends in a frame to all that are there in it: %s',
+    '`peerFromMarbles` emits a sent frame to all who subscribe in the same ms: %s',
     marbles<[string, readonly number[]]>((helpers, _what, order) => {
       const inbound = ' --------|';
       const subs = '    ^-------!';
@@ -144,7 +144,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'shows nothing that the peer has sent before to who comes a ms later',
+    '`peerFromMarbles` emits no past frame to a subscriber a ms later',
     marbles((helpers) => {
       const inbound = ' --o-----|';
       const subs = '    ^-------!';
@@ -159,7 +159,7 @@ describe('peerFromMarbles', () => {
   );
 
   it(
-    'is open as a socket is',
+    'The peer and the socket of peerFromMarbles are open together',
     marbles((helpers) => {
       const { socket, peer, inbound } = peerFromMarbles(helpers, '---|');
       helpers.expectObservable(peer.status$.pipe(map(({ state }) => [state, socket.readyState]))).toBe('o--(x|)', {

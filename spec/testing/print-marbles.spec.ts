@@ -9,10 +9,10 @@ import { marbles } from '../../marbles/support/virtual.js';
 
 const FRAMES = { ...frameMarbles(1), D: frameMarbles(3).d, O: frameMarbles(3).o, '?': { type: 'window_update', stream: 1 } };
 
-/** The letters of a row as events of one direction: capital ones of stream 3. */
+/** Turns the letters of a row into events of one direction; capital letters belong to stream 3. */
 const events = map((letter: string) => ({ direction: 'tx', frame: FRAMES[letter as 'o'] }) as FrameEvent);
 
-/** Letters of one ms, so long after those before. */
+/** Letters of one ms, `afterMs` after the letters before. */
 interface Moment {
   readonly afterMs: number;
   readonly letters: string;
@@ -28,7 +28,7 @@ function draw(moments: readonly Moment[]): string {
   return text;
 }
 
-/** What a TestScheduler reads in a diagram, such as `12 stream 1 tx d`. */
+/** Reads a diagram as a TestScheduler does: entries such as `12 stream 1 tx d`. */
 function read(text: string): readonly string[] {
   return new TestScheduler(() => undefined).run(() =>
     text.split('\n').flatMap((line) => {
@@ -42,7 +42,7 @@ function read(text: string): readonly string[] {
 
 const ROWS: Readonly<Record<string, string>> = { p: 'connection tx', D: 'stream 3 tx' };
 
-/** What is to be read: each moment in its own ms, or right after the one before where that is still drawn. */
+/** The expected entries. Each moment is in its own ms, or right after the moment before while that is being drawn. */
 function readable(moments: readonly Moment[]): readonly string[] {
   let at = -(moments[0]?.afterMs ?? 0);
   let free = 0;
@@ -71,7 +71,7 @@ describe('printMarbles', () => {
     ['o 2s O 3m d|', 'stream 1 tx  o 2000ms - 180000ms d\nstream 3 tx  - 2000ms o 180000ms -'],
     ['o-?|', 'stream 1 tx  o-?'],
   ])(
-    'draws %s',
+    '`printMarbles` draws %s',
     marbles<[string, string]>(({ cold, flush }, row, drawn) => {
       let text: string | null = null;
       cold(row)
@@ -83,7 +83,7 @@ describe('printMarbles', () => {
   );
 
   it(
-    'says nothing before the session has ended, and errors with it',
+    '`printMarbles` emits nothing before the session has ended, and errors with it',
     marbles(({ cold, expectObservable }) => {
       expectObservable(cold('o-d---').pipe(events, printMarbles())).toBe('------');
       expectObservable(cold('o-d-#').pipe(events, printMarbles())).toBe('----#');
@@ -91,7 +91,7 @@ describe('printMarbles', () => {
   );
 
   it(
-    'draws every row as wide as the others',
+    '`printMarbles` draws all rows with the same width',
     marbles(({ cold, flush }) => {
       let text = '';
       cold('o--O-(dpD)------g 30ms r-(De)|')
@@ -106,12 +106,12 @@ describe('printMarbles', () => {
     ['od, 1 d, 9 r', 'stream 1 tx  (od)d-----r'],
     ['od, 1 d, 1 d, 26 r', 'stream 1 tx  (od)dd 22ms r'],
     ['od, 1 De, 1 r, 5 D', 'stream 1 tx  (od)er--\nstream 3 tx  ----d--d'],
-  ])('moves only what follows too closely on a bracket: %s', (moments, drawn) => {
+  ])('`printMarbles` moves only marks that follow a bracket too closely: %s', (moments, drawn) => {
     const given = moments.split(', ').map((each) => each.split(' ').reverse());
     expect(draw(given.map(([letters = '', afterMs = 0]) => ({ letters, afterMs: Number(afterMs) })))).toBe(drawn);
   });
 
-  it('draws rows that a TestScheduler reads as the same moments, late only right after the one before', () => {
+  it('`printMarbles` draws rows that a TestScheduler reads with the same moments, or right after the moment before', () => {
     const moments = fc.array(
       fc.record({
         afterMs: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 40 })),
@@ -127,7 +127,7 @@ describe('printMarbles', () => {
     );
   });
 
-  it('is let go of while its source emits all it has', () => {
+  it('`printMarbles` stops when it is unsubscribed while its source emits synchronously', () => {
     const enough = new Subject<void>();
     let given = 0;
     new Observable<string>((to) => {
@@ -141,15 +141,15 @@ describe('printMarbles', () => {
     expect(given).toBe(3);
   });
 
-  it('fails with what it cannot draw', () => {
-    const told: unknown[] = [];
+  it('`printMarbles` fails with an event that it cannot draw', () => {
+    const errors: unknown[] = [];
     of({ direction: 'tx' } as FrameEvent)
       .pipe(printMarbles())
-      .subscribe({ error: (error) => told.push(error) });
-    expect(told).toEqual([expect.any(TypeError)]);
+      .subscribe({ error: (error) => errors.push(error) });
+    expect(errors).toEqual([expect.any(TypeError)]);
   });
 
-  it('draws a real session, in virtual time', async () => {
+  it('`printMarbles` draws a real session, in virtual time', async () => {
     const time = virtualTime();
     const { dialer, acceptor } = createPair({ latencyMs: 2 });
     acceptor.streams$.pipe(respond((_, stream) => stream.pipe(startWith('welcome')))).subscribe();
@@ -167,7 +167,7 @@ describe('printMarbles', () => {
     ]);
   });
 
-  it('draws a real session, in real time', async () => {
+  it('`printMarbles` draws a real session, in real time', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const drawn = new Promise<string>((resolve) => dialer.frames$.pipe(printMarbles()).subscribe(resolve));

@@ -17,7 +17,7 @@ const echoing = (options: TestServerOptions = {}): TestServer =>
 const dial = ({ socket }: TestServer, options: ConnectOptions = {}): Peer =>
   connect('ws://test', { socket, keepalive: false, reconnect: SOON, ...options });
 
-/** Resolves at the first status of a kind from now on. */
+/** Resolves at the next status of this state. */
 const reaches = (peer: Peer, state: PeerStatus['state'], reconnects = 0): Promise<PeerStatus> =>
   new Promise((resolve) => {
     peer.status$.subscribe((status) => {
@@ -36,13 +36,13 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     clock.stop();
   });
 
-  it('answers those who dial it', async () => {
+  it('A test server answers its dialers', async () => {
     const peer = dial(echoing());
     expect(peer.status.state).toBe('connecting');
     expect(await clock.until(peer.request('x'))).toBe('x');
   });
 
-  it('shows each peer before that reads anything', async () => {
+  it('A test server emits each peer before the peer reads anything', async () => {
     const server = createServer();
     server.peers$.subscribe((accepted) => {
       accepted.onStream((_, stream) => stream.reply(accepted.isDialer ? 'dialer' : 'acceptor'));
@@ -50,13 +50,13 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(dial(server).request())).toBe('acceptor');
   });
 
-  it('takes many who dial, each by itself', async () => {
+  it('A test server accepts many dialers, each by itself', async () => {
     const server = echoing();
     const peers = [dial(server), dial(server), dial(server)];
     expect(await clock.until(Promise.all(peers.map((peer, nth) => peer.request(nth))))).toEqual([0, 1, 2]);
   });
 
-  it('has no link before somebody has dialed, and then the newest', async () => {
+  it('A test server has no link before the first dial, and then the newest', async () => {
     const server = echoing();
     expect(server.link).toBeNull();
     const first = dial(server);
@@ -69,7 +69,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(first.request('again'))).toBe('again');
   });
 
-  it('is dialed again when its link is cut', async () => {
+  it('A peer reconnects when its link is cut', async () => {
     const server = echoing();
     const peer = dial(server);
     await clock.until(peer.opened);
@@ -82,7 +82,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     [503, 'CONNECT'],
     [403, 'CONNECT'],
     [400, 'CODEC_MISMATCH'],
-  ])('refuses a dial with HTTP %d', async (status, code) => {
+  ])('A test server refuses a dial with HTTP %d', async (status, code) => {
     const server = echoing();
     server.refuse(status);
     const peer = dial(server, { reconnect: false });
@@ -90,7 +90,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(server.link).toBeNull();
   });
 
-  it('is not there when it refuses with 0', async () => {
+  it('A test server is unreachable while it refuses with 0', async () => {
     const server = echoing();
     server.refuse(0);
     const peer = dial(server, { reconnect: false });
@@ -98,7 +98,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(peer.closed)).toMatchObject({ code: CloseCode.ABNORMAL });
   });
 
-  it('takes dials again when it refuses with null', async () => {
+  it('A test server accepts dials again when it refuses with null', async () => {
     const server = echoing();
     server.refuse(503);
     const peer = dial(server, { reconnect: { ...SOON, maxAttempts: Infinity } });
@@ -111,7 +111,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(answer)).toBe('x');
   });
 
-  it('gives its peers its options, and its messages their latency and faults', async () => {
+  it('A test server passes its options to its peers, and applies latency and faults to its messages', async () => {
     const server = echoing({
       codec: new MsgpackCodec(),
       latencyMs: 3,
@@ -128,7 +128,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     await expect(clock.until(peer.request('lost', { timeoutMs: 20 }))).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
-  it('goes away in good order, and is dialed again', async () => {
+  it("A peer reconnects after the server's clean close", async () => {
     const server = echoing();
     let accepted: Peer | null = null;
     server.peers$.subscribe((peer) => (accepted = peer));
@@ -140,13 +140,13 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(await clock.until(peer.request('x'))).toBe('x');
   });
 
-  it('gives up a dial when the peer is closed', async () => {
+  it('A closed peer abandons its dial', async () => {
     const peer = dial(echoing());
     expect(await clock.until(peer.close())).toMatchObject({ willRetry: false });
     expect(peer.status.state).toBe('closed');
   });
 
-  it('has sockets that are closed before they open, as a platform closes them', async () => {
+  it("A socket of a test server that is closed before it opens behaves as the platform's socket", async () => {
     const socket = echoing().socket('ws://test', 'mux.v1.json');
     const closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, wasClean }) => resolve({ code, wasClean }));
@@ -161,7 +161,7 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
 });
 
 describe('createServer', () => {
-  it('takes a keepalive that is undefined for one that is not given', async () => {
+  it('`createServer` treats an undefined keepalive as a missing one', async () => {
     const time = virtualTime();
     const server = createServer({ keepalive: undefined });
     const peer = connect('ws://test', { socket: server.socket, keepalive: false });

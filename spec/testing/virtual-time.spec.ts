@@ -20,7 +20,7 @@ describe('virtualTime', () => {
     time.restore();
   });
 
-  it('begins at 0 and stands still until it is advanced', async () => {
+  it('Virtual time begins at 0 and stands still until it is advanced', async () => {
     await Promise.resolve();
     expect([time.now, asyncScheduler.now()]).toEqual([0, 0]);
     await time.advance(1_500);
@@ -28,7 +28,7 @@ describe('virtualTime', () => {
     expect([time.now, asyncScheduler.now(), Date.now() > 2_000]).toEqual([2_000, 2_000, true]);
   });
 
-  it('runs what is due in the order of its time, and of its making where the time is the same', async () => {
+  it('Virtual time runs tasks in order of their time, and of their scheduling at equal times', async () => {
     const done: string[] = [];
     for (const [name, ms] of [
       ['c', 30],
@@ -44,7 +44,7 @@ describe('virtualTime', () => {
     expect(done).toHaveLength(5);
   });
 
-  it('runs what was scheduled on the way when its time comes', async () => {
+  it('Virtual time runs tasks that were scheduled on the way at their time', async () => {
     const done: number[] = [];
     timer(10)
       .pipe(
@@ -58,7 +58,7 @@ describe('virtualTime', () => {
     expect(done).toEqual([30]);
   });
 
-  it('runs asap work ahead of timers, and in the same ms', async () => {
+  it('Virtual time runs asap work before timers, in the same ms', async () => {
     const done: string[] = [];
     asyncScheduler.schedule(() => done.push('timer'));
     asapScheduler.schedule(() => done.push('asap'));
@@ -68,7 +68,7 @@ describe('virtualTime', () => {
     expect(time.now).toBe(0);
   });
 
-  it('repeats an interval', async () => {
+  it('Virtual time repeats an interval', async () => {
     const done: number[] = [];
     interval(10)
       .pipe(take(3))
@@ -77,7 +77,7 @@ describe('virtualTime', () => {
     expect(done).toEqual([10, 20, 30]);
   });
 
-  it('runs an interval behind what else is due with its second run, and was set before its first', async () => {
+  it("Virtual time runs an interval's second run after a task that was set before its first and is due then", async () => {
     const done: string[] = [];
     interval(10)
       .pipe(take(2))
@@ -87,7 +87,7 @@ describe('virtualTime', () => {
     expect(done).toEqual(['interval', 'timer', 'interval']);
   });
 
-  it.each([2 ** 31, Infinity])('runs at once what is to wait %p ms, which no platform can count', async (ms) => {
+  it.each([2 ** 31, Infinity])('Virtual time runs a task with a delay of %p ms at once, as platforms do', async (ms) => {
     const done: string[] = [];
     asyncScheduler.schedule(() => done.push('too long'), ms);
     asyncScheduler.schedule(() => done.push('in 25 days'), 2 ** 31 - 1);
@@ -95,7 +95,7 @@ describe('virtualTime', () => {
     expect(done).toEqual(['too long']);
   });
 
-  it('runs nothing that was unsubscribed', async () => {
+  it('Virtual time runs no unsubscribed task', async () => {
     const done: string[] = [];
     timer(10)
       .subscribe(() => done.push('timer'))
@@ -105,7 +105,7 @@ describe('virtualTime', () => {
     expect(done).toEqual([]);
   });
 
-  it('lets promises settle between two steps, however long their chain', async () => {
+  it('Virtual time lets promises settle between two steps, however long their chain', async () => {
     const done: string[] = [];
     const chain = async (): Promise<void> => {
       for (let step = 0; step < 1_000; step++) await Promise.resolve();
@@ -117,7 +117,7 @@ describe('virtualTime', () => {
     expect(done).toEqual(['chain', 'timer']);
   });
 
-  it('takes promises that were there before it, and the work that follows', async () => {
+  it('Virtual time waits for promises from before it, and runs the work that follows them', async () => {
     const all = from(Promise.resolve([1, 2, 3])).pipe(
       concatMap((values) => from(values)),
       delay(1_000),
@@ -129,7 +129,7 @@ describe('virtualTime', () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  it('rejects with what a task throws, and can go on', async () => {
+  it('An advance rejects with the error of a task, and the next one continues', async () => {
     const done: string[] = [];
     asyncScheduler.schedule(() => {
       throw new Error('in a timer');
@@ -140,7 +140,7 @@ describe('virtualTime', () => {
     expect(done).toEqual(['next']);
   });
 
-  it('rejects with the error of an Observable that nobody handles', async () => {
+  it('An advance rejects with the unhandled error of an Observable', async () => {
     timer(10)
       .pipe(
         concatMap(() => {
@@ -151,30 +151,30 @@ describe('virtualTime', () => {
     await expect(time.advance(10)).rejects.toThrow('unhandled');
   });
 
-  it('never goes back, also where two advance it at once', async () => {
+  it('Virtual time never goes back, even when two advances overlap', async () => {
     await Promise.all([time.advance(100), time.advance(10)]);
     expect(time.now).toBe(100);
   });
 
-  it.each([-1, Number.NaN, '10'])('rejects an advance by %p', async (ms) => {
+  it.each([-1, Number.NaN, '10'])('`advance` rejects for %p', async (ms) => {
     await expect(time.advance(ms as number)).rejects.toThrow(TypeError);
   });
 
-  it('is one at a time', () => {
+  it('`virtualTime` throws while another virtual time is not restored', () => {
     expect(virtualTime).toThrow('restored');
     time.restore();
     time = virtualTime();
     expect(time.now).toBe(0);
   });
 
-  it('refuses to begin inside TestScheduler.run', () => {
+  it('`virtualTime` throws inside TestScheduler.run', () => {
     time.restore();
     new TestScheduler(() => undefined).run(() => {
       expect(virtualTime).toThrow('restored');
     });
   });
 
-  it('gives a peer its answers, deadlines and keepalive', async () => {
+  it("Virtual time drives a peer's answers, deadlines and keepalive", async () => {
     const { dialer, acceptor } = createPair({ latencyMs: 400, dialer: { keepalive: {} } });
     const pings: number[] = [];
     acceptor.frames$.subscribe(({ frame }) => frame.type === 'ping' && pings.push(time.now));
@@ -190,7 +190,7 @@ describe('virtualTime', () => {
     expect(pings.length).toBeGreaterThan(1);
   });
 
-  it('carries a peer through half an hour of outages', async () => {
+  it('Virtual time carries a peer through half an hour of outages', async () => {
     const server = createServer({ onStream: (payload, stream) => stream.reply(payload) });
     const peer = connect('ws://test', { socket: server.socket, reconnect: true });
     for (let minute = 0; minute < 30; minute++) {
@@ -210,7 +210,7 @@ describe('virtualTime', () => {
 });
 
 describe('virtualTime.restore', () => {
-  it('gives back the clocks, the timers and the asap work', async () => {
+  it('`restore` returns the real clocks, timers and asap work', async () => {
     const time = virtualTime();
     time.restore();
     time.restore();
@@ -222,7 +222,7 @@ describe('virtualTime.restore', () => {
     expect(await Promise.all([asap, async])).toEqual(['asap', 'async']);
   });
 
-  it('leaves alone the time that has been made virtual since', async () => {
+  it('`restore` leaves a later virtual time alone', async () => {
     const before = virtualTime();
     before.restore();
     const time = virtualTime();
@@ -234,7 +234,7 @@ describe('virtualTime.restore', () => {
     expect(done).toEqual([1_000_000]);
   });
 
-  it('forgets what was still to come, so that later work is not held up by it', async () => {
+  it('`restore` drops pending tasks, so that later tasks run in real time', async () => {
     const time = virtualTime();
     const done: string[] = [];
     asapScheduler.schedule(() => done.push('asap'));
@@ -245,7 +245,7 @@ describe('virtualTime.restore', () => {
     expect(done).toEqual([]);
   });
 
-  it('leaves alone the timers that were real before', async () => {
+  it('`restore` leaves the timers alone that were real before', async () => {
     const done: string[] = [];
     const outcomes: Subscription[] = [];
     outcomes.push(asyncScheduler.schedule(() => done.push('kept'), 1));
@@ -259,7 +259,7 @@ describe('virtualTime.restore', () => {
     expect(done).toEqual(['kept']);
   });
 
-  it('is not what clearing a real timer does', async () => {
+  it('Clearing a real timer does not end virtual time', async () => {
     const real = [asyncScheduler.schedule(() => undefined, 1), asapScheduler.schedule(() => undefined)];
     const time = virtualTime();
     for (const each of real) each.unsubscribe();

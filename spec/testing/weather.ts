@@ -5,7 +5,7 @@ import type { Peer } from '../../src/index.js';
 import { createServer, virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 
-/** Something that happens to a connection. */
+/** An event in the life of a connection. */
 export interface Event {
   readonly atMs: number;
   readonly what: 'cut' | 'goaway' | 'outage' | 'stall';
@@ -13,13 +13,13 @@ export interface Event {
   readonly ms: number;
 }
 
-/** What a run is made of. */
+/** The latency and the events of a run. */
 export interface Weather {
   readonly latencyMs: number;
   readonly events: readonly Event[];
 }
 
-/** When all events of a run are over. */
+/** The time when all events of a run are over. */
 export const CALM_MS = 400;
 
 /** Cuts, goaways, outages and stalls in the first 300 ms. */
@@ -38,7 +38,7 @@ export interface Run {
   readonly at: (ms: number, task: () => void) => void;
 }
 
-/** Runs `body` with a peer that dials a server whose peers are given to `accept`, in virtual time. */
+/** Runs `body` in virtual time. Its peer dials a server that passes each of its peers to `accept`. */
 export async function run({ latencyMs, events }: Weather, accept: (peer: Peer) => void, body: (run: Run) => Promise<void>): Promise<void> {
   const time = virtualTime();
   logger.level = 'silent';

@@ -27,9 +27,9 @@ describe('oneLine', () => {
     ['keeps quotes and backslashes, so that it may be called twice', 'a"b\\c\\n', 'a"b\\c\\n'],
     ['escapes line ends', 'a\r\nb', 'a\\r\\nb'],
     ['escapes C1 controls', '\u009b31m', '\\u009b31m'],
-    ['escapes half of a pair', '\ud83d', '\\ud83d'],
-    ['cuts what is longer than 100 characters', 'x'.repeat(101), `${'x'.repeat(100)}…`],
-  ])('%s', (_what, text, shown) => {
+    ['escapes a lone surrogate', '\ud83d', '\\ud83d'],
+    ['cuts a text of more than 100 characters', 'x'.repeat(101), `${'x'.repeat(100)}…`],
+  ])('`oneLine` %s', (_what, text, shown) => {
     expect(oneLine(text)).toBe(shown);
   });
 

@@ -7,14 +7,14 @@ import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, prin
 
 const scheduler = (): TestScheduler => new TestScheduler((actual, expected) => assert.deepEqual(actual, expected));
 
-void test('a pair in real time', async () => {
+void test('A pair works in real time', async () => {
   const { dialer, acceptor } = createPair({ latencyMs: 1 });
   acceptor.onStream((payload, stream) => stream.reply(payload));
   assert.equal(await dialer.request('x'), 'x');
   assert.equal((await dialer.close()).code, 1000);
 });
 
-void test('a pair in virtual time', async () => {
+void test('A pair works in virtual time', async () => {
   const time = virtualTime();
   const { dialer, acceptor } = createPair({ latencyMs: 60_000 });
   acceptor.streams$.pipe(respond(() => [1, 2, 3])).subscribe();
@@ -28,7 +28,7 @@ void test('a pair in virtual time', async () => {
   time.restore();
 });
 
-void test('a server that is dialed again', async () => {
+void test('A peer reconnects to a test server', async () => {
   const time = virtualTime();
   const server = createServer({ onStream: (payload, stream) => stream.reply(payload) });
   const peer = connect('ws://test', { socket: server.socket, reconnect: true });
@@ -40,7 +40,7 @@ void test('a server that is dialed again', async () => {
   time.restore();
 });
 
-void test('a peer between two rows of marbles', () => {
+void test('A peer reads and sends rows of marbles', () => {
   scheduler().run((helpers) => {
     const { outbound$, inbound } = peerFromMarbles(helpers, '--o--|', frameMarbles(1), { onStream: (_, stream) => stream.reply() });
     helpers
@@ -55,7 +55,7 @@ void test('a peer between two rows of marbles', () => {
   });
 });
 
-void test('a fake peer', () => {
+void test('A fake peer records a cancelled call', () => {
   scheduler().run((helpers) => {
     const { peer, calls } = fakePeer(helpers, { 'open prices': '--a-b-|' });
     helpers.expectObservable(peer.open$('prices').pipe(take(1))).toBe('--(a|)');
@@ -67,7 +67,7 @@ void test('a fake peer', () => {
   });
 });
 
-void test('a session as a diagram', async () => {
+void test('A session prints as a diagram', async () => {
   const time = virtualTime();
   const { dialer, acceptor } = createPair({ latencyMs: 1 });
   acceptor.onStream((_, stream) => stream.reply());
