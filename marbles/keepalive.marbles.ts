@@ -146,6 +146,7 @@ describe('the keepalive', () => {
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
             out$.next(letterOf(frame));
           },
+          refused: () => undefined,
           goneAway: () => undefined,
           ending: (_session, close) => lastLoss(close),
           ended: () => {

@@ -189,6 +189,7 @@ export class SmallWorld {
           live.handlerStarted();
         },
         observed: () => undefined,
+        refused: () => undefined,
         goneAway: () => undefined,
         ending: (_session, close) => lastLoss(close),
         ended: () => undefined,

@@ -83,7 +83,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
         for await (const value of stream) values.push(value);
         expect([stream.replyHeaders, values, stream.trailers]).toEqual([{ token: SECRET }, [payload, big, payload], { sum: SECRET }]);
       },
-      ['tx open stream 1', 'tx data stream 1 fragment more', 'rx data stream 1 end'],
+      ['tx open stream 1', 'bytes in 5 fragments', 'rx data stream 1 end'],
     ],
     [
       'when a call fails, and its subscriber takes no errors',
@@ -140,13 +140,13 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       'when a payload cannot be represented',
       (_asked, stream) => stream.reply({ ...payload, call: () => SECRET, id: Symbol(SECRET) }),
       (peer, headers) => settled(peer.request(payload, { headers })),
-      ['a handler failed', 'rx reset stream 1 code 16'],
+      ['a handler failed', 'rx reset stream 1 APPLICATION_ERROR'],
     ],
     [
       'when a payload is too large',
       (_asked, stream) => stream.reply(payload),
       (peer, headers) => settled(peer.request({ text: SECRET.repeat(500_000) }, { headers })),
-      ['rx reset stream 1 code 6'],
+      ['rx reset stream 1 PAYLOAD_TOO_LARGE'],
     ],
     [
       'when a value comes after the end',
@@ -198,16 +198,16 @@ describe('at the level debug, the log of a server never tells', () => {
         { ...open, end: true },
         { type: 'data', stream: 1, payload },
       ],
-      ['tx reset stream 1 code 5'],
+      ['tx reset stream 1 STREAM_CLOSED'],
     ],
     [
       'fragments that do not decode',
       [open, { type: 'data', stream: 1, fragment: `{"${SECRET}`, more: true }, { type: 'data', stream: 1, fragment: SECRET }],
-      ['tx reset stream 1 code 1'],
+      ['tx reset stream 1 PROTOCOL_ERROR'],
     ],
-    ['an envelope with a field of the wrong type', [{ ...open, headers: SECRET }], ['tx goaway code 1']],
-    ['what is no JSON', [`${SECRET} {`], ['tx goaway code 1']],
-    ['what is no frame', [[SECRET]], ['tx goaway code 1']],
+    ['an envelope with a field of the wrong type', [{ ...open, headers: SECRET }], ['tx goaway PROTOCOL_ERROR']],
+    ['what is no JSON', [`${SECRET} {`], ['tx goaway PROTOCOL_ERROR']],
+    ['what is no frame', [[SECRET]], ['tx goaway PROTOCOL_ERROR']],
   ])('%s', async (_what, messages, lines) => {
     server = await serving({
       hold: (_asked, stream) => firstValueFrom(stream, { defaultValue: null }).then(() => new Promise(() => undefined)),

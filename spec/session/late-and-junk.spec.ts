@@ -231,14 +231,12 @@ describe('a frame of a stream whose reset is still to be written', () => {
 });
 
 describe('an open that finds no place', () => {
-  it('is told of at debug, with the reason of its refusal', () => {
+  it('is reported to the owner, with the reason of its refusal', () => {
     const rig = new Rig({ limits: { maxStreams: 0 } });
-    const lines = debugLines(() => {
-      rig.receive({ type: 'open', stream: 1 });
-    });
+    rig.receive({ type: 'open', stream: 1 });
     const [{ reason } = {}] = rig.news;
     expect(reason).toBe('more than 0 streams (maxStreams)');
-    expect(lines).toContain(`rxmux: refused an open of stream 1: ${String(reason)}`);
+    expect(rig.refused).toEqual([[ResetCode.REFUSED, reason]]);
   });
 });
 

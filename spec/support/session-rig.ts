@@ -76,6 +76,7 @@ export class Rig {
   readonly session: Session;
   /** The streams that the remote has opened, in order. */
   readonly remotes: Holder[] = [];
+  readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
   /** Codes of the goaways received. */
   readonly goaways: (ResetCode | null)[] = [];
@@ -181,6 +182,9 @@ export class Rig {
         const holder = this.#hold(live, open);
         this.remotes.push(holder);
         this.onOpened(holder);
+      },
+      refused: (code, reason) => {
+        this.refused.push([code, reason]);
       },
       observed: (_session, direction, frame) => {
         this.observed.push([direction, toMapping(frame)]);

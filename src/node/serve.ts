@@ -99,6 +99,16 @@ class NodeMuxServer implements MuxServer {
     this.#server.listen(options.port, options.host);
   }
 
+  toString(): string {
+    const address = this.address();
+    const at = typeof address === 'object' && address !== null ? `${address.address} port ${address.port}` : (address ?? 'no address');
+    return `MuxServer { at: ${at}, peers: ${this.peers.size}, ${this.#policy.draining$.value ? 'draining' : 'taking peers'} }`;
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString();
+  }
+
   address(): AddressInfo | string | null {
     return this.#server.address();
   }

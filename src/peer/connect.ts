@@ -61,6 +61,16 @@ function platformSocket(address: string, protocol: string): SocketLike {
   throw new NoWebSocketError();
 }
 
+/** An address for the log, without credentials and query, which may hold tokens; empty for what is no absolute address. */
+function shownAddress(address: string): string {
+  try {
+    const { protocol, host, pathname } = new URL(address);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return '';
+  }
+}
+
 /** {@link connect} over any transport. */
 export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
   const { connectTimeoutMs = 10_000, helloTimeoutMs = HELLO_TIMEOUT_MS, hello, lazy = false, reconnect = false, socket } = options;
@@ -70,9 +80,13 @@ export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url
   checkNumber('connectTimeoutMs', connectTimeoutMs);
   checkNumber('helloTimeoutMs', helloTimeoutMs);
   const core = new PeerCore(resolveOptions(options, true));
+  if (typeof url !== 'function') core.setRemote(shownAddress(String(url)));
   const dialer = new Dialer(core, {
     url,
-    open,
+    open: (address, protocol) => {
+      core.setRemote(shownAddress(address));
+      return open(address, protocol);
+    },
     backoff: reconnect === false ? null : new Backoff(reconnect === true ? {} : reconnect),
     hello,
     connectTimeoutMs,

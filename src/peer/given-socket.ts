@@ -1,4 +1,5 @@
 import { Subscription } from 'rxjs';
+import { log } from '../logger.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-owner.js';
 import { browserConnectivity, ALWAYS_ONLINE } from '../transport/connectivity.js';
@@ -19,6 +20,7 @@ import type { Absence, SocketSource } from './socket-source.js';
 export class GivenSocket implements SocketSource {
   #started = false;
   #adopted = false;
+  #warned = false;
   #transport: Transport | null;
   #resumes = Subscription.EMPTY;
 
@@ -60,7 +62,8 @@ export class GivenSocket implements SocketSource {
   }
 
   ensureDialing(): void {
-    // The socket opens by itself.
+    // `accept` and `handleUpgrade` start a turn later by themselves.
+    if (!this.#started) this.#transport?.turn(this.#warnUnlessStarted);
   }
 
   dialNow(): void {
@@ -124,6 +127,12 @@ export class GivenSocket implements SocketSource {
     this.core.ready(session, 0);
     session.start();
   }
+
+  readonly #warnUnlessStarted = (): void => {
+    if (this.#started || this.#warned) return;
+    this.#warned = true;
+    log('warn', `${this.core.label}: a call waits for peer.serve(), without which a peer of new Peer(socket) neither reads nor sends`);
+  };
 
   #failed(close: SocketClose, error: AnyMuxError): void {
     if (!this.core.isClosed) this.core.ended(this.#loss(close, error));

@@ -34,8 +34,12 @@ export class OpenQueue {
     return this.#bytes;
   }
 
+  get size(): number {
+    return this.#streams.size;
+  }
+
   get empty(): boolean {
-    return this.#streams.size === 0;
+    return this.size === 0;
   }
 
   /** Whether nothing is to be added that can wait elsewhere. */

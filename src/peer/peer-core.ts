@@ -1,4 +1,5 @@
 import { Observable } from 'rxjs';
+import { log, logger } from '../logger.js';
 import type { CloseCause } from '../session/close-cause.js';
 import type { LiveStream } from '../session/live-stream.js';
 import { Session } from '../session/session.js';
@@ -14,7 +15,9 @@ import { ResetCode } from '../wire/reset-code.js';
 import type { ResolvedClose } from './close-options.js';
 import { Deadlines } from './deadlines.js';
 import { completeGuarded } from './guard.js';
-import { logFrame } from './log-frame.js';
+import { FrameLog } from './log-frame.js';
+import { closeLine, logStatus } from './log-status.js';
+import { warnOfRefusal } from './log-refusal.js';
 import { Hooks } from './hooks.js';
 import type { HandlerFailure } from './hooks.js';
 import type { PeerContext, ResolvedOptions } from './options.js';
@@ -54,6 +57,7 @@ export class PeerCore implements SessionOwner {
   #lastSession: Session | null = null;
   /** Its socket is open and its hello is not answered yet: it is not {@link ready}. */
   #handshaking: Session | null = null;
+  readonly #frameLog = new FrameLog();
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
   #closes$: Observable<CloseReason> | null = null;
@@ -78,6 +82,15 @@ export class PeerCore implements SessionOwner {
   /** Names the peer in the log, among all of this program. */
   get label(): string {
     return `peer ${this.#number}${this.#remote === '' ? '' : ` (${this.#remote})`}`;
+  }
+
+  /** The peer without anything that an application sent. */
+  describe(): string {
+    let streams = this.openQueue.size;
+    for (const session of this.#sessions) streams += session.streams.size;
+    const side = this.options.isDialer ? 'dialer' : 'acceptor';
+    const { label } = this;
+    return `P${label.slice(1)} { state: ${this.status.now.state}, ${side}, streams: ${streams}, bufferedAmount: ${this.bufferedAmount} }`;
   }
 
   /** Sets the address of the other side, for the log. */
@@ -153,6 +166,7 @@ export class PeerCore implements SessionOwner {
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
+    if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} opened`);
     this.#handshaking = session;
     this.incoming.socketOpened();
     return session;
@@ -164,7 +178,7 @@ export class PeerCore implements SessionOwner {
     this.#handshaking = null;
     const { goawayCode } = session;
     if (goawayCode === null) {
-      this.status.set({ state: 'open', reconnects });
+      this.#setStatus({ state: 'open', reconnects });
       this.openQueue.flushTo(session);
     } else {
       this.goneAway(session, goawayCode);
@@ -174,14 +188,14 @@ export class PeerCore implements SessionOwner {
 
   /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
   report(status: PeerStatus): void {
-    if (!this.#isDraining()) this.status.set(status);
+    if (!this.#isDraining()) this.#setStatus(status);
   }
 
   /** Nothing comes any more: whoever waits is told, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
     this.#lastSession = null;
-    this.status.set({ state: 'closed', reason, error });
+    this.#setStatus({ state: 'closed', reason, error });
     this.openQueue.failAll({ how: 'lost', reason }, error);
     this.#deadlines?.close();
     this.incoming.complete();
@@ -192,7 +206,7 @@ export class PeerCore implements SessionOwner {
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
-    if (!isOver(this.status.now)) this.status.set({ state: 'draining', by: 'local' });
+    if (!isOver(this.status.now)) this.#setStatus({ state: 'draining', by: 'local' });
     for (const session of this.#sessions) session.drain(drainMs, code, reason);
   }
 
@@ -213,22 +227,28 @@ export class PeerCore implements SessionOwner {
   }
 
   observed({ number }: Session, direction: FrameDirection, frame: Frame): void {
-    logFrame(direction, frame, number);
+    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, number, direction, frame);
     this.hooks.observed(direction, frame, number);
   }
 
   goneAway(session: Session, code: ResetCode): void {
-    if (this.#lastSession === session && this.status.now.state !== 'draining') this.status.set({ state: 'draining', by: 'remote' });
+    if (this.#lastSession === session && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
+  }
+
+  refused(code: ResetCode, reason: string): void {
+    warnOfRefusal(this.label, code, reason);
   }
 
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
+    this.#frameLog.clear();
+    if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} ended: ${closeLine(close)}`);
     if (this.#handshaking === session) this.#handshaking = null;
     if (this.#lastSession === session) {
       this.#lastSession = null;
       // A replacement is lost while the socket before it still drains.
-      if (this.status.now.state === 'open' && this.#isDraining()) this.status.set({ state: 'draining', by: 'remote' });
+      if (this.status.now.state === 'open' && this.#isDraining()) this.#setStatus({ state: 'draining', by: 'remote' });
     }
     return this.source.lost(session, close);
   }
@@ -244,6 +264,11 @@ export class PeerCore implements SessionOwner {
   /** Whether there are sockets besides the one whose hello is under way. */
   #isDraining(): boolean {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
+  }
+
+  #setStatus(status: PeerStatus): void {
+    logStatus(this.label, status);
+    this.status.set(status);
   }
 
   #until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {

@@ -351,6 +351,16 @@ export class Peer {
     return this.closed;
   }
 
+  /** State, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
+  toString(): string {
+    return this.#core.describe();
+  }
+
+  /** What `console.log` prints in Node. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString();
+  }
+
   /** Dials at once where the reconnect helper is waiting out a delay; does nothing else. */
   reconnectNow(): void {
     this.#core.source.dialNow();

@@ -297,6 +297,17 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     this.#streamCore.reset(code, reason, payload);
   }
 
+  /** Id, side and phase, for logs: `Stream 3 { opened by this side, phase: open }`. */
+  override toString(): string {
+    const { id, local, phase } = this;
+    return `Stream${id === null ? '' : ` ${id}`} { opened by ${local ? 'this side' : 'the remote'}, phase: ${phase} }`;
+  }
+
+  /** What `console.log` prints in Node. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString();
+  }
+
   /** Reads one payload at a time; `break` leaves the stream as the last unsubscribe does. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
     return new StreamIterator<In>(this.#streamCore);

@@ -87,7 +87,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     session.replies.reset(id, ResetCode.REFUSED, refusal);
     // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
     if (isLate) session.flood.countJunk(`an open of stream ${id}: ${refusal}`);
-    else log('debug', `refused an open of stream ${id}: ${refusal}`);
+    else session.owner.refused(ResetCode.REFUSED, refusal);
     return null;
   }
 

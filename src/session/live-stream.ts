@@ -22,6 +22,9 @@ import type { StreamInput } from './stream-state.js';
 import { CountedUnreadBytes, UNCOUNTED } from './unread-bytes.js';
 import type { UnreadBytes } from './unread-bytes.js';
 
+/** What the library resets without a fault of the remote: an upload that nobody reads, and streams at the end of a drain. */
+const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL]);
+
 /** One live stream of one socket: its id, its phase, and the way its frames take in and out. It knows no Observable. */
 export class LiveStream extends StreamState implements StreamLine, Sink<CompleteFrame | StreamFault> {
   sink: StreamSink = NOBODY;
@@ -116,6 +119,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     if (this.closed) return;
     const { streams, scheduler, outbox } = this.session;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
+    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) this.session.owner.refused(code, reason);
     if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
     this.#leave('sendReset', cause);
     const isAhead = overtakes(code);

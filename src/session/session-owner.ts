@@ -16,6 +16,8 @@ export interface Loss {
 export interface SessionOwner {
   /** A stream that the remote opened has arrived whole. */
   accept(stream: LiveStream, open: CompleteFrame): void;
+  /** The library has refused a stream of the remote, for a rule, for a limit, or as no handler took it. */
+  refused(code: ResetCode, reason: string): void;
   /** A frame goes out or has come in. */
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** The remote goes away: this socket takes no new streams. */
