@@ -27,28 +27,33 @@ const SENTENCE_END = /[.!?:;](?=\s|$)|\n\s*(?=\n|[-*|#>]|\d+\.)|\s\|/;
  * @returns {{ at: number, message: string }[]} the offset of each fault in `text`, and what to write instead
  */
 export function faultsOf(text) {
-  const prose = text.replace(NOT_PROSE, (code) => code.replace(/[^\n]/g, 'x'));
+  const prose = proseOf(text);
   const faults = FORMS.flatMap(([form, hint]) =>
     [...prose.matchAll(form)].map(({ 0: found, index }) => ({ at: index, message: `"${found}": ${hint}` })),
   );
-  for (const { at, words } of sentencesOf(prose))
+  for (const { at, words } of sentencesOf(text))
     if (words > MAX_SENTENCE_WORDS) faults.push({ at, message: `a sentence of ${words} words: write ${MAX_SENTENCE_WORDS} at most` });
   return faults.sort((a, b) => a.at - b.at);
 }
 
 /**
- * The sentences of a text, by where they begin and how many words they have.
+ * The sentences of a text, by where they begin and how many words they have. Code counts as one word.
  *
- * @param {string} prose
+ * @param {string} text
  * @returns {{ at: number, words: number }[]}
  */
-export function sentencesOf(prose) {
+export function sentencesOf(text) {
   const sentences = [];
   let at = 0;
-  for (const part of prose.split(new RegExp(`(${SENTENCE_END.source})`))) {
+  for (const part of proseOf(text).split(new RegExp(`(${SENTENCE_END.source})`))) {
     const words = part.match(/[\p{L}\p{N}][^\s]*/gu)?.length ?? 0;
     if (words > 0) sentences.push({ at: at + part.search(/\S/), words });
     at += part.length;
   }
   return sentences;
+}
+
+/** The text with each letter of its code replaced, so that offsets stay. */
+function proseOf(text) {
+  return text.replace(NOT_PROSE, (code) => code.replace(/[^\n]/g, 'x'));
 }
