@@ -11,7 +11,7 @@ import { decodeCanonical } from './json-canonical.js';
 import { hasMoreItems } from './json-items.js';
 import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
-import { metadataCopy, plainCopy } from './plain-copy.js';
+import { isBytes, metadataCopy, plainCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { weightOf } from './weight.js';
 
@@ -108,8 +108,9 @@ const JSON_DIALECT: Dialect = {
   text: null,
   nonFinite: false,
   protoKey: true,
-  asksToJSON: true,
   atom: () => undefined,
+  // A Buffer has a toJSON.
+  refuses: isBytes,
 };
 
 // Keys in the order of `toMapping`. Joined here instead of stringifying the mapping, because a frame of 100 bytes then

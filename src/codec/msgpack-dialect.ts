@@ -1,7 +1,7 @@
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
 import { isArrayBuffer, isDate } from '../wire/cross-realm.js';
-import { metadataCopy } from './plain-copy.js';
+import { isBytes, metadataCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { wellFormed } from './well-formed.js';
 
@@ -15,13 +15,14 @@ export const MSGPACK_DIALECT: Dialect = {
   text: wellFormed,
   nonFinite: true,
   protoKey: false,
-  asksToJSON: false,
   atom(value) {
-    if (ArrayBuffer.isView(value) || isArrayBuffer(value)) return bytesOf(value);
+    if (isBytes(value)) return bytesOf(value);
     if (!isDate(value)) return undefined;
     const time = value.getTime();
     return Number.isNaN(time) ? undefined : new Date(time);
   },
+  // An invalid one: its toJSON returns null.
+  refuses: isDate,
 };
 
 /**

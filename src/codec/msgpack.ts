@@ -23,14 +23,14 @@ import { weightOf } from './weight.js';
  * The codec `msgpack`: every frame is one binary message. It has to be registered before it is looked up.
  *
  * Beside what JSON carries, payloads may hold bytes (any view or ArrayBuffer; they arrive as a `Uint8Array` with memory of
- * its own), `Date` (the timestamp extension, in ms), `NaN` and the infinities. `undefined` leaves a property out and is
- * `null` in an array, an object counts by its own enumerable properties, `toJSON` is not asked. Maps with integer keys are
- * accepted, and arrive as objects. Integers beyond 2^53 arrive rounded. Half of a surrogate pair, in a key as well, goes out
+ * its own), `Date` (the timestamp extension, in ms), `NaN` and the infinities. Bytes and dates excepted, the codec calls
+ * `toJSON` as JSON does. `undefined` leaves a property out and is `null` in an array, an object counts by its own
+ * enumerable properties. Maps with integer keys are accepted, and arrive as objects. Integers beyond 2^53 arrive rounded. Half of a surrogate pair, in a key as well, goes out
  * as U+FFFD.
  *
  * A TypeError where they are sent and a ProtocolError where they arrive: more than 95 levels of nesting, and a key
  * `__proto__`. A TypeError too: functions, symbols, bigint, an invalid `Date`, and what would arrive as an empty map, such
- * as Map, Set, Promise, RegExp, Error and URL. A ProtocolError too: text that is not UTF-8, extension types other than
+ * as Map, Set, Promise, RegExp and Error. A ProtocolError too: text that is not UTF-8, extension types other than
  * timestamp, and keys that are neither text nor integers.
  *
  * @example

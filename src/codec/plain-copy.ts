@@ -15,10 +15,10 @@ export interface Dialect {
   readonly nonFinite: boolean;
   /** Whether a key may be `__proto__`. */
   readonly protoKey: boolean;
-  /** Whether an object with a `toJSON` method is asked for the value that stands for it. */
-  readonly asksToJSON: boolean;
   /** The codec's own form of an object that is one value to it, such as bytes; `undefined` for every other object. */
   atom(value: object): unknown;
+  /** Whether an object that is no atom is refused without a call of its `toJSON`. */
+  refuses(value: object): boolean;
 }
 
 /**
@@ -71,7 +71,7 @@ interface Copying {
 function take(value: unknown, key: Key, depth: number, copying: Copying): unknown {
   if (isScalar(value, copying.dialect)) return value;
   if (typeof value === 'string') return written(value, copying.dialect);
-  if (typeof value === 'object' && value !== null) return takeObject(value, key, depth, copying, !copying.dialect.asksToJSON);
+  if (typeof value === 'object' && value !== null) return takeObject(value, key, depth, copying, false);
   throw refusal(value, key, depth, copying);
 }
 
@@ -102,8 +102,7 @@ function takeObject(value: object & { toJSON?: unknown }, key: Key, depth: numbe
   if (!plain) {
     const atom = copying.dialect.atom(value);
     if (atom !== undefined) return atom;
-    // Before toJSON, because a Buffer has one.
-    if (isBytes(value)) throw refusal(value, key, depth, copying);
+    if (copying.dialect.refuses(value)) throw refusal(value, key, depth, copying);
   }
   const toJSON = asked ? undefined : value.toJSON;
   if (typeof toJSON === 'function') {
@@ -163,7 +162,8 @@ function unboxed(value: object): unknown {
   return value instanceof Boolean ? Boolean.prototype.valueOf.call(value) : undefined;
 }
 
-function isBytes(value: object): boolean {
+/** Whether a value is a view of bytes or a buffer of them. */
+export function isBytes(value: object): value is ArrayBuffer | ArrayBufferView {
   return ArrayBuffer.isView(value) || isArrayBuffer(value);
 }
 
