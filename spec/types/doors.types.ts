@@ -34,6 +34,8 @@ export type Connecting = [
   Expect<Accepts<ConnectOptions['socket'], TestServer['socket']>>,
 ];
 
+export type Disposable = [Expect<Accepts<AsyncDisposable, Peer>>, Expect<Accepts<AsyncDisposable, MuxServer>>];
+
 export type Serving = [
   Expect<Accepts<ServeOptions, { readonly port: number }>>,
   Refuse<Accepts<ServeOptions, { readonly path: string }>>,

@@ -88,4 +88,14 @@ export interface MuxServer {
    * ```
    */
   close(options?: CloseOptions): Promise<void>;
+  /**
+   * Calls {@link close} at the end of an `await using` block and waits for it. `drainMs` is 0 then.
+   *
+   * @example
+   * ```ts
+   * await using server = serve({ port: 0, handler: (payload, stream) => stream.reply(payload) });
+   * await server.listening;   // the server closes where the block ends
+   * ```
+   */
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -8,6 +8,7 @@ import type { TlsOptions } from 'node:tls';
 import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
 import type { BehaviorSubject } from 'rxjs';
 import { log } from '../logger.js';
+import { asyncDispose } from '../peer/async-dispose.js';
 import { resolveClose } from '../peer/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/close-options.js';
 import { completeGuarded, disown } from '../peer/guard.js';
@@ -140,6 +141,10 @@ class NodeMuxServer implements MuxServer {
     log('error', 'the server failed', error);
     if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
   };
+
+  [asyncDispose](): Promise<void> {
+    return this.close();
+  }
 
   #sendGoaways(options: ResolvedClose): void {
     const { drainMs } = options;

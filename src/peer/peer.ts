@@ -5,6 +5,7 @@ import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { checkObject } from '../wire/check.js';
+import { asyncDispose } from './async-dispose.js';
 import { Calls } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { resolveClose } from './close-options.js';
@@ -349,6 +350,19 @@ export class Peer {
   close(options: CloseOptions = {}): Promise<CloseReason> {
     this.#core.close(resolveClose(options));
     return this.closed;
+  }
+
+  /**
+   * Calls {@link close} at the end of an `await using` block and waits for it. `drainMs` is 0 then: what must end before waits in the block.
+   *
+   * @example
+   * ```ts
+   * await using peer = connect('wss://example.org/mux');
+   * await peer.request({ op: 'sum', of: [1, 2] });   // 3; the peer closes where the block ends
+   * ```
+   */
+  async [asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   /** State, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */

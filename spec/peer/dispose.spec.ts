@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { createPair } from '../../src/testing.js';
+import { virtualPeerTime } from '../support/peer-time.js';
+
+const time = virtualPeerTime();
+
+describe('Peer in an `await using` block', () => {
+  it('is closed at the end of the block, as by close()', async () => {
+    const { dialer, acceptor } = createPair();
+    const block = async (): Promise<void> => {
+      await using peer = dialer;
+      await peer.opened;
+    };
+    const done = block();
+    await time.advance();
+    await done;
+    expect([dialer.status.state, await acceptor.closed]).toMatchObject(['closed', { code: 1000, wasClean: true }]);
+  });
+
+  it('is closed where the block throws', async () => {
+    const { dialer } = createPair();
+    const block = async (): Promise<void> => {
+      await using peer = dialer;
+      await peer.opened;
+      throw new Error('of the block');
+    };
+    const failure = expect(block()).rejects.toThrow('of the block');
+    await time.advance();
+    await failure;
+    expect(dialer.status.state).toBe('closed');
+  });
+});
+
+describe('where a platform has no Symbol.asyncDispose', () => {
+  const { asyncDispose } = Symbol;
+
+  afterEach(() => {
+    Object.defineProperty(Symbol, 'asyncDispose', { value: asyncDispose, configurable: true });
+  });
+
+  it('a Peer has a symbol of the package in its place, and no method named undefined', async () => {
+    Object.defineProperty(Symbol, 'asyncDispose', { value: undefined, configurable: true });
+    jest.resetModules();
+    const { Peer } = await import('../../src/index.js');
+    const symbols = Object.getOwnPropertySymbols(Peer.prototype).map(String);
+    expect([symbols, 'undefined' in Peer.prototype]).toEqual([['Symbol(Symbol.asyncDispose)'], false]);
+  });
+});
