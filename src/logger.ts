@@ -1,5 +1,6 @@
 import { isError } from './wire/cross-realm.js';
 import { isMuxError } from './wire/any-error.js';
+import { oneLine } from './wire/quoted.js';
 
 /** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -42,26 +43,27 @@ export const logger: Logger = {
  * Logs what the library itself has to say, in its name. A logger's methods can be replaced, and what an application put there
  * may throw: nothing goes wrong by it.
  *
- * @param errors what was thrown, {@link withoutPayload}
+ * @param message it may hold text of a remote, which is escaped
+ * @param errors what was thrown, {@link showable}
  */
 export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...errors: readonly unknown[]): void {
   try {
-    logger[level](`rxmux: ${message}`, ...errors.map(withoutPayload));
+    logger[level](`rxmux: ${oneLine(message, MOST_CHARACTERS)}`, ...errors.map(showable));
   } catch {
     // It was told; there is nobody left to tell.
   }
 }
 
 /**
- * An error as it may be logged: where it, or a cause of it, holds the payload of a reset, only the text, because payloads are
- * nobody's but the application's.
+ * An error as it may be logged: only its text where it, or a cause of it, holds the payload of a reset, which is the application's
+ * alone, or a remote's text that one line cannot show.
  */
-function withoutPayload(error: unknown): unknown {
+function showable(error: unknown): unknown {
   try {
     const chain = new Set<Error>();
     for (let each = error; isError(each) && !chain.has(each); each = each.cause) chain.add(each);
     const errors = [...chain];
-    return errors.some(holdsPayload) ? errors.map((each) => each.stack ?? String(each)).join('\ncaused by: ') : error;
+    return errors.some(holdsPayload) || errors.some(isUnsafe) ? errors.map(textOf).join('\ncaused by: ') : error;
   } catch {
     return error;
   }
@@ -70,6 +72,19 @@ function withoutPayload(error: unknown): unknown {
 function holdsPayload(error: unknown): boolean {
   return isMuxError(error) && 'payload' in error && error.payload !== null;
 }
+
+/** Only errors of this library hold text of a remote. Those of an application may have several lines. */
+function isUnsafe(error: Error): boolean {
+  return isMuxError(error) && oneLine(error.message, MOST_CHARACTERS) !== error.message;
+}
+
+function textOf(error: Error): string {
+  const text = error.stack ?? String(error);
+  return isUnsafe(error) ? text.replace(error.message, () => oneLine(error.message, MOST_CHARACTERS)) : text;
+}
+
+/** Bounds what a remote's text can add to a line. */
+const MOST_CHARACTERS = 2_000;
 
 function isEnabledFor(level: LogLevel): boolean {
   const severity = severityOf(level);

@@ -11,6 +11,7 @@ export function quoted(text: string): string {
 
 /** A text that may hold a remote's, on one line and in at most `most` characters: what is not safe there is escaped. */
 export function oneLine(text: string, most = MOST_SHOWN): string {
+  if (text.length <= most && text.search(UNSAFE) < 0) return text;
   return cut(text, most, (character) => character.replace(UNSAFE, inJson).replace(UNSAFE, unicodeEscapes));
 }
 
