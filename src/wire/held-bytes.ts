@@ -9,6 +9,11 @@ export function chargeOf(bytes: number): number {
   return Math.max(MIN_CHARGE_BYTES, bytes);
 }
 
+/** What a piece of so many encoded bytes takes in memory: one character beyond Latin-1 makes each of its text take two bytes. */
+export function weightOfPiece(piece: Message, bytes: number): number {
+  return typeof piece === 'string' && bytes > piece.length ? Math.max(bytes, 2 * piece.length) : bytes;
+}
+
 /** The charge of one waiting frame, by its encoded payload or fragment; `null` for an envelope alone. */
 export function chargeOfPart(encoded: Message | null): number {
   return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));

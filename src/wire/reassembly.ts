@@ -3,7 +3,7 @@ import { ConnectionFault, StreamFault } from './fault.js';
 import { Fragments } from './fragments.js';
 import { ABSENT, typeName } from './frame.js';
 import type { CompleteFrame } from './frame.js';
-import { chargeOf, HeldBytes } from './held-bytes.js';
+import { chargeOf, HeldBytes, weightOfPiece } from './held-bytes.js';
 import { LazyMap } from './lazy.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
@@ -113,7 +113,8 @@ export class Reassembly {
     }
     const headerBytes = known?.headerBytes ?? this.#headerBytes(frame);
     if (headerBytes === null) return this.#refuse(frame, stream, ResetCode.PROTOCOL_ERROR, 'headers that cannot be measured');
-    const charge = chargeOf(known === undefined ? bytes + headerBytes : bytes);
+    const weight = weightOfPiece(fragment, bytes);
+    const charge = chargeOf(known === undefined ? weight + headerBytes : weight);
     if (!this.held.take(charge)) {
       return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
