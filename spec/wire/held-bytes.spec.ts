@@ -18,13 +18,13 @@ describe('HeldBytes', () => {
   });
 });
 
-describe('the weight of a piece', () => {
+describe('weightOfPiece()', () => {
   it.each<[what: string, piece: Message, bytes: number]>([
     ['bytes', new ArrayBuffer(10), 10],
     ['ASCII text', 'a'.repeat(10), 10],
     ['text with one character beyond ASCII', `${'a'.repeat(9)}☃`, 20],
     ['text of which each character is encoded to three bytes', '☃'.repeat(10), 30],
-  ])('is what it takes in memory: %s', (_what, piece, weight) => {
+  ])('A piece weighs what it takes in memory: %s', (_what, piece, weight) => {
     expect(weightOfPiece(piece, encodedLength(piece))).toBe(weight);
   });
 });
