@@ -13,7 +13,23 @@ const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
   : ['bench/adapters/peers/', 'bench/report/plot.ts', 'bench/micro.ts'];
 
 /** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
-const PLAIN = ['examples/quick-start/**', 'marbles/**', 'scripts/**', 'spec/docs/plain-english.spec.ts', 'spec/testing/**', 'spec/wire/**'];
+const PLAIN = [
+  'examples/**',
+  'marbles/**',
+  'scripts/**',
+  'spec/*.spec.ts',
+  'spec/api/**',
+  'spec/bench/**',
+  'spec/browser/**',
+  'spec/conformance/**',
+  'spec/docs/plain-english.spec.ts',
+  'spec/honest/**',
+  'spec/operators/**',
+  'spec/soak/**',
+  'spec/testing/**',
+  'spec/types/**',
+  'spec/wire/**',
+];
 
 export default defineConfig(
   // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.

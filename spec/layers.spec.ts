@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-/** Path below src/ → text. */
+/** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
 const DOORS = ['index', 'node', 'msgpack', 'testing'];
@@ -44,7 +44,10 @@ function importsOf(path: string, text: string) {
   }));
 }
 
-/** Every import against the direction of the layers, every cycle of value imports, everything outside the files it is confined to. */
+/**
+ * Reports each import against the direction of the layers, each cycle of value imports, and each module outside its allowed
+ * files.
+ */
 function violations(sources: Sources): string[] {
   const found: string[] = [];
   const done = new Set<string>();
@@ -69,7 +72,7 @@ describe('the layer check', () => {
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const sources = new Map(paths.map((path) => [path.replaceAll('\\', '/'), readFileSync(join(root, path), 'utf8')]));
 
-  it('finds nothing in src', () => {
+  it('The layer check reports no violation in src', () => {
     expect(paths).toContain('index.ts');
     expect(violations(sources)).toEqual([]);
   });
@@ -93,7 +96,7 @@ describe('the layer check', () => {
     ['rxjs: wire/a.ts', { 'wire/a.ts': "import type { Observable } from 'rxjs';" }],
     ['rxjs: session/stream-state.ts', { 'session/stream-state.ts': "import { map } from 'rxjs/operators';" }],
     ['a clock: session/a.ts', { 'session/a.ts': "const url = 'ws://host'; setTimeout(f, 1);" }],
-  ])('reports %s', (reported, planted) => {
+  ])('The layer check reports %s', (reported, planted) => {
     expect(violations(new Map(Object.entries(planted)))).toEqual([reported]);
   });
 
@@ -106,7 +109,7 @@ describe('the layer check', () => {
     'performance.now()',
     'Date.now()',
     'AbortSignal.timeout(1)',
-  ])('reports %s as a clock', (code) => {
+  ])('The layer check reports %s as a clock', (code) => {
     expect(violations(new Map([['peer/a.ts', `const taken = ${code};`]]))).toEqual(['a clock: peer/a.ts']);
   });
 
@@ -115,7 +118,7 @@ describe('the layer check', () => {
     { 'transport/a.ts': 'setTimeout(f, 1);' },
     { 'session/a.ts': "// setTimeout(f)\n/* Date.now() and 'ws' */ const url = 'ws://host';" },
     { 'node.ts': "import { serve } from './peer/serve.js';\nimport './index.js';\nimport { WebSocketServer } from 'ws';" },
-  ])('allows %j', (allowed) => {
+  ])('The layer check allows %j', (allowed) => {
     expect(violations(new Map(Object.entries(allowed)))).toEqual([]);
   });
 });

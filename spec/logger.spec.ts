@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe('logger', () => {
-  it("has the level 'warn' by default", () => {
+  it("The logger has the level 'warn' by default", () => {
     expect(logger.level).toBe('warn');
   });
 
@@ -28,27 +28,30 @@ describe('logger', () => {
     ['verbose', []],
     ['', []],
     ['constructor', []],
-  ])("at level '%s' writes %j", (level, expected) => {
+  ])("The logger at level '%s' writes %j", (level, expected) => {
     logger.level = level as LogLevel;
     for (const method of METHODS) logger[method]('a line');
     expect(METHODS.filter((_method, index) => spies[index]?.mock.calls.length === 1)).toEqual(expected);
     expect([...METHODS, 'silent' as const].filter((method) => logger.isEnabledFor(method))).toEqual(expected);
   });
 
-  it('is never enabled for an unknown level', () => {
+  it('The logger is never enabled for an unknown level', () => {
     logger.level = 'debug';
     expect(logger.isEnabledFor('verbose' as LogLevel)).toBe(false);
   });
 
-  it.each(METHODS.map((method, index) => [method, index] as const))('passes the rest values of %s to the console', (method, index) => {
-    logger.level = 'debug';
-    const error = new Error('cause');
-    logger[method]('a line', error, { id: 1 });
-    expect(spies[index]?.mock.calls).toEqual([['a line', error, { id: 1 }]]);
-  });
+  it.each(METHODS.map((method, index) => [method, index] as const))(
+    'The logger passes the other arguments of %s to the console',
+    (method, index) => {
+      logger.level = 'debug';
+      const error = new Error('cause');
+      logger[method]('a line', error, { id: 1 });
+      expect(spies[index]?.mock.calls).toEqual([['a line', error, { id: 1 }]]);
+    },
+  );
 
   it.each(METHODS.map((method, index) => [method, index] as const))(
-    'writes the text of %s alone where the console cannot show the rest',
+    'The logger writes only the text of %s when the console cannot show the other arguments',
     (method, index) => {
       logger.level = 'debug';
       spies[index]?.mockImplementationOnce(() => {
@@ -59,7 +62,7 @@ describe('logger', () => {
     },
   );
 
-  it('works when a method is taken off the object', () => {
+  it('The methods of the logger work without the object', () => {
     const { warn, isEnabledFor } = logger;
     warn('a line');
     expect([spies[2]?.mock.calls, isEnabledFor('info')]).toEqual([[['a line']], false]);
@@ -74,14 +77,14 @@ describe('log', () => {
     ['an error', new Error('plain')],
     ['an error that is its own cause', circular],
     ['a RemoteError without a payload', new RemoteError('failed', null)],
-    ['what is no error', 'thrown'],
-  ])('gives %s as it is', (_what, error) => {
+    ['a value that is no error', 'thrown'],
+  ])('`log` passes %s on as it is', (_what, error) => {
     log('error', 'a line', error);
     expect(spies[3]?.mock.calls).toEqual([['rxmux: a line', error]]);
     expect(spies[3]?.mock.calls[0]?.[1]).toBe(error);
   });
 
-  it('gives an error as text, with its causes, where one of these holds a payload', () => {
+  it('`log` writes an error as text, with its causes, when one of them holds a payload', () => {
     const cause = new Error('middle', { cause: new RemoteError('inner', { password: 's3cret' }) });
     log('error', 'a line', new Error('outer', { cause }));
     const call: readonly unknown[] = spies[3]?.mock.calls[0] ?? [];

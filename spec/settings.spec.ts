@@ -16,35 +16,35 @@ afterEach(() => {
 });
 
 describe('Settings', () => {
-  it("defaults to json where the environment holds nothing, and prints as Settings(codec='json')", () => {
+  it("Settings default to json in an empty environment, and print as Settings(codec='json')", () => {
     expect([settings.codec, String(settings)]).toEqual(['json', "Settings(codec='json')"]);
     expect(settings).toBeInstanceOf(Settings);
   });
 
-  it.each(['msgpack', 'nothing registered', ''])("takes '%s' from the environment", (name) => {
+  it.each(['msgpack', 'nothing registered', ''])("Settings read '%s' from the environment", (name) => {
     setEnvCodec(name);
     expect(new Settings().codec).toBe(name);
   });
 
-  it.each(['msgpack', ''])("accepts the assignment of '%s'", (name) => {
+  it.each(['msgpack', ''])("Settings accept the assignment of '%s'", (name) => {
     settings.codec = name;
     expect(String(settings)).toBe(`Settings(codec='${name}')`);
   });
 
-  it('does not see a later environment until it is reloaded', () => {
+  it('Settings do not see a later environment before reload', () => {
     setEnvCodec('msgpack');
     expect(settings.codec).toBe('json');
     settings.reload();
     expect(settings.codec).toBe('msgpack');
   });
 
-  it('discards an assignment when it is reloaded', () => {
+  it('Settings discard an assignment at reload', () => {
     settings.codec = 'cbor';
     settings.reload();
     expect(settings.codec).toBe('json');
   });
 
-  it('reads the environment once, when it is first imported', () => {
+  it('Settings read the environment once, at their first import', () => {
     jest.isolateModules(() => {
       const { setEnvCodec: set } = jest.requireActual<typeof envModule>('./support/env.js');
       set('msgpack');
@@ -53,7 +53,7 @@ describe('Settings', () => {
   });
 });
 
-describe('the environment as a bundler sees it', () => {
+describe('the environment in a bundle', () => {
   const SOURCES = join(__dirname, '../src');
 
   function codecWhenBuilt(define: Record<string, string>): unknown {
@@ -71,24 +71,24 @@ describe('the environment as a bundler sees it', () => {
   }
 
   it.each<[string, Record<string, string>, string]>([
-    ['takes the value that replaces the property', { 'import.meta.env.VITE_MUX_CODEC': '"msgpack"' }, 'msgpack'],
-    ['takes the empty text', { 'import.meta.env.VITE_MUX_CODEC': '""' }, ''],
-    ['takes the value from an env object', { 'import.meta.env': '{"VITE_MUX_CODEC":"cbor"}' }, 'cbor'],
-    ['defaults to json for a value that is no text', { 'import.meta.env.VITE_MUX_CODEC': '5' }, 'json'],
-    ['defaults to json where there is no env object', {}, 'json'],
-    ['defaults to json where reading the environment throws', { 'import.meta.env': 'noSuchVariable' }, 'json'],
-  ])('%s', (_title, define, codec) => {
+    ['uses the value that replaces the property', { 'import.meta.env.VITE_MUX_CODEC': '"msgpack"' }, 'msgpack'],
+    ['uses the empty text', { 'import.meta.env.VITE_MUX_CODEC': '""' }, ''],
+    ['uses the value from an env object', { 'import.meta.env': '{"VITE_MUX_CODEC":"cbor"}' }, 'cbor'],
+    ['defaults to json for a value that is no string', { 'import.meta.env.VITE_MUX_CODEC': '5' }, 'json'],
+    ['defaults to json without an env object', {}, 'json'],
+    ['defaults to json when reading the environment throws', { 'import.meta.env': 'noSuchVariable' }, 'json'],
+  ])('A bundle %s', (_title, define, codec) => {
     expect(codecWhenBuilt(define)).toBe(codec);
   });
 
-  it('is compiled to one access of the exact property, which is what bundlers replace', () => {
+  it('The module compiles to one access of the exact property, which bundlers replace', () => {
     const { outputText } = ts.transpileModule(readFileSync(join(SOURCES, 'env.ts'), 'utf8'), {
       compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022, removeComments: true },
     });
     expect(outputText.match(/import\.meta.*?;/g)).toEqual(['import.meta.env?.VITE_MUX_CODEC;']);
   });
 
-  it('holds nothing in the CommonJS build', () => {
+  it('The CommonJS build reads no environment', () => {
     expect(readNoEnvCodec()).toBeUndefined();
   });
 });

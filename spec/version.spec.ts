@@ -5,16 +5,16 @@ import { VERSION as VERSION_OF_MSGPACK } from '../src/msgpack.js';
 import { VERSION } from '../src/version.js';
 
 describe('VERSION', () => {
-  it('equals the version in the manifest', () => {
+  it('VERSION equals the version in the manifest', () => {
     const manifest = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as { version: string };
     expect(VERSION).toBe(manifest.version);
   });
 
-  it('has three components', () => {
+  it('VERSION has three components', () => {
     expect(VERSION).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  it('is the same from the msgpack entry point', () => {
+  it('VERSION is the same at the msgpack entry point', () => {
     expect(VERSION_OF_MSGPACK).toBe(VERSION);
   });
 });

@@ -4,7 +4,7 @@ import { MsgpackCodec } from 'rxmux/msgpack';
 
 registerCodec('msgpack', new MsgpackCodec());
 
-/** The codec of that name; a name that nobody has registered is an error which lists those that are. */
+/** Returns the codec with this name. An unknown name is an error that lists the registered names. */
 export function chosenCodec(name: string): Codec {
   return getCodec(name);
 }

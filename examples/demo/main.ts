@@ -1,5 +1,5 @@
-// Shows every kind of call over a real socket between two processes: this one serves, and it starts the one that dials.
-// Its exit status is 0 only if everything that was checked held.
+// Shows every kind of call over a real socket between two processes: this one serves, and starts the one that dials.
+// Its exit status is 0 only if every check passed.
 //
 //   npm run demo
 //   npm run demo -- --codec msgpack
@@ -18,7 +18,7 @@ const LONGEST_RUN_MS = 120_000;
 
 process.on('uncaughtException', fail);
 
-// A run shows everything once and ends; `--once` says just that.
+// `--once` changes nothing: every run shows everything once and ends.
 const { values } = parseArgs({ options: { codec: { type: 'string', default: 'json' }, once: { type: 'boolean' } } });
 const answers = Object.fromEntries(STEPS.flatMap((step) => Object.entries(step.answers)));
 
@@ -41,7 +41,7 @@ const watchdog = setTimeout(() => {
 }, LONGEST_RUN_MS);
 const [status, signal] = (await once(dialer, 'exit')) as [number, null] | [null, NodeJS.Signals];
 clearTimeout(watchdog);
-if (status === null) throw new Error(`the process that dials was ended by ${signal}`);
+if (status === null) throw new Error(`${signal} ended the process that dials`);
 process.exitCode = status;
 await server.close();
 

@@ -1,11 +1,11 @@
 import type { Peer, StreamHandler } from 'rxmux';
 import type { Terminal } from './terminal.js';
 
-/** One thing that the demo shows, both ends of it in one file. */
+/** One part of the demo, with both of its ends in one file. */
 export interface Step {
   readonly title: string;
-  /** What the server answers, by the `op` of the payload that a stream was opened with. */
+  /** The server's handlers, by the `op` of a stream's payload. */
   readonly answers: Readonly<Record<string, StreamHandler>>;
-  /** What the dialer does. It rejects when something that it checks does not hold. */
+  /** Runs the dialer's side. It rejects when one of its checks fails. */
   run(peer: Peer, terminal: Terminal): Promise<void>;
 }

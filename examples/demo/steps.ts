@@ -8,5 +8,5 @@ import { request } from './steps/request.js';
 import { upload } from './steps/upload.js';
 import { vitals } from './steps/vitals.js';
 
-/** Everything that the demo shows, in this order. */
+/** The steps of the demo, in order. */
 export const STEPS: readonly Step[] = [request, vitals, upload, overtaking, push, remoteError, cancel, drain];

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 
 const BAR_WIDTH = 24;
 
-/** What the demo prints: colours and redrawn lines on a terminal, plain lines into a file. */
+/** The output of the demo: colours and redrawn lines on a terminal, plain lines in a file. */
 export class Terminal {
   #redrawing = false;
   #told = 0;
@@ -22,7 +22,7 @@ export class Terminal {
     this.output.write(text === '' ? '\n' : `${indent}${text}\n`);
   }
 
-  /** Shows how far something has come: each percent on a terminal, each quarter in a file. `share` is 0 … 1. */
+  /** Shows progress: each percent on a terminal, each quarter in a file. `share` is 0 … 1. */
   progress(share: number, text: string): void {
     const { isTTY } = this.output;
     const step = Math.floor(share * (isTTY ? 100 : 4));
@@ -42,7 +42,7 @@ export class Terminal {
   }
 }
 
-/** A share of 0 … 1 as a bar. */
+/** Draws a share of 0 … 1 as a bar. */
 export function bar(share: number): string {
   const full = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH);
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);

@@ -4,7 +4,7 @@ import { otherPlatform } from '../support/globals.js';
 
 const platform = otherPlatform();
 
-/** What some platform that has a WebSocket is without: jsdom within a test runner, an engine that is embedded. */
+/** Globals that some platforms with a WebSocket lack: jsdom within a test runner, an embedded engine. */
 const MISSING = [
   'Buffer',
   'FinalizationRegistry',
@@ -22,11 +22,11 @@ const MISSING = [
   'window',
 ];
 
-/** More than a frame holds, with what JSON escapes and with characters of each length. */
+/** Larger than a frame, with characters that JSON escapes and characters of each length. */
 const LARGE = 'a"\\é€😀\ud83d\n'.repeat(6_000);
 
-describe('where a platform has no more than timers and sockets', () => {
-  it('peers exchange values of every size, in text', async () => {
+describe('a platform with only timers and sockets', () => {
+  it('Peers exchange text of every size on a platform with only timers and sockets', async () => {
     platform(Object.fromEntries(MISSING.map((name) => [name, undefined])));
     jest.resetModules();
     const { createPair } = await import('../../src/testing.js');

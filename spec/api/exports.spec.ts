@@ -15,7 +15,7 @@ interface Manifest {
 const repository = join(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
-/** The names in a door's `export type { … }` statements. */
+/** The names in an entry point's `export type { … }` statements. */
 function exportedTypes(door: string): string[] {
   const statements = read(`src/${door}.ts`).matchAll(/^export type \{([^}]*)\}/gm);
   return [...statements].flatMap(([, list = '']) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []).sort();
@@ -27,11 +27,11 @@ describe.each([
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
-  it('exports its public names, and no other', () => {
+  it(`The entry point ${door} exports its public names and no others`, () => {
     expect({ values: Object.keys(namespace).sort(), types: exportedTypes(door) }).toEqual(PUBLIC_NAMES[door]);
   });
 
-  it('has an entry in the exports map that gives every modern loader the same file', () => {
+  it(`The exports map has an entry for ${door} that leads every modern loader to the same file`, () => {
     const { exports } = JSON.parse(read('package.json')) as Manifest;
     const esm = { types: `./dist/esm/${door}.d.ts`, default: `./dist/esm/${door}.js` };
     const cjs = { types: `./dist/cjs/${door}.d.ts`, default: `./dist/cjs/${door}.js` };
@@ -44,7 +44,7 @@ describe('the version', () => {
     ['rxmux', index.VERSION],
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
-  ])('of %s is that of package.json', (_, version) => {
+  ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   });

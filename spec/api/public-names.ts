@@ -1,4 +1,4 @@
-/** What one door exports: what exists at run time, and what is only a type. */
+/** The exports of one entry point: values, and types. */
 export interface DoorNames {
   readonly values: readonly string[];
   readonly types: readonly string[];
@@ -6,7 +6,10 @@ export interface DoorNames {
 
 const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 
-/** The public names of each door. A name is added or removed here by hand, so that no name becomes public, or stops being it, unnoticed. */
+/**
+ * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
+ * unnoticed.
+ */
 export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testing', DoorNames>> = {
   index: {
     values: names(`

@@ -8,21 +8,21 @@ const ROOT = join(__dirname, '../..');
 const NOTHING: Results = { seed: 1, environment: {}, versions: {}, readings: [], bundles: [], streams: [], connections: [] };
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-/** Prettier pads the cells of the page. */
+/** Undoes the padding of the page's cells by prettier. */
 const unpadded = (text: string): string =>
   text
     .replace(/[- ]+/g, ' ')
     .replace(/ ?\| ?/g, '|')
     .trim();
 
-describe('the comparison of the first page', () => {
-  it('is what the stored run gives', () => {
+describe('the comparison of the README', () => {
+  it('The comparison of the README agrees with the stored run', () => {
     const [, kept = ''] = /<!-- benchmarks -->([^]*)<!-- end of benchmarks -->/.exec(read('README.md')) ?? [];
     const run = JSON.parse(read('docs/benchmarks/results.json')) as Results;
     expect(unpadded(kept)).toBe(unpadded(comparison(run)));
   });
 
-  it('leaves open what was not measured', () => {
+  it('The comparison shows a dash for a missing measurement', () => {
     const cells = comparison(NOTHING).split('\n')[2]?.split('|').slice(2, -1);
     expect(cells?.map((cell) => cell.trim())).toEqual(['–', '–', '–', '–', '–']);
     expect(comparison(NOTHING)).toContain(', 0 are met');

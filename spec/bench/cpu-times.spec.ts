@@ -26,18 +26,18 @@ const profile: Profiler.Profile = {
 };
 
 describe('a CPU profile', () => {
-  it('is summed up by function, wherever that was called from, without what was idle', () => {
+  it('A CPU profile is summed by function over all callers, without idle time', () => {
     expect(summed(profile, ({ url }) => `/src/${url}`)).toEqual([
       { name: 'send', file: '/src/a.js', us: 60 },
       { name: 'send', file: '/src/a.js', us: 41 },
     ]);
   });
 
-  it('is nothing where nothing was sampled', () => {
+  it('A CPU profile without samples has no times', () => {
     expect(summed({ startTime: 0, endTime: 0, nodes: profile.nodes }, () => '')).toEqual([]);
   });
 
-  it('is divided into parts, each function into one', () => {
+  it('A CPU profile is divided into parts, each function into one', () => {
     const took = (name: string, file: string, us: number): FunctionTime => ({ name, file, us });
     const parts = cpuParts([
       took('writeBuffer', '', 1),
@@ -69,7 +69,7 @@ describe('a CPU profile', () => {
     ]);
   });
 
-  it('knows functions of the sources by the names that they have', () => {
+  it('The parts name functions of the sources that exist', () => {
     expect([JsonCodec.prototype.encodePayload.name, parseJson.name]).toEqual(['encodePayload', 'parseJson']);
   });
 });

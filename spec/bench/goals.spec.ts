@@ -16,7 +16,7 @@ function results(workload: string, metric: string, values: Partial<Record<Adapte
   return { ...NOTHING, readings } as never;
 }
 
-/** The cells of the row whose title begins so. */
+/** The cells of the row whose title begins with `title`. */
 function row(of: Results, title: string): string[] {
   const line = goalsTable(of)
     .split('\n')
@@ -27,15 +27,15 @@ function row(of: Results, title: string): string[] {
     .map((cell) => cell.trim());
 }
 
-describe('the table of what is wanted', () => {
-  it('says of ratios whether they are met, and what the wire by hand takes, and which of the others is best', () => {
+describe('the table of goals', () => {
+  it('The table says whether a ratio is met, and shows the wire by hand and the best peer', () => {
     const fast = results('W1', 'p50Us', { 'floor-a': 100, 'rxmux-json': 105, 'bare-wire': 90, rsocket: 97, 'socket.io': 133 });
     expect(row(fast, 'W1')).toEqual(['≤ 1.05', '1.05', 'yes', '0.90', '0.97 rsocket']);
     const slow = results('W2@1024', 'perSecond', { 'floor-a': 100, 'rxmux-json': 199, rsocket: 89, http2: 23 });
     expect(row(slow, 'W2@1024')).toEqual(['≥ 2.00', '1.99', 'no', '–', '0.89 rsocket']);
   });
 
-  it('takes bytes of streams, and kilobytes of bundles, as they are', () => {
+  it('The table shows bytes of streams and kilobytes of bundles without a ratio', () => {
     const idle = results('W7', 'clientBytes', { 'floor-a': 137, 'rxmux-json': 601, capnweb: 9_628 });
     expect(row(idle, 'W7 heap of an idle stream, client')).toEqual(['≤ 600 B', '601 B', 'no', '–', '9 628 B capnweb']);
     const bundles = ['rxmux, without rxjs', 'rxjs alone', 'graphql-ws', 'capnweb'].map((name, nth) => ({
@@ -46,7 +46,7 @@ describe('the table of what is wanted', () => {
     expect(row({ ...NOTHING, bundles }, 'W8 client, min+gzip, without')).toEqual(['≤ 8 KB', '7 KB', 'yes', '–', '7 KB graphql-ws']);
   });
 
-  it('takes what each further idle connection costs beyond the bare socket', () => {
+  it('The table shows the cost of each further idle connection beyond the bare socket', () => {
     const points = (adapter: AdapterName, each: number) =>
       [10, 20].map((connections) => ({ adapter, connections, clientBytes: 5_000 + each * connections, serverBytes: 0 }));
     const connections = [...points('ws', 8_000), ...points('rxmux-json', 30_000), ...points('socket.io', 18_000)];
@@ -54,7 +54,7 @@ describe('the table of what is wanted', () => {
     expect(cells).toEqual(['≤ 12 KB', '22 KB', 'no', '–', '10 KB socket.io']);
   });
 
-  it('leaves open what was not measured', () => {
+  it('The table shows a dash for a missing measurement', () => {
     expect(row(NOTHING, 'W9')).toEqual(['≤ 1.15', '–', '–', '–', '–']);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { grown, summed } from '../../bench/harness/heap-classes.js';
 
-describe('what a heap has grown by', () => {
-  it('counts what each thing keeps, the largest first, and leaves out what only few have', () => {
+describe('the growth of a heap', () => {
+  it('The growth of a heap is counted per kept thing, largest first, without classes of few instances', () => {
     const before = [
       { name: 'Small', count: 5, bytes: 50 },
       { name: 'Same', count: 7, bytes: 70 },
@@ -21,7 +21,7 @@ describe('what a heap has grown by', () => {
 });
 
 describe('a heap snapshot', () => {
-  it('is summed up by class, functions by name and the rest by kind', () => {
+  it('A heap snapshot is summed by class: functions by name, the rest by kind', () => {
     const meta = { node_fields: ['type', 'name', 'id', 'self_size'], node_types: [['array', 'object', 'closure'], 'string'] as const };
     const rows = [
       [1, 1, 3, 40],

@@ -14,7 +14,7 @@ function refusal(message: string): unknown {
 describe('the command line of a benchmark', () => {
   it.each<[string, string[], string]>([
     [
-      'an option that it does not know',
+      'an unknown option',
       ['--only', 'W3'],
       "Unknown option '--only'; expected some of --quick, --browser, --workloads, --adapters, --rounds, --seed, --profile, --out",
     ],
@@ -23,36 +23,36 @@ describe('the command line of a benchmark', () => {
       ['--rounds'],
       "Option '--rounds <value>' argument missing; expected some of --quick, --browser, --workloads, --adapters, --rounds, --seed, --profile, --out",
     ],
-    ['no round', ['--rounds', '0'], "--rounds: expected a positive whole number, got '0'"],
+    ['zero rounds', ['--rounds', '0'], "--rounds: expected a positive whole number, got '0'"],
     ['part of a round', ['--rounds', '1.5'], "--rounds: expected a positive whole number, got '1.5'"],
     ['a seed that is no number', ['--seed', 'x'], "--seed: expected a positive whole number, got 'x'"],
-  ])('refuses %s', (_title, args, message) => {
+  ])('The command line of a benchmark refuses %s', (_title, args, message) => {
     expect(() => optionsOf(...args)).toThrow(refusal(message));
   });
 
   it.each([
     ['--adapters', 'floor-b', 'floor-z'],
     ['--workloads', 'W3', 'W33'],
-  ])('lists for %s what there is where a name among them is not', (option, known, unknown) => {
+  ])('For %s the command line lists the valid names when one is unknown', (option, known, unknown) => {
     expect(() => optionsOf(option, `${known},${unknown}`)).toThrow(
       new RegExp(`^${option}: expected some of .*${known}.*, got '${unknown}'$`),
     );
   });
 
-  it('says that there are no options where there are none', () => {
+  it('The command line says that there are no options when there are none', () => {
     expect(() => parseOptions(['--quick'], {})).toThrow(refusal("Unknown option '--quick'; expected no options"));
   });
 
   it.each([
     [[], false],
     [['--quick'], true],
-  ])('is short where that is asked for (%j)', (args, quick) => {
+  ])('The arguments %j choose whether a run is quick: %j', (args, quick) => {
     expect(readQuick(args)).toBe(quick);
   });
 });
 
-describe('what a benchmark is asked for', () => {
-  it('is everything by default, and is kept', () => {
+describe('the options of a benchmark', () => {
+  it('A benchmark runs and stores everything by default', () => {
     const { workloads, growth, bundles, rounds, out } = optionsOf();
     expect(workloads.map(({ id }) => id)).toEqual(expect.arrayContaining(['W1', 'W2@64', 'W2@1024', 'W9']));
     expect({ bundles, rounds }).toEqual({ bundles: true, rounds: 5 });
@@ -60,19 +60,19 @@ describe('what a benchmark is asked for', () => {
     expect(out).toMatch(/project[/\\]docs[/\\]benchmarks$/);
   });
 
-  it('is only printed where it is a part, unless a place is named', () => {
+  it('A partial benchmark is only printed, unless a place is named', () => {
     expect(optionsOf('--quick').out).toBeNull();
     expect(optionsOf('--workloads', 'W3').out).toBeNull();
     expect(optionsOf('--workloads', 'W3', '--out', 'there').out).toMatch(/there$/);
   });
 
-  it('takes the name of several workloads for each of them', () => {
+  it('The name of several workloads selects each of them', () => {
     const { workloads, growth, bundles } = optionsOf('--workloads', 'W2');
     expect(workloads.map(({ id }) => id)).toEqual(['W2@64', 'W2@1024']);
     expect([bundles, growth.streams, growth.connections]).toEqual([false, [], []]);
   });
 
-  it('needs what only bench/ installs where a peer is measured, or bundles are', () => {
+  it('A benchmark needs the packages of bench/ to measure a peer or bundles', () => {
     const needsPeers = (...args: string[]): boolean => optionsOf(...args).needsPeers;
     expect(needsPeers('--workloads', 'W3', '--adapters', 'rxmux-json,floor-a')).toBe(false);
     expect(needsPeers('--workloads', 'W3', '--adapters', 'socket.io')).toBe(true);

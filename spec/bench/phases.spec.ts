@@ -5,8 +5,8 @@ import { DIAL, REQUEST, timesOf } from '../../bench/report/phases.js';
 const marks = (...given: readonly (readonly [atUs: number, moment: Moment, connection?: number])[]): Mark[] =>
   given.map(([atUs, moment, connection = 0]) => ({ atUs, moment, connection }));
 
-describe('the way of a request', () => {
-  it('is divided by what happens next on the side whose turn it is, each time that it is gone', () => {
+describe('the phases of a request', () => {
+  it('A request is divided by its next mark on the side at work, each time it runs', () => {
     const client = marks(
       [0, 'called'],
       [2, 'written'],
@@ -24,26 +24,26 @@ describe('the way of a request', () => {
     ]);
   });
 
-  it('passes over what is written or read besides', () => {
+  it('The phases of a request ignore other writes and reads', () => {
     const client = marks([0, 'called'], [2, 'written'], [3, 'written'], [30, 'read'], [31, 'written'], [33, 'answered']);
     const server = marks([1, 'written'], [10, 'read'], [11, 'read'], [14, 'written'], [15, 'written']);
     expect(timesOf(REQUEST, { client, server })).toEqual([[2, 8, 4, 16, 3]]);
   });
 
-  it('fails where it is not gone to its end', () => {
+  it('The phases of a request fail without the last mark', () => {
     const client = marks([0, 'called'], [2, 'written'], [30, 'read'], [33, 'answered']);
     expect(() => timesOf(REQUEST, { client, server: marks([10, 'read']) })).toThrow(
       "expected a mark 'written' of connection 0 for 'server: from what it has read until it writes', got none",
     );
   });
 
-  it('is gone by nobody where nobody calls', () => {
+  it('Without a call there are no phases', () => {
     expect(timesOf(REQUEST, { client: marks([1, 'read']), server: [] })).toEqual([]);
   });
 });
 
-describe('the way of a dial', () => {
-  it('is that of its own connection, while the one before is being closed', () => {
+describe('the phases of a dial', () => {
+  it('The phases of a dial use its own connection, while the connection before is closing', () => {
     const client = marks(
       [0, 'dialed', 2],
       [1, 'written', 1],

@@ -2,27 +2,27 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { leastSquares, median, medianRatio, quantile } from '../../bench/harness/statistics.js';
 
-/** Printed with a failure by fast-check itself. */
+/** fast-check prints the seed with a failure. */
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
 describe('the median', () => {
   it.each([
-    ['of one value', [7], 7],
-    ['of an odd number of values, in any order', [9, 1, 5], 5],
-    ['of an even number, half-way between the two in the middle', [4, 1, 10, 2], 3],
-    ['of negative and repeated values', [-3, -3, 2], -3],
-    ['of nothing', [], NaN],
+    ['The median of one value is the value', [7], 7],
+    ['The median of an odd number of values is the middle one, in any order', [9, 1, 5], 5],
+    ['The median of an even number of values is half-way between the two in the middle', [4, 1, 10, 2], 3],
+    ['The median of negative and repeated values is the middle one', [-3, -3, 2], -3],
+    ['The median of no values is NaN', [], NaN],
   ])('%s', (_title, values, expected) => {
     expect(median(values)).toBe(expected);
   });
 
-  it('leaves its argument in the order it was', () => {
+  it('The median leaves its argument in the same order', () => {
     const values = [3, 1, 2];
     median(values);
     expect(values).toEqual([3, 1, 2]);
   });
 
-  it('has as many values on either side', () => {
+  it('The median has at most half of the values on either side', () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { minLength: 1 }), (values) => {
         const middle = median(values);
@@ -35,11 +35,11 @@ describe('the median', () => {
 });
 
 it.each([
-  ['the least', 0, 10],
-  ['the greatest', 1, 50],
-  ['a value that is there', 0.25, 20],
-  ['between two values, by its distance from each', 0.9, 46],
-])('gives a quantile: %s', (_title, share, expected) => {
+  ['the least value', 0, 10],
+  ['the greatest value', 1, 50],
+  ['one of the values', 0.25, 20],
+  ['between two values, in proportion', 0.9, 46],
+])('`quantile` returns %s', (_title, share, expected) => {
   expect(quantile([50, 40, 30, 20, 10], share)).toBeCloseTo(expected, 10);
 });
 
@@ -72,12 +72,12 @@ it.each<[string, [number | undefined, number | undefined][], number]>([
     5,
   ],
   ['of no rounds', [], NaN],
-])('takes the median of the ratios %s', (_title, rounds, expected) => {
+])('The ratio is the median of the ratios %s', (_title, rounds, expected) => {
   expect(medianRatio(rounds)).toBe(expected);
 });
 
 describe('least squares', () => {
-  it('finds the line that the points are on', () => {
+  it('Least squares find the line through points on a line', () => {
     const line = fc.record({ slope: fc.integer({ min: -100, max: 100 }), intercept: fc.integer({ min: -100, max: 100 }) });
     fc.assert(
       fc.property(line, fc.uniqueArray(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 2 }), ({ slope, intercept }, xs) => {
@@ -89,7 +89,7 @@ describe('least squares', () => {
     );
   });
 
-  it('goes between points that are on no line', () => {
+  it('Least squares find a line between points on no line', () => {
     const found = leastSquares([
       [0, 1],
       [1, 0],
@@ -99,7 +99,7 @@ describe('least squares', () => {
     expect(found.intercept).toBeCloseTo(0.5, 10);
   });
 
-  it('has no slope where all points share one x', () => {
+  it('Least squares find no slope when all points share one x', () => {
     expect(
       leastSquares([
         [1, 1],

@@ -14,7 +14,7 @@ function worse(library: Ratios, byHand: Ratios = BY_HAND, recorded = RECORDED): 
   return regressions(WORKLOADS, recorded, { library, byHand }, 0.25).map(({ metric }) => metric);
 }
 
-describe('a ratio against the one recorded', () => {
+describe('a ratio against the recorded one', () => {
   it.each<[string, Ratios, string[]]>([
     ['the same', { W: { rate: 2, cost: 0.4 } }, []],
     ['better in both', { W: { rate: 9, cost: 0.1 } }, []],
@@ -24,16 +24,21 @@ describe('a ratio against the one recorded', () => {
     ['both', { W: { rate: 1, cost: 0.8 } }, ['rate', 'cost']],
     ['a figure that is missing', { W: { rate: 2 } }, ['cost']],
     ['a workload that is missing', {}, ['rate', 'cost']],
-  ])('%s', (_title, measured, expected) => {
+  ])('A ratio is judged against the recorded one: %s', (_title, measured, expected) => {
     expect(worse(measured)).toEqual(expected);
   });
 
   it.each<[string, Ratios, Ratios, string[]]>([
     ['as much worse as the wire by hand', { W: { rate: 1.4, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.42 } }, []],
     ['worse beyond both', { W: { rate: 1.1, cost: 0.8 } }, { W: { rate: 2.1, cost: 0.42 } }, ['rate', 'cost']],
-    ['worse where only the other figure is by hand', { W: { rate: 2, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.3 } }, ['cost']],
-    ['worse where the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
-    ['within the allowance where that is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
+    [
+      'worse when only the other figure of the wire by hand is worse',
+      { W: { rate: 2, cost: 0.56 } },
+      { W: { rate: 2.1, cost: 0.3 } },
+      ['cost'],
+    ],
+    ['worse when the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
+    ['within the allowance when the wire by hand is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
     [
       'far worse, with a wire by hand that is worse without bound',
       { W: { rate: 0.5, cost: 4 } },
@@ -41,11 +46,11 @@ describe('a ratio against the one recorded', () => {
       ['rate', 'cost'],
     ],
     ['the wire by hand not measured', { W: { rate: 2, cost: 0.4 } }, {}, ['rate', 'cost']],
-  ])('beside the same wire by hand: %s', (_title, library, byHand, expected) => {
+  ])('A ratio is judged beside the wire by hand: %s', (_title, library, byHand, expected) => {
     expect(worse(library, byHand)).toEqual(expected);
   });
 
-  it('is a regression where nothing was recorded, and tells both and what the machine did', () => {
+  it('A figure without a recording is a regression; it shows both values and the change of the machine', () => {
     const measured = { library: { W: { rate: 1, cost: 0.4 } }, byHand: { W: { rate: 2.4, cost: 0.3 } } };
     expect(regressions(WORKLOADS, { ...RECORDED, library: { W: { rate: 2 } } }, measured, 0.25)).toEqual([
       { workload: 'W', metric: 'rate', recorded: 2, measured: 1, machine: 1.25 },
@@ -63,18 +68,18 @@ describe('the recording to compare with', () => {
     ['the same as the second', { W: { rate: 1, cost: 0.8 } }, 'cheap calls'],
     ['worse than all', { W: { rate: 0.5, cost: 1.6 } }, 'cheap calls'],
     ['nearer to the first by factors', { W: { rate: 1.45, cost: 0.5 } }, 'dear calls'],
-    ['without a rate, which was not judged', { W: { rate: NaN, cost: 0.7 } }, 'cheap calls'],
+    ['without a rate', { W: { rate: NaN, cost: 0.7 } }, 'cheap calls'],
     ['of nothing', {}, 'dear calls'],
-  ])('is the one whose wire by hand is nearest: %s', (_which, byHand, expected) => {
+  ])('The recording to compare with has the nearest wire by hand: %s', (_which, byHand, expected) => {
     expect(nearest(recordings, byHand).processor).toBe(expected);
   });
 
-  it('is none that lacks what was measured, where another has it', () => {
+  it('A recording that lacks a figure is not chosen when another has it', () => {
     const lacking = { ...of('lacking', 2, 0.4), byHand: {} };
     expect(nearest([lacking, ...recordings], { W: { rate: 1, cost: 0.8 } }).processor).toBe('cheap calls');
   });
 
-  it('has to be there', () => {
+  it('The comparison throws without a recording', () => {
     expect(() => nearest([], {})).toThrow(new TypeError('expected a recording to compare with, got none'));
   });
 });
@@ -84,11 +89,11 @@ it.each([
   ['one end at full speed', { perSecond: 130_000, clientUs: 3, serverUs: 7.2 }, false],
   ['a core for half of the time', { perSecond: 45_000, clientUs: 10.6, serverUs: 10.2 }, true],
   ['no figures', {}, true],
-])('tells whether others kept the machine busy: %s', (_title, figures, expected) => {
+])('`isStarved` reports whether other work kept the machine busy: %s', (_title, figures, expected) => {
   expect(isStarved(figures)).toBe(expected);
 });
 
-it('summarizes by the ratios within each round', () => {
+it('`summarize` takes the ratios within each round', () => {
   const reading = (round: number, adapter: 'floor-a' | 'rxmux-json', rate: number) => ({
     ...{ round, adapter, workload: 'W', limits: {}, figures: { rate } },
   });
@@ -104,12 +109,12 @@ it('summarizes by the ratios within each round', () => {
 describe('the order of adapters', () => {
   const names = Array.from({ length: 20 }, (_, n) => n);
 
-  it('is the same for the same seed, and another for another', () => {
+  it('The order of adapters is the same for the same seed, and differs for another', () => {
     expect(shuffled(names, randomFrom(7))).toEqual(shuffled(names, randomFrom(7)));
     expect(shuffled(names, randomFrom(7))).not.toEqual(shuffled(names, randomFrom(8)));
   });
 
-  it('keeps all of them, and puts each in every place equally often', () => {
+  it('The order keeps all adapters, and puts each in every place equally often', () => {
     const random = randomFrom(1);
     const firsts = new Map<number, number>();
     for (let run = 0; run < 2_000; run++) {
@@ -127,11 +132,11 @@ it.each([
   [999.4, '999'],
   [1_234_567.8, '1 234 568'],
   [NaN, '–'],
-])('prints %d as %s', (value, expected) => {
+])('`figure` prints %d as %s', (value, expected) => {
   expect(figure(value)).toBe(expected);
 });
 
-it('aligns a table', () => {
+it('`markdown` aligns a table', () => {
   expect(
     markdown(
       ['name', 'n'],

@@ -20,7 +20,7 @@ import type { CodecName, Operations, WorkerAsk } from './page.js';
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
-/** What playwright would set, although no user has it: a page that was left is shown again as it was. */
+/** Playwright sets this flag, although no user has it. Without it a left page is shown again as it was. */
 const UNSET = ['--disable-back-forward-cache'];
 const MIB = 1024 * 1024;
 
@@ -118,7 +118,7 @@ function serveAt(path: string, codec: Codec, options: UpgradeOptions = {}): void
   muxes.push(mux);
 }
 
-/** A server for each of the ways in which a page may meet one. */
+/** Starts a server for each situation in which a page may meet one. */
 function serveAll(codec: Codec): void {
   const pinging: UpgradeOptions = { onPeer: (peer) => void peer.opened.then(() => peer.ping()).catch(() => undefined) };
   serveAt(`/${codec.name}`, codec);
@@ -149,7 +149,7 @@ beforeAll(async () => {
     write: false,
     format: 'esm',
     target: 'es2022',
-    // package.json names the side effects of what is built, not those of the sources.
+    // package.json names the side effects of the built files, not of the sources.
     ignoreAnnotations: true,
   }).outputFiles[0]?.text;
   http = createServer((request, response) => {
@@ -181,82 +181,82 @@ afterAll(async () => {
 });
 
 describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
-  it('asks and is answered', async () => {
+  it('A page sends a request and receives the answer', async () => {
     expect(await run('request', codec)).toEqual({ n: 1, text: 'é😀', list: [null, true] });
     expect(ends).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: false }]);
   });
 
-  it('gets headers and trailers', async () => {
+  it('A page receives headers and trailers', async () => {
     expect(await run('headers', codec)).toEqual({ value: { token: 'x' }, replyHeaders: { served: 'by' }, trailers: { rows: 1 } });
   });
 
-  it('keeps up with a fast stream of 20 000 values', async () => {
+  it('A page keeps up with a fast stream of 20 000 values', async () => {
     expect(await run('serverStream', codec, 20_000)).toBe(true);
   });
 
-  it('uploads 4 MiB in pieces', async () => {
+  it('A page uploads 4 MiB in pieces', async () => {
     expect(await run('upload', codec, 64)).toBe(4 * MIB);
   });
 
-  it('sends 4 MiB as one payload and gets them back', async () => {
+  it('A page sends 4 MiB as one payload and receives them back', async () => {
     expect(await run('big', codec, 4 * MIB)).toBe(true);
   });
 
-  it('talks both ways', async () => {
+  it('A page exchanges values both ways over one stream', async () => {
     expect(await run('twoWay', codec)).toEqual([2, 4, 6]);
   });
 
-  it('notifies before it closes', async () => {
+  it('A page sends a notification before it closes', async () => {
     await run('notify', codec);
     await until('the note', () => notes.length > 0);
     expect(notes).toEqual([codec]);
   });
 
-  it('answers what the server opens', async () => {
+  it('A page answers a stream that the server opens', async () => {
     expect(await run('push', codec)).toBe('seen news');
   });
 
-  it('cancels the producer when it has enough', async () => {
+  it('A page cancels the producer when it has enough values', async () => {
     expect(await run('cancel', codec)).toEqual({
       first: [0, 1, 2],
       cause: expect.objectContaining({ how: 'reset', by: 'remote', code: 8 }),
     });
   });
 
-  it('gets what a handler throws', async () => {
+  it('A page receives the error that a handler throws', async () => {
     expect(await run('failure', codec)).toEqual({ reason: 'no such row', payload: { name: 'RangeError', message: 'no such row' } });
   });
 
-  it('keeps 100 interleaved streams apart', async () => {
+  it('A page keeps 100 interleaved streams apart', async () => {
     expect(await run('interleaved', codec, 100, 100)).toBe(true);
   });
 
-  it('measures a ping', async () => {
+  it('A page measures a ping', async () => {
     expect(await run('ping', codec)).toBeGreaterThanOrEqual(0);
   });
 
-  it('says hello first', async () => {
+  it('A page sends its hello first', async () => {
     expect(await run('hello', codec)).toEqual({ opened: true, answer: 1 });
   });
 
-  it('ends a stream that nobody reads, and it alone', async () => {
+  it('A page resets a stream without a reader, and no other', async () => {
     expect(await run('unread', codec)).toMatchObject({
       cause: { how: 'reset', by: 'library', code: ResetCode.FLOW_CONTROL },
       alive: 'yes',
     });
   });
 
-  it('closes with 1000 and a reason', async () => {
+  it('A page closes with 1000 and a reason', async () => {
     const reason = { code: 1000, reason: 'page closed', wasClean: true, willRetry: false };
     expect(await run('close', codec)).toEqual(reason);
     expect(ends).toEqual([reason]);
   });
 
-  it('hears why the server leaves', async () => {
+  it("A page receives the server's close reason", async () => {
     expect(await run('ended', codec, `/${codec}/leaving`)).toMatchObject({ reason: { code: 1000, reason: 'moving', wasClean: true } });
   });
 
-  it('loses its streams with the socket', async () => {
+  it('A page loses its streams with the socket', async () => {
     expect(await run('ended', codec, `/${codec}/dying`)).toMatchObject({
       reason: { code: 1006, wasClean: false },
       cause: { how: 'lost', reason: { code: 1006 } },
@@ -266,7 +266,7 @@ describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
   it.each([
     ['undecodable', 4002],
     ['wrong-kind', 4003],
-  ] as const)('answers a message that is %s with %i, which a browser may send', async (what, code) => {
+  ] as const)('A page closes at a message that is %s with %i, a code that a browser may send', async (what, code) => {
     const { reason } = await run('ended', codec, `/${codec}/${what}`);
     expect(reason).toMatchObject({ code, wasClean: true });
     await until('the server to hear of it', () => ends.length > 0);
@@ -279,7 +279,7 @@ describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
     ['verify', `/${codec}/forbidden`],
     ['the origin', `/${codec}/other-origin`],
     ['the path', '/nowhere'],
-  ])('is told whom to suspect when %s is in the way', async (_what, path) => {
+  ])('A page warns with the likely cause when %s is in the way', async (_what, path) => {
     if (path === '/nowhere') http.once('upgrade', (_request, socket) => socket.destroy());
     const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const refused = await run('refused', codec, path);
@@ -289,19 +289,19 @@ describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
   });
 });
 
-describe('a page that has lost its connection', () => {
-  it('dials at once when the network is back', async () => {
+describe('a page without a connection', () => {
+  it('A page dials at once when the network is back', async () => {
     expect(await run('wakes')).toEqual({ state: 'open', reconnects: 1 });
   });
 
-  it('waits for the network without dialing, and is back when that is', async () => {
+  it('A page without network waits without dialing, and connects when the network is back', async () => {
     await page.context().setOffline(true);
     expect(await run('dialsOffline')).toMatchObject({ state: 'waiting', offline: true });
     await page.context().setOffline(false);
     expect(await run('isBack')).toBe('back');
   });
 
-  it('dials again once it is shown again: the browser keeps a page that was left, and closes its sockets', async () => {
+  it('A page that was left dials again when it is shown again, because the browser closed its sockets', async () => {
     await run('stays');
     await page.goto('about:blank');
     await page.goBack({ waitUntil: 'commit' });
@@ -312,7 +312,7 @@ describe('a page that has lost its connection', () => {
 describe.each<WorkerKind>(['dedicated', 'shared', 'service'])('a %s worker', (kind) => {
   const inWorker = (name: keyof Operations, ...args: readonly unknown[]): Promise<unknown> => runInWorker(kind, name, ...args);
 
-  it.each<CodecName>(['json', 'msgpack'])('asks, streams and uploads, with %s', async (codec) => {
+  it.each<CodecName>(['json', 'msgpack'])(`A ${kind} worker sends requests, streams and uploads, with %s`, async (codec) => {
     expect(await inWorker('request', codec)).toEqual({ n: 1, text: 'é😀', list: [null, true] });
     expect(await inWorker('serverStream', codec, 2_000)).toBe(true);
     expect(await inWorker('big', codec, MIB)).toBe(true);
@@ -320,11 +320,11 @@ describe.each<WorkerKind>(['dedicated', 'shared', 'service'])('a %s worker', (ki
     expect(ends).toEqual(new Array(4).fill({ code: 1000, reason: '', wasClean: true, willRetry: false }));
   });
 
-  it('dials at once when the network is back', async () => {
+  it(`A ${kind} worker dials at once when the network is back`, async () => {
     expect(await inWorker('wakes')).toEqual({ state: 'open', reconnects: 1 });
   });
 });
 
-it('sends bytes and gets them back, with msgpack', async () => {
+it('A page sends bytes and receives them back, with msgpack', async () => {
   expect(await run('bytes')).toBe(true);
 });

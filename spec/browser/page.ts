@@ -33,7 +33,7 @@ function isCount(values: readonly number[], count: number): boolean {
   return values.length === count && values.every((value, n) => value === n);
 }
 
-/** What runs in the page: each operation dials for itself, and gives what can be sent out of the page. */
+/** The operations that run in the page. Each dials by itself, and returns a value that can leave the page. */
 const operations = {
   request: (codec: CodecName) => over(codec, (peer) => peer.request({ op: 'echo', value: { n: 1, text: 'é😀', list: [null, true] } })),
 
@@ -111,7 +111,7 @@ const operations = {
       return { cause, alive: await peer.request({ op: 'echo', value: 'yes' }) };
     }),
 
-  /** Waits for the end that the other side makes. */
+  /** Waits until the server ends the connection. */
   ended: async (codec: CodecName, path: string) => {
     const peer = dial(codec, path);
     const pending = peer.open({ op: 'never' });
@@ -119,7 +119,7 @@ const operations = {
     return { reason: await peer.closed, cause: await pending.closed };
   },
 
-  /** Loses its socket, and then hears that the network is back; the delay before the next dial is some minutes. */
+  /** Loses its socket, and then receives the event that the network is back. The next dial is some minutes away. */
   wakes: async () => {
     const peer = dial('json', '/json/dying', { reconnect: LONG_DELAYS });
     await peer.opened;
@@ -137,7 +137,7 @@ const operations = {
     return whenever(waiting, 'waiting');
   },
 
-  /** The peer that waited is connected. */
+  /** Waits until the waiting peer is connected. */
   isBack: async () => {
     if (waiting === null) return null;
     await whenever(waiting, 'open');
@@ -152,7 +152,7 @@ const operations = {
     return whenever(waiting, 'open');
   },
 
-  /** The peer that stayed has lost its socket, and has another. */
+  /** Waits until the peer that stayed has lost its socket and has another. */
   hasReconnected: async () => {
     if (waiting === null) return null;
     const status = await firstValueFrom(waiting.status$.pipe(filter((now) => now.state === 'open' && now.reconnects > 0)));
@@ -179,7 +179,7 @@ export type Operations = typeof operations;
 
 Object.assign(globalThis, { operations });
 
-/** What a worker is asked for, with the port that the outcome is posted to. */
+/** An operation for a worker, with the port for its outcome. */
 export interface WorkerAsk {
   readonly name: keyof Operations;
   readonly args: readonly unknown[];
@@ -193,7 +193,7 @@ function answer({ data, ports }: MessageEvent<WorkerAsk>): void {
 }
 
 addEventListener('message', answer);
-// A shared worker is given a port by each page that uses it.
+// Each page that uses a shared worker sends it a port.
 addEventListener('connect', (event) => {
   for (const port of (event as MessageEvent).ports) port.onmessage = answer;
 });

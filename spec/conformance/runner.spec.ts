@@ -27,7 +27,7 @@ describe('Conformance: encode', () => {
   type Encoding = Outcome<{ readonly message: string; readonly bytes: number; readonly payload?: string }>;
   const cases = load<{ readonly frame: Frame } & Encoding>('encode', 40);
 
-  it.each(cases)('$name', ({ frame, ...expected }) => {
+  it.each(cases)('`encode` passes the case: $name', ({ frame, ...expected }) => {
     if (expected.error !== undefined) {
       expect(() => json.encode(frame)).toThrow(ERRORS[expected.error]);
       return;
@@ -41,7 +41,7 @@ describe('Conformance: encode', () => {
 describe('Conformance: decode', () => {
   const cases = load<{ readonly message: Message } & Outcome<{ readonly frame: Frame }>>('decode', 60);
 
-  it.each(cases)('$name', ({ message, ...expected }) => {
+  it.each(cases)('`decode` passes the case: $name', ({ message, ...expected }) => {
     if (expected.error !== undefined) expect(() => json.decode(message)).toThrow(ERRORS[expected.error]);
     else expectSameFrame(json.decode(message), expected.frame);
   });
@@ -51,7 +51,7 @@ describe('Conformance: split', () => {
   type Slices = Outcome<{ readonly messages?: readonly string[]; readonly sizes?: readonly number[] }>;
   const cases = load<{ readonly frame: Frame; readonly cap?: number; readonly codec?: null } & Slices>('split', 40);
 
-  it.each(cases)('$name', ({ frame, cap, codec, ...expected }) => {
+  it.each(cases)('`splitFrame` passes the case: $name', ({ frame, cap, codec, ...expected }) => {
     const split = (): Frame[] => splitFrame(frame, cap, codec === null ? (undefined as never) : json);
     if (expected.error !== undefined) {
       expect(split).toThrow(ERRORS[expected.error]);
@@ -71,7 +71,7 @@ describe('Conformance: assemble', () => {
   type Step = After & ({ readonly reset: true; readonly feed?: never } | ({ readonly feed: Frame } & Fed));
   const cases = load<{ readonly codec: string; readonly steps: readonly Step[] }>('assemble', 25);
 
-  it.each(cases)('$name', ({ codec, steps }) => {
+  it.each(cases)('Assembler passes the case: $name', ({ codec, steps }) => {
     const assembler = new Assembler();
     for (const { inProgress, byteLength, ...step } of steps) {
       if (step.feed === undefined) assembler.reset();
@@ -85,7 +85,7 @@ describe('Conformance: round trip', () => {
   const cases = load<{ readonly codecs: readonly string[]; readonly frame: Frame; readonly caps: readonly number[] }>('roundtrip', 10);
   const rows = cases.flatMap(({ codecs, ...rest }) => codecs.map((codec) => ({ ...rest, codec })));
 
-  it.each(rows)('$name ($codec)', ({ codec: name, frame, caps }) => {
+  it.each(rows)('A round trip passes the case: $name ($codec)', ({ codec: name, frame, caps }) => {
     const codec = codecNamed(name);
     expectSameFrame(codec.decode(codec.encode(frame)), frame);
     for (const cap of caps) {
@@ -119,7 +119,7 @@ function codecNamed(name: string): Codec {
   return codec;
 }
 
-/** The cases of one file, at least `least` of them, none under the name of another. */
+/** The cases of one file: at least `least` of them, all with different names. */
 function load<T>(file: string, least: number): readonly Case<T>[] {
   const { cases } = JSON.parse(readFileSync(join(__dirname, `${file}.json`), 'utf8'), revive) as { readonly cases: readonly Case<T>[] };
   const names = new Set(cases.map(({ name }) => name));

@@ -29,11 +29,11 @@ const logs = collectLogs();
 const MANY_TIMES = { count: 50, delay: 500 };
 const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
 
-/** A handler that ticks until it is cancelled, and answers everything else with itself. */
+/** A handler that ticks until it is cancelled, and echoes any other payload. */
 const ticking: StreamHandler = (payload, stream) => (payload === 'ticks' ? stream.sendAll(interval(1_000)) : stream.reply(payload));
 
-describe('a page that drops more subscriptions at once than there are tokens for resets', () => {
-  it('is slowed, not cut: what it asks next is refused for a while, and succeeds when it is retried where that is safe', async () => {
+describe('a page that cancels more subscriptions than there are reset tokens', () => {
+  it('A page that cancels too many subscriptions at once is refused for a while, and its safe retries succeed', async () => {
     const world = new HonestWorld(time);
     const peer = world.dial(world.serve({ onStream: ticking }), AFAR);
     const subscribed = async (count: number): Promise<Subject<void>> => {
@@ -51,7 +51,7 @@ describe('a page that drops more subscriptions at once than there are tokens for
       expect(begun.size).toBe(Math.min(count, DEFAULT_LIMITS.maxStreams));
       return left$;
     };
-    // A page that is drawn anew drops what it had, so that there are fewer tokens left than it has subscriptions.
+    // A redrawn page cancels its old subscriptions, so that it has fewer tokens left than subscriptions.
     const { burst } = DEFAULT_LIMITS.resets;
     (await subscribed(burst / 2)).next();
     (await subscribed(burst + 1)).next();
@@ -70,12 +70,12 @@ describe('a page that drops more subscriptions at once than there are tokens for
 describe('people who type ten letters a second into a search box, behind a proxy with one connection', () => {
   const LETTER_MS = 100;
 
-  // Each row goes on for longer than any bucket of the limits lasts when so many opens, or resets, take from it each second.
+  // Each row runs longer than any bucket of the limits lasts at so many opens or resets a second.
   it.each<readonly [typists: number, what: string, seconds: number, searchMs: number, punishments: Record<string, unknown>]>([
-    [200, 'finds before the next letter is there', 8, 20, {}],
-    [200, 'takes longer than a letter, so that each one cancels it at work', 8, 150, { 'acceptor reset REFUSED': expect.any(Number) }],
+    [200, 'answers before the next letter', 8, 20, {}],
+    [200, 'outlasts a letter, so that each letter cancels it', 8, 150, { 'acceptor reset REFUSED': expect.any(Number) }],
   ])(
-    'all %d get the answer to their last letter over a connection that lives, where the search %s',
+    'All %d typists receive the answer to their last letter over one living connection when the search %s',
     async (typists, _what, seconds, searchMs, punishments) => {
       const letters = (seconds * 1_000) / LETTER_MS;
       const world = new HonestWorld(time);
@@ -98,10 +98,10 @@ describe('people who type ten letters a second into a search box, behind a proxy
   );
 });
 
-describe('take(1) on a stream of which tens of thousands of frames are in flight', () => {
+describe('take(1) on a stream with tens of thousands of frames in flight', () => {
   const IN_FLIGHT = 50_000;
 
-  it('costs nothing: the rest is dropped, and the connection goes on', async () => {
+  it('`take`(1) amid 50 000 frames in flight drops the rest, and the connection lives', async () => {
     const world = new HonestWorld(time);
     const burst: StreamHandler = (payload, stream) => (payload === 'burst' ? stream.sendAll(range(IN_FLIGHT + 1)) : stream.reply(payload));
     const peer = world.dial(world.serve({ onStream: burst }), { up: { latencyMs: 500 }, down: { latencyMs: 500 } });

@@ -12,17 +12,17 @@ const time = machineTime();
 const logs = collectLogs();
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
-/** When a quiet connection is asked for a sign of life, and the answer is still on its way. */
+/** The moment when a quiet connection has sent its ping and the answer is still on its way. */
 const ASKING_MS = DEFAULT_KEEPALIVE.idleMs + 20;
 const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
 
-/** Counts from where it is told to, a number a second; answers everything else with itself. */
+/** Counts up from the payload, one number a second. Echoes any other payload. */
 const counting: StreamHandler = (payload, stream) =>
   typeof payload === 'object'
     ? stream.sendAll(interval(SECOND).pipe(map((n) => Number((payload as { since: number }).since) + n)))
     : stream.reply(payload);
 
-/** A row of numbers that goes on over sockets. */
+/** A series of numbers that continues over sockets. */
 const counted = (peer: Peer, count: number): Promise<number[]> =>
   firstValueFrom(
     reopenOnReconnect(peer, { initial: 0, open: (since) => from(peer.open$<number>({ since })), cursor: (value) => value + 1 }).pipe(
@@ -33,7 +33,7 @@ const counted = (peer: Peer, count: number): Promise<number[]> =>
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
 
 describe('a laptop that is asleep for eight hours', () => {
-  it('goes on where it was when whoever it talks to was asleep with it', async () => {
+  it('A stream resumes where it was when both ends were asleep together', async () => {
     const world = new HonestWorld(time);
     const laptop = new Machine();
     const peer = world.dial(world.serve({ onStream: counting, machine: laptop }), { ...AFAR, machine: laptop });
@@ -53,7 +53,7 @@ describe('a laptop that is asleep for eight hours', () => {
     ['between two pings', ASKING_MS / 2, 'the laptop', false],
     ['between two pings', ASKING_MS / 2, 'both sides', true],
   ])(
-    'keeps a quiet connection that it falls asleep over %s, %d ms from its beginning; asleep: %s',
+    'A quiet connection survives a sleep that begins %s, %d ms from its beginning; asleep: %s',
     async (_when, awakeMs, _who, isServerAsleep) => {
       const world = new HonestWorld(time);
       const laptop = new Machine();
@@ -70,7 +70,7 @@ describe('a laptop that is asleep for eight hours', () => {
     },
   );
 
-  it('dials again where the server has rightly given it up meanwhile, and misses nothing', async () => {
+  it('A woken laptop dials again when the server has closed the connection, and misses no value', async () => {
     const world = new HonestWorld(time);
     const laptop = new Machine();
     const peer = world.dial(world.serve({ onStream: counting }), { ...AFAR, machine: laptop, reconnect: true });
@@ -88,7 +88,7 @@ describe('a page in the background whose timers fire once a minute', () => {
   it.each<readonly [what: string, dialer: DialOptions]>([
     ['with a server far away', AFAR],
     ['over a slow line', { up: { latencyMs: 400, bytesPerSecond: 4_000 }, down: { latencyMs: 400, bytesPerSecond: 4_000 } }],
-  ])('keeps its connection, and its stream goes on, %s', async (_what, dialer) => {
+  ])('A page in the background keeps its connection, and its stream continues, %s', async (_what, dialer) => {
     const world = new HonestWorld(time);
     const page = new Machine();
     const peer = world.dial(world.serve({ onStream: counting }), { ...dialer, machine: page });
@@ -101,7 +101,7 @@ describe('a page in the background whose timers fire once a minute', () => {
     await world.expectHonest();
   });
 
-  it('keeps a connection on which nothing happens', async () => {
+  it('A page in the background keeps an idle connection', async () => {
     const world = new HonestWorld(time);
     const page = new Machine();
     const peer = world.dial(world.serve({ onStream: counting }), { ...AFAR, machine: page });

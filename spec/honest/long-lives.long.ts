@@ -17,7 +17,7 @@ const DAY = 24 * 60 * MINUTE;
 const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
 
 describe('a connection of 24 hours', () => {
-  it('takes a failing handler a minute: each failure stays with its stream, and the others go on', async () => {
+  it('A connection survives a failing handler a minute: each failure ends only its own stream', async () => {
     const world = new HonestWorld(time);
     const minutes = DAY / MINUTE;
     const onStream: StreamHandler = (payload, stream) => {
@@ -40,11 +40,11 @@ describe('a connection of 24 hours', () => {
   });
 
   it.each<readonly [who: string, dialer: { readonly keepalive?: false }, acceptor: { readonly keepalive?: false }]>([
-    ['both sides ask', {}, {}],
-    ['only the dialer asks', {}, { keepalive: false }],
-    ['only the acceptor asks', { keepalive: false }, {}],
+    ['both sides send pings', {}, {}],
+    ['only the dialer sends pings', {}, { keepalive: false }],
+    ['only the acceptor sends pings', { keepalive: false }, {}],
   ])(
-    `lives on keepalive alone where %s, with a ping each ${idleMs / 1_000} s at most, and is there when it is needed`,
+    `A connection lives on keepalive alone when %s, with at most one ping each ${idleMs / 1_000} s, and still works`,
     async (_who, dialer, acceptor) => {
       const world = new HonestWorld(time);
       const peer = world.dial(world.serve({ onStream: (payload, stream) => stream.reply(payload), ...acceptor }), { ...AFAR, ...dialer });
@@ -53,7 +53,7 @@ describe('a connection of 24 hours', () => {
       const [sent, received] = frames.map((seen) => seen.filter(({ type }) => type === 'ping').length);
       expect(new Set(frames.flat().map(({ type }) => type))).toEqual(new Set(['ping', 'pong']));
       for (const pings of [sent, received]) expect(pings).toBeLessThanOrEqual(DAY / idleMs);
-      // A day of sockets that only this keeps open.
+      // In a day only the pings keep the sockets open.
       expect(Math.max(Number(sent), Number(received))).toBeGreaterThan(DAY / (idleMs + timeoutMs));
       const answer = peer.request('morning');
       await time.advance(1_000);

@@ -15,7 +15,7 @@ const BYTES_PER_SECOND = 128 * KIB;
 /** 0.5 Mbit/s. */
 const UPLINK: DialOptions = { up: { bytesPerSecond: 62_500, latencyMs: 40 }, down: { latencyMs: 40 } };
 
-/** Items of some size, each of which holds its place in the row. */
+/** Items of some size. Each begins with its place in the series. */
 const item = (nth: number, bytes: number): string => `${nth} `.padEnd(bytes, 'x');
 const placeOf = (value: string): number => Number(value.slice(0, value.indexOf(' ')));
 
@@ -24,7 +24,7 @@ describe('a stream as fast as it can be sent', () => {
   const fast: StreamHandler = (_payload, stream) => stream.sendAll(Array.from({ length: COUNT }, (_, nth) => item(nth, SIZE)));
   const seconds = (COUNT * SIZE) / BYTES_PER_SECOND;
 
-  it('reaches a side whose line takes 128 KiB a second whole and in order', async () => {
+  it('A fast stream arrives complete and in order over a line of 128 KiB a second', async () => {
     const world = new HonestWorld(time);
     const peer = world.dial(world.serve({ onStream: fast }), { down: { bytesPerSecond: BYTES_PER_SECOND, latencyMs: 40 } });
     const places: number[] = [];
@@ -36,7 +36,7 @@ describe('a stream as fast as it can be sent', () => {
     await world.expectHonest();
   });
 
-  it('reaches a program that reads 128 KiB a second whole and in order', async () => {
+  it('A fast stream arrives complete and in order at a program that reads 128 KiB a second', async () => {
     const world = new HonestWorld(time);
     const peer = world.dial(world.serve({ onStream: fast }), { down: { latencyMs: 40 } });
     const places: number[] = [];
@@ -54,7 +54,7 @@ describe('a stream as fast as it can be sent', () => {
   });
 });
 
-describe('over a line of half a megabit a second', () => {
+describe('a line of half a megabit a second', () => {
   const collect: StreamHandler = async (_payload, stream) => {
     const sizes: number[] = [];
     for await (const value of stream) sizes.push(String(value).length);
@@ -62,9 +62,9 @@ describe('over a line of half a megabit a second', () => {
   };
 
   it.each<readonly [what: string, sizes: readonly number[]]>([
-    ['one payload, nearly as large as is allowed,', [DEFAULT_LIMITS.maxPayloadBytes - KIB]],
-    ['a row of payloads', Array.from({ length: 60 }, (_, nth) => (nth + 1) * 8 * KIB)],
-  ])('%s arrives, however long it takes', async (_what, sizes) => {
+    ['one payload of nearly the maximum size', [DEFAULT_LIMITS.maxPayloadBytes - KIB]],
+    ['a series of payloads', Array.from({ length: 60 }, (_, nth) => (nth + 1) * 8 * KIB)],
+  ])('An upload of %s arrives over a slow line, however long it takes', async (_what, sizes) => {
     const world = new HonestWorld(time);
     const peer = world.dial(world.serve({ onStream: collect }), UPLINK);
     const upload = peer.open<number[], string>('upload');
@@ -76,7 +76,7 @@ describe('over a line of half a megabit a second', () => {
     await world.expectHonest();
   });
 
-  it('100 uploads at once, each in fragments between those of the others, all arrive', async () => {
+  it('One hundred concurrent uploads in interleaved fragments all arrive over a slow line', async () => {
     const world = new HonestWorld(time);
     const [uploads, bytes] = [100, 150 * KIB];
     const peer = world.dial(

@@ -7,7 +7,7 @@ it.each<[what: string, make: (codec: Codec) => unknown]>([
   ['encode', encode],
   ['assemble', assemble],
   ['fragment', fragment],
-])('%s refuses what is no codec', (_what, make) => {
+])('%s throws for an invalid codec', (_what, make) => {
   expect(() => make('json' as unknown as Codec)).toThrow(new TypeError("codec: expected a codec, such as new JsonCodec(), got 'json'"));
   expect(() => make(null as unknown as Codec)).toThrow(new TypeError('codec: expected a codec, such as new JsonCodec(), got null'));
 });

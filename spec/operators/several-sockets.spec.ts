@@ -8,7 +8,7 @@ import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
 
-/** What a pipeline over the frames of a peer says of three sockets, over each of which the server asks and is asked. */
+/** Runs a pipeline over the frames of a peer with three sockets in turn. Both sides send requests over each socket. */
 async function saidOf(pipeline: (frames$: Observable<FrameEvent>) => Observable<string>): Promise<readonly string[]> {
   const server = createServer({ onStream: (_, stream) => stream.reply('answer') });
   server.peers$.subscribe((peer) => {
@@ -25,8 +25,8 @@ async function saidOf(pipeline: (frames$: Observable<FrameEvent>) => Observable<
   return said;
 }
 
-describe('operators over the frames of a peer that dials again', () => {
-  it('demultiplex tells streams of the same id apart where the sockets are parted first', async () => {
+describe('operators over the frames of a peer that reconnects', () => {
+  it('`demultiplex` keeps equal stream ids of several sockets apart after a groupBy connection', async () => {
     const said = await saidOf((frames$) =>
       frames$.pipe(
         ofDirection('rx'),
@@ -43,7 +43,7 @@ describe('operators over the frames of a peer that dials again', () => {
     expect(said).toEqual([1, 2, 3].flatMap((socket) => [`${socket}: 2: notice`, `${socket}: 1: answer`]));
   });
 
-  it('those that narrow go on over each socket, with one subscription', async () => {
+  it('Narrowing operators continue over each socket with one subscription', async () => {
     const said = await saidOf((frames$) =>
       frames$.pipe(
         ofDirection('tx'),

@@ -21,7 +21,7 @@ import { Slicer } from '../../src/wire/slicer.js';
 const codec = new JsonCodec();
 const SAME: Frame = { type: 'data', stream: 1, payload: 'x' };
 
-/** Gives as much as is asked for, up to a hundred, and counts. */
+/** Yields `value` as often as it is pulled, up to a hundred times, and counts. */
 function counted<T>(value: T): { readonly source: Iterable<T>; readonly given: { count: number } } {
   const given = { count: 0 };
   function* source(): Generator<T> {
@@ -41,8 +41,8 @@ const OPERATORS: readonly (readonly [string, OperatorFunction<never, unknown>, u
   ['ofDirection', ofDirection('rx'), { direction: 'rx', frame: SAME, connection: 1 }],
 ];
 
-describe('a source that gives all it has while it is subscribed to', () => {
-  it.each(OPERATORS)('is stopped through %s as soon as nobody wants more', (_name, operator, value) => {
+describe('a synchronous source', () => {
+  it.each(OPERATORS)('%s stops a synchronous source as soon as no subscriber wants more', (_name, operator, value) => {
     const { source, given } = counted(value as never);
     const seen: unknown[] = [];
     from(source)
@@ -51,7 +51,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect([seen.length, given.count]).toEqual([1, 0]);
   });
 
-  it.each(OPERATORS)('is not read through %s for one who is gone already', (_name, operator, value) => {
+  it.each(OPERATORS)('%s does not read a source for a subscriber that has already left', (_name, operator, value) => {
     const { source, given } = counted(value as never);
     const seen: unknown[] = [];
     new Observable((gone) => {
@@ -61,7 +61,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect([seen.length, given.count]).toEqual([0, 0]);
   });
 
-  it('may go on regardless: nothing of it is worked on once nobody wants more', () => {
+  it('Operators do no work for values that a source emits after its subscriber has left', () => {
     const worked: number[] = [];
     const regardless = new Observable<number>((to) => {
       for (const value of [1, 2, 3]) to.next(value);
@@ -75,7 +75,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect(worked).toEqual([1]);
   });
 
-  it('is cut no further than is wanted, in the middle of a frame too', () => {
+  it('`fragment` cuts no more slices than its subscriber takes, even in the middle of a frame', () => {
     const cuts = jest.spyOn(Slicer.prototype, 'next');
     const slices: unknown[] = [];
     of({ ...SAME, payload: 'x'.repeat(1_000) })
@@ -88,7 +88,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
   it.each<[how: string, end: (to: Subscriber<Frame>) => void]>([
     ['is complete', (to) => to.complete()],
     ['has failed', (to) => to.error(new Error('no'))],
-  ])('makes no group of what it gives from within its end, once it %s', (_how, end) => {
+  ])('`demultiplex` emits no group for a frame that arrives within its own end, once it %s', (_how, end) => {
     const keys: number[] = [];
     let to: Subscriber<Frame> | null = null;
     const again = (): void => to?.next({ type: 'open', stream: 3 });
@@ -106,7 +106,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect(keys).toEqual([1]);
   });
 
-  it('is not decoded any further after what cannot be', () => {
+  it('`decode` does not decode further after a message that fails', () => {
     const { source, given } = counted('{');
     const seen: unknown[] = [];
     from(source)
@@ -115,7 +115,7 @@ describe('a source that gives all it has while it is subscribed to', () => {
     expect([seen.length, given.count]).toEqual([1, 0]);
   });
 
-  it('is demultiplexed to groups that are subscribed to meanwhile', () => {
+  it('`demultiplex` emits to groups that are subscribed while the source emits', () => {
     const frames: Frame[] = [SAME, { ...SAME, stream: 3 }, SAME];
     const seen: unknown[] = [];
     from(frames)

@@ -10,8 +10,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('what a heap has more of', () => {
-  it('is counted in objects, by class where it is one for every ten rounds, and without what is the engine’s', () => {
+describe('the growth of a heap', () => {
+  it("`growth` counts objects, and reports classes that grow by one in ten rounds, without the engine's own", () => {
     const before = [
       { name: 'Session', count: 1, bytes: 100 },
       { name: 'Timeout', count: 5, bytes: 50 },
@@ -27,7 +27,7 @@ describe('what a heap has more of', () => {
     expect(growth(before, after, 100)).toEqual({ objects: 10 - 2 + 9, classes: ['Session'] });
   });
 
-  it('is read from the files of two looks, which go', async () => {
+  it('`growthBetween` reads two heap snapshots, and deletes their files', async () => {
     const meta = { node_fields: ['type', 'name', 'self_size'], node_types: [['object']] };
     const look = (name: string, rows: readonly number[][]): string => {
       const file = join(folder, name);

@@ -5,26 +5,26 @@ import { writeHeapSnapshot } from 'node:v8';
 import { grown, summed } from '../../bench/harness/heap-classes.js';
 import type { HeapClass, Snapshot } from '../../bench/harness/heap-classes.js';
 
-/** What a heap has more of. */
+/** The growth of a heap. */
 export interface Growth {
-  /** Objects and functions, in all; below 0 where there are fewer. */
+  /** Objects and functions in all; below 0 when their number has fallen. */
   readonly objects: number;
-  /** Their classes that have one more for every ten rounds, or more than that. */
+  /** The classes that have grown by at least one instance for every ten rounds. */
   readonly classes: readonly string[];
 }
 
-/** Takes a look at the heap that leaves nothing in it: gives the file that it is in. */
+/** Writes a heap snapshot without leaving anything in the heap, and returns its file. */
 export function lookAtHeap(): string {
   return writeHeapSnapshot(join(tmpdir(), `rxmux-soak-${process.pid}-${performance.now()}.heapsnapshot`));
 }
 
-/** What came between two looks; their files go. */
+/** Compares two snapshots, and deletes their files. */
 export async function growthBetween(before: string, after: string, rounds: number): Promise<Growth> {
   const [then, now] = [await classesIn(before), await classesIn(after)];
   return growth(then, now, rounds);
 }
 
-/** What one heap has more than another, without what is the engine's own: its compiled code comes and goes. */
+/** Returns the growth from one heap to another, without the engine's own objects: compiled code comes and goes. */
 export function growth(before: readonly HeapClass[], after: readonly HeapClass[], rounds: number): Growth {
   const [then, now] = [before.filter(isOfPrograms), after.filter(isOfPrograms)];
   return { objects: counted(now) - counted(then), classes: grown(then, now, rounds).map(({ name }) => name) };

@@ -1,8 +1,8 @@
-/** Bytes that are still in use once all garbage is gone. */
+/** Returns the bytes still in use after garbage collection. */
 export async function heapUsed(): Promise<number> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error('expected node --expose-gc, got no gc()');
-  // What the first collection finalizes, the next one frees.
+  // The second collection frees what the first has finalized.
   for (let nth = 0; nth < 3; nth++) {
     await new Promise((resolve) => setImmediate(resolve));
     gc();
@@ -10,7 +10,7 @@ export async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** A number of bytes as MB, with its sign. */
+/** Formats bytes as MB, with a sign. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(2)} MB`;
 }

@@ -1,9 +1,9 @@
-// The long run: parts that go on until a leak, or a wrong answer, would show. Its exit status is 0 only if all of them held.
+// The long run. Each part runs until a leak or a wrong answer would show. The exit status is 0 only if all of them pass.
 //
-//   npm run soak                          all parts
-//   npm run soak -- --quick               all parts, each short
-//   npm run soak -- mixed --minutes 10    the parts that are named
-//   npm run soak -- model --commands 1000000
+// - npm run soak: all parts
+// - npm run soak -- --quick: all parts, each short
+// - npm run soak -- mixed --minutes 10: the named parts
+// - npm run soak -- model --commands 1000000
 import { parseArgs } from 'node:util';
 import { mixed } from './mixed.js';
 import { model } from './model.js';

@@ -11,7 +11,7 @@ import { answer, ROUND } from './traffic.js';
 const MINUTE_MS = 60_000;
 const QUICK_MINUTES = 0.45;
 const SAMPLES = 60;
-/** Time in which code is compiled and pools are filled, of the whole. */
+/** The share of the run in which code is compiled and pools are filled. */
 const WARM_UP = 1 / 6;
 /** A slope is a leak when it is both steep and more than noise. */
 const MOST_BYTES_PER_MINUTE = 64 * 1_024;
@@ -19,7 +19,7 @@ const MOST_BYTES_PER_MINUTE = 64 * 1_024;
 const MOST_BYTES_PER_MINUTE_QUICK = 5 * 1_024 * 1_024;
 const MOST_STANDARD_ERRORS = 3;
 
-/** Every kind of call, for as long as it is told to: the heap may not rise, and no class of objects may have more of them with each round. */
+/** Makes every kind of call for the given time. Neither the heap nor a class of objects may grow with the rounds. */
 export const mixed: SoakPart = async (options) => {
   const { samples, rounds, growth } = await traffic(options);
   const { slope, standardError, t } = slopeOf(samples);
@@ -48,7 +48,7 @@ async function traffic({ quick, minutes }: SoakOptions): Promise<{ samples: Samp
   };
   await playUntil(WARM_UP);
   const [before, warmRounds] = [lookAtHeap(), rounds];
-  // Two lists of numbers: samples would be objects that are counted among what has come.
+  // Two lists of numbers. A list of samples would consist of objects, which the growth would count.
   const times: number[] = [];
   const heaps: number[] = [];
   for (let nth = 1; nth <= SAMPLES; nth++) {

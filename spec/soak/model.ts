@@ -5,7 +5,7 @@ import type { SoakPart } from './part.js';
 const MINUTE_MS = 60_000;
 const QUICK_COMMANDS = 20_000;
 
-/** Random scripts between two peers in memory, from a seed that no run had before: every invariant holds. */
+/** Random scripts between two peers in memory, from a new seed each time. Every invariant has to hold. */
 export const model: SoakPart = async ({ quick, minutes, commands }) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const began = performance.now();

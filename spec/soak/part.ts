@@ -1,20 +1,20 @@
-/** How long a run is to be. */
+/** The length of a run. */
 export interface SoakOptions {
   /** Half a minute in all, for a smoke test. */
   readonly quick: boolean;
-  /** Of the parts that go by time. */
+  /** The time for the parts that are measured by time. */
   readonly minutes: number;
-  /** Of the part that plays commands, in place of minutes; `null` goes by minutes. */
+  /** The number of commands for the part that plays them, instead of minutes; `null` uses minutes. */
   readonly commands: number | null;
 }
 
-/** What one part found. */
+/** The result of one part. */
 export interface SoakResult {
   /** One line for people. */
   readonly figures: string;
-  /** What is wrong, or `null`. */
+  /** The fault, or `null`. */
   readonly fault: string | null;
 }
 
-/** One part of the long run. It leaves nothing behind that keeps the process. */
+/** One part of the long run. It leaves nothing that keeps the process alive. */
 export type SoakPart = (options: SoakOptions) => Promise<SoakResult>;

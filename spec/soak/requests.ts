@@ -17,7 +17,7 @@ export const requests: SoakPart = async ({ quick }) => {
   const ask = async (until: number): Promise<void> => {
     for (let nth = next++; nth < until; nth = next++) {
       const answer = await peer.request<{ readonly nth: number }>({ nth });
-      if (answer.nth !== nth) throw new Error(`expected the answer to request ${nth}, got that to ${answer.nth}`);
+      if (answer.nth !== nth) throw new Error(`expected the answer to request ${nth}, got the answer to ${answer.nth}`);
     }
   };
   const askAll = async (until: number): Promise<void> => {

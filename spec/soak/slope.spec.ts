@@ -10,13 +10,13 @@ describe('slopeOf', () => {
     ['a fall', [3, 2, 1], -1, 0],
     // By hand: of the squares, 4 in all, a slope of 3/10 explains 0.9; the rest has three degrees of freedom.
     ['noise around a rise', [2, 4, 2, 3, 4], 0.3, Math.sqrt((4 - 0.9) / 3 / 10)],
-  ])('fits %s', (_what, ys, slope, standardError) => {
+  ])('`slopeOf` fits %s', (_what, ys, slope, standardError) => {
     const fitted = slopeOf(samples(ys));
     expect(fitted.slope).toBeCloseTo(slope);
     expect(fitted.standardError).toBeCloseTo(standardError);
   });
 
-  it('says how sure it is: a rise out of the noise is many standard errors away from none, the noise is not', () => {
+  it('`slopeOf` finds a rise many standard errors from zero, and noise few', () => {
     const noise = [0, 5, 2, 6, 1, 4, 3, 6, 0, 5];
     expect(Math.abs(slopeOf(samples(noise)).t)).toBeLessThan(3);
     expect(slopeOf(samples(noise.map((y, x) => y + 10 * x))).t).toBeGreaterThan(3);
@@ -24,7 +24,7 @@ describe('slopeOf', () => {
     expect(slopeOf(samples([1, 1, 1])).t).toBe(0);
   });
 
-  it('refuses fewer than three samples', () => {
+  it('`slopeOf` throws for fewer than three samples', () => {
     expect(() => slopeOf(samples([1, 2]))).toThrow(RangeError);
   });
 });

@@ -6,14 +6,14 @@ export interface Sample {
 
 /** A straight line through samples, by least squares. */
 export interface Slope {
-  /** Of y per x. */
+  /** The rise of y per x. */
   readonly slope: number;
   readonly standardError: number;
-  /** How many standard errors the slope is away from none. */
+  /** The distance of the slope from zero, in standard errors. */
   readonly t: number;
 }
 
-/** @throws RangeError for fewer than three samples: a line fits two whatever they are */
+/** @throws RangeError for fewer than three samples, because a line fits any two */
 export function slopeOf(samples: readonly Sample[]): Slope {
   const count = samples.length;
   if (count < 3) throw new RangeError(`expected three samples or more, got ${count}`);

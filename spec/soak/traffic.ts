@@ -2,7 +2,7 @@ import { filter, firstValueFrom, interval, lastValueFrom, range, take, toArray }
 import { ResetError } from 'rxmux';
 import type { Peer, StreamHandler } from 'rxmux';
 
-/** One call, looked at to its end. Throws when it does not come to what it should. */
+/** One call, checked to its end. Throws when its outcome is wrong. */
 export type Call = (peer: Peer, nth: number) => Promise<void>;
 
 const FRAGMENTED = 'x'.repeat(300_000);
@@ -35,7 +35,7 @@ export const answer: StreamHandler = async (payload: { readonly op: string }, st
   }
 };
 
-/** What one round is made of. */
+/** The calls of one round. */
 export const ROUND: readonly Call[] = [
   async (peer, nth) => {
     const asked = Array.from({ length: 20 }, (_, place) => ({ op: 'echo', nth, place }));
@@ -74,7 +74,7 @@ export const ROUND: readonly Call[] = [
   },
 ];
 
-/** Resolves with what a call failed with: an application's code of a reset, else the code of the error. */
+/** Resolves with the code of a failure: an application's reset code, or the error's code. */
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;

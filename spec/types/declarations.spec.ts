@@ -5,15 +5,15 @@ import { PUBLIC_NAMES } from '../api/public-names.js';
 import { REPOSITORY } from '../docs/markdown.js';
 
 const CONSUMER = join(REPOSITORY, 'spec/types/consumer');
-/** Where the consumer finds the package; what is read there is read from the repository. */
+/** The place where the consumer finds the package; reads there are served from the repository. */
 const INSTALLED = join(CONSUMER, 'node_modules/rxmux');
 
 const MODULES = { index: 'rxmux', node: 'rxmux/node', msgpack: 'rxmux/msgpack', testing: 'rxmux/testing' } as const;
-/** The code of the compiler's diagnostic for an import that leads nowhere: nothing would be checked then. */
+/** The compiler's diagnostic for an import that resolves to nothing. With it the spec would check nothing. */
 const CANNOT_FIND_MODULE = 2307;
 const DOORS = Object.keys(MODULES) as (keyof typeof MODULES)[];
 
-/** Every value as it is typed, and every object type with what its members are. */
+/** Uses every value with its type, and every object type with the types of its members. */
 function usesOf(door: keyof typeof MODULES): string {
   const { values, types } = PUBLIC_NAMES[door];
   const uses = [
@@ -25,7 +25,7 @@ function usesOf(door: keyof typeof MODULES): string {
 
 const fileOf = (door: string): string => join(CONSUMER, `uses-of-${door}.ts`);
 
-/** A program whose files export what the entry points give them, one file each. */
+/** A program that exports the types of the entry points, one file each. */
 function programOf(files: readonly [path: string, text: string][]): ts.Program {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -42,7 +42,7 @@ function programOf(files: readonly [path: string, text: string][]): ts.Program {
     [join(CONSUMER, 'package.json'), JSON.stringify({ type: 'module' })],
     [join(INSTALLED, 'package.json'), JSON.stringify({ name: 'rxmux', type: 'module', exports: Object.fromEntries(subpaths) })],
   ]);
-  // What it depends on lies beside it, as an installer puts it there.
+  // Dependencies lie beside the package, as an installer places them.
   const inRepository = (path: string): string =>
     path.startsWith(`${INSTALLED}/node_modules`) ? path : path.replace(INSTALLED, REPOSITORY);
   const disk = ts.createCompilerHost(options);
@@ -63,7 +63,7 @@ function programOf(files: readonly [path: string, text: string][]): ts.Program {
 
 const program = programOf(DOORS.map((door) => [fileOf(door), usesOf(door)]));
 
-/** Why the declarations of what a program exports of an entry point cannot be written. */
+/** The errors of the declarations for the exports of an entry point. */
 function declarationErrorsOf(door: string): string[] {
   const source = program.getSourceFile(fileOf(door));
   const unresolved = program.getSemanticDiagnostics(source).filter(({ code }) => code === CANNOT_FIND_MODULE);
@@ -73,7 +73,7 @@ function declarationErrorsOf(door: string): string[] {
 }
 
 it.each(DOORS)(
-  'what the entry point %s exports can be exported again by a program that writes declarations',
+  'A program that writes declarations can re-export the entry point %s',
   (door) => {
     expect(declarationErrorsOf(door)).toEqual([]);
   },

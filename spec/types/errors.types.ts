@@ -39,7 +39,7 @@ export type NamesNarrow = [
 
 export type ResetsAreSiblings = [Refuse<Accepts<ResetError, RemoteError>>, Refuse<Accepts<ResetError, RefusedError>>];
 
-/** What a `catch` block does with what it caught. */
+/** Handles errors as a `catch` block does. */
 export function explain(caught: unknown): string {
   if (!isMuxError(caught)) return 'not one of ours';
   switch (caught.code) {
@@ -67,7 +67,7 @@ export function explain(caught: unknown): string {
   }
 }
 
-/** The same by the names of the classes. */
+/** Narrows by the class name. */
 export function whatWasOffered(caught: AnyMuxError): string | null {
   return caught.name === 'CodecMismatch' ? caught.offered : null;
 }

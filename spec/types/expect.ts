@@ -1,11 +1,11 @@
-/** True where both types are the same one, also in what is optional and readonly. */
+/** True when both types are identical, including optional and readonly. */
 export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Whether a value of type `Value` may be passed where `Target` is expected. */
+/** True when a value of type `Value` may be passed as `Target`. */
 export type Accepts<Target, Value> = [Value] extends [Target] ? true : false;
 
-/** Fails to compile unless it is given `true`. */
+/** Fails to compile unless its argument is `true`. */
 export type Expect<T extends true> = T;
 
-/** Fails to compile unless it is given `false`. */
+/** Fails to compile unless its argument is `false`. */
 export type Refuse<T extends false> = T;

@@ -19,7 +19,7 @@ const CALLS = {
   'a start without a cursor': ['reopenOnReconnect(peer, {', '  initial: 0,', '  open: () => peer.open$<Entry>({}),', '});'],
 };
 
-it('blames the mistake in a call of reopenOnReconnect, and nothing else', () => {
+it('TypeScript reports the mistake in a call of reopenOnReconnect, and no other error', () => {
   const programs = Object.entries(CALLS).map(([title, call]) => ({ title, program: [...HEAD, ...call].join('\n') }));
   const blamed = typeErrorsOf(programs).map((errors) => errors.map((error) => error.replace(/:.* {2}/u, ': ')));
   expect(blamed).toEqual([
@@ -39,7 +39,7 @@ const VERDICTS: readonly [verdict: string, passes: boolean][] = [
   ['Promise.resolve(true)', true],
 ];
 
-it('blames what a verify gives where that is not a verdict, also where nobody has augmented PeerContext', () => {
+it('TypeScript reports a verify that returns no verdict, also without an augmented PeerContext', () => {
   const programs = VERDICTS.map(([verdict], nth) => ({
     title: `verdict ${nth}`,
     program: `import type { PeerContext } from 'rxmux';

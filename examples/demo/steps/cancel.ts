@@ -19,7 +19,7 @@ const LATER_MS = 10 * EVERY_MS;
 
 let report: Report = { produced: 0, running: false, code: null };
 
-/** Whoever unsubscribes here stops the work there. */
+/** Unsubscribing here stops the work there. */
 export const cancel: Step = {
   title: `take(${TAKEN}) stops the server's producer`,
 

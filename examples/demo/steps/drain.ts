@@ -8,9 +8,9 @@ import type { Step } from '../step.js';
 const WORK_MS = 500;
 const DRAIN_MS = 10 * WORK_MS;
 
-/** Whoever goes away finishes what was begun, and takes nothing new. */
+/** A server that closes finishes its running streams, and accepts no new ones. */
 export const drain: Step = {
-  title: 'the server goes away and finishes what it has begun',
+  title: 'the server closes and finishes its running streams',
 
   answers: {
     async work({ ms }: { readonly ms: number }, stream) {

@@ -7,14 +7,14 @@ import { seconds, size, spread } from '../figures.js';
 import type { Step } from '../step.js';
 import type { Terminal } from '../terminal.js';
 
-/** More than a receiver takes by default: the server raises two limits for it. */
+/** More than a receiver accepts by default: the server raises two limits for it. */
 export const CARGO_BYTES = 64 * 1024 * 1024;
 
 const IDLE_REQUESTS = 200;
-/** Were the cargo not cut into slices, one request at most would be answered before it. */
+/** Without slices, at most one request would be answered before the cargo. */
 const LEAST_OVERTAKING = 5;
 
-/** One payload of 64 MiB, cut into slices between which other streams have their turn. */
+/** One payload of 64 MiB, cut into slices. Other streams send between the slices. */
 export const overtaking: Step = {
   title: `small requests overtake ${size(CARGO_BYTES)}`,
 
@@ -47,7 +47,7 @@ export const overtaking: Step = {
   },
 };
 
-/** How long each of some requests waited, in ms. */
+/** Returns how long each of some requests waited, in ms. */
 async function waits(peer: Peer, more: (answered: number) => boolean): Promise<number[]> {
   const waited: number[] = [];
   while (more(waited.length)) {

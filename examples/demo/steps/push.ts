@@ -5,7 +5,7 @@ interface News {
   readonly headline: string;
 }
 
-/** Both ends open streams: once connected, the server may ask its client. */
+/** Both ends open streams: a connected server can send its client requests. */
 export const push: Step = {
   title: 'the server pushes, and the dialer answers it',
 

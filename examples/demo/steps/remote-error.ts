@@ -13,16 +13,16 @@ class OutOfStock extends Error {
   }
 }
 
-/** What the server tells of an error; it becomes `RemoteError.payload`. */
+/** Returns the facts that the server sends about an error. They become `RemoteError.payload`. */
 export function describeError(error: unknown): unknown {
   if (!(error instanceof OutOfStock)) return defaultErrorSerializer(error);
   const { name, message, article, left } = error;
   return { name, message, article, left };
 }
 
-/** A handler that throws ends its stream, and nothing else. */
+/** A handler that throws ends its own stream, and no other. */
 export const remoteError: Step = {
-  title: `the server's error arrives with what it tells`,
+  title: `the server's error arrives with its facts`,
 
   answers: {
     order({ article }: { readonly article: string }) {

@@ -6,7 +6,7 @@ interface Sum {
   readonly numbers: readonly number[];
 }
 
-/** One question, one answer. */
+/** One request, one answer. */
 export const request: Step = {
   title: 'request and reply',
 

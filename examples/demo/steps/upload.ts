@@ -7,7 +7,7 @@ import type { Stream } from 'rxmux';
 import { size } from '../figures.js';
 import type { Step } from '../step.js';
 
-/** Bytes as the codec carries them: msgpack as they are, JSON as text. */
+/** Bytes as the codec carries them: msgpack as bytes, JSON as text. */
 type Chunk = Uint8Array | string;
 
 interface Receipt {
@@ -17,7 +17,7 @@ interface Receipt {
 
 const CHUNK_BYTES = 16 * 1024;
 
-/** The dialer sends as fast as the server reads; what is known only in the end comes in the trailers. */
+/** The dialer sends as fast as the server reads. The trailers carry the hash, which is known only at the end. */
 export const upload: Step = {
   title: 'a file is uploaded in chunks, and its SHA-256 comes back in the trailers',
 
@@ -59,7 +59,7 @@ async function* chunksOf(path: string, binary: boolean, progress: (sent: number)
   }
 }
 
-/** The largest file that the repository tracks; where git cannot tell, its lock file. */
+/** The largest file that the repository tracks; without git, its lock file. */
 function largestFile(): { readonly path: string; readonly bytes: number } {
   const files = trackedFiles().map((path) => ({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }));
   return files.reduce((largest, file) => (file.bytes > largest.bytes ? file : largest));

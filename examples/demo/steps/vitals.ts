@@ -7,7 +7,7 @@ import type { Step } from '../step.js';
 import { bar } from '../terminal.js';
 
 interface Vitals {
-  /** The share of its time that the machine was busy since the last sample, 0 … 1. */
+  /** The share of the time since the last sample in which the machine was busy, 0 … 1. */
   readonly load: number;
   readonly usedBytes: number;
   readonly totalBytes: number;
@@ -16,7 +16,7 @@ interface Vitals {
 const SAMPLES = 6;
 const EVERY_MS = 250;
 
-/** The server answers with an Observable: each value is sent as it comes. */
+/** The server answers with an Observable, and sends each value as it comes. */
 export const vitals: Step = {
   title: `a stream of the server's own CPU and memory`,
 
@@ -54,7 +54,7 @@ const vitals$: Observable<Vitals> = interval(EVERY_MS).pipe(
   })),
 );
 
-/** What all processors have done since the machine was started, in ms. */
+/** The times of all processors since the machine started, in ms. */
 function cpuTimes(): { readonly busy: number; readonly all: number } {
   const times = cpus().map((cpu) => cpu.times);
   const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
