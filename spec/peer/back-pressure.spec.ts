@@ -29,7 +29,7 @@ describe('what a reader has not come to yet', () => {
       stream.reset();
       await time.advance();
     }
-    expect(sent.map(({ type, stream, code }) => [type, stream, code])).toEqual([
+    expect(sent.filter(({ type }) => type !== 'pong').map(({ type, stream, code }) => [type, stream, code])).toEqual([
       ['reset', 5, 11],
       ['reset', 7, 11],
     ]);

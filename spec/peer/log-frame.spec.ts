@@ -36,7 +36,7 @@ describe('Frame lines', () => {
   it('are written at debug: one a frame and side, and one for all fragments of a payload', async () => {
     logger.level = 'debug';
     await talk();
-    expect(lines.filter((line) => line.includes(' tx '))).toEqual([
+    expect(lines.filter((line) => / tx (?!p[io]ng)/.test(line))).toEqual([
       'rxmux: peer N connection 1 tx open stream 1 end',
       'rxmux: peer N connection 1 tx data stream 1 end',
       'rxmux: peer N connection 1 tx open stream 3 end, 700002 bytes in 11 fragments, 0 ms',
@@ -49,7 +49,7 @@ describe('Frame lines', () => {
       'rxmux: peer N connection 1 tx data stream 7 end',
       'rxmux: peer N connection 1 tx goaway NO_ERROR last_stream 0 "new version"',
     ]);
-    expect(lines.filter((line) => line.includes(' rx '))).toHaveLength(11);
+    expect(lines.filter((line) => / rx (?!p[io]ng)/.test(line))).toHaveLength(11);
   });
 
   it('never carry a payload, headers or trailers, nor controls of a reason', async () => {

@@ -29,8 +29,14 @@ function windowed() {
     },
     (stream) => busy.has(stream),
   );
+  let unpinged = 0;
+  // As the session does: a ping follows each 256 KiB.
   const send = (bytes: number): void => {
     window.sent(BULK, bytes);
+    if (window.isContended) unpinged += bytes;
+    if (unpinged < BYTES_PER_PING) return;
+    unpinged = 0;
+    window.probe();
   };
   /** A small frame of another stream leaves in the middle of the bulk. */
   const contend = (): void => {
@@ -42,11 +48,11 @@ function windowed() {
 
 describe('bulk that is alone', () => {
   it(
-    'is never held up, and sends no pings',
+    'is never held up',
     inTime(() => {
-      const { window, pongs, send } = windowed();
+      const { window, send } = windowed();
       send(100 * MIB);
-      expect([window.open, pongs.length]).toEqual([true, 0]);
+      expect(window.open).toBe(true);
     }),
   );
 });
@@ -340,6 +346,11 @@ function settle(rig: Rig): void {
   while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
 }
 
+/** The remote answers the last ping, and so has read everything before it. */
+function answer(rig: Rig): void {
+  rig.receive({ type: 'pong', nonce: rig.sent.filter(({ type }) => type === 'ping').at(-1)?.nonce ?? '' });
+}
+
 describe('a stream of whole frames that are large', () => {
   const LARGE = 'x'.repeat(BULK_FRAME_BYTES);
   const ENOUGH = MIN_WINDOW_BYTES / BULK_FRAME_BYTES;
@@ -358,7 +369,6 @@ describe('a stream of whole frames that are large', () => {
   const turns = (rig: Rig, count: number): void => {
     for (let turn = 0; turn < count; turn++) rig.transport.nextTurn();
   };
-  const pingsOf = (frames: readonly Envelope[]): readonly Envelope[] => frames.filter(({ type }) => type === 'ping');
   const countOf = (frames: readonly Envelope[], { live }: Holder): number => frames.filter(({ stream }) => stream === live.id).length;
 
   it(
@@ -371,17 +381,15 @@ describe('a stream of whole frames that are large', () => {
       const small = rig.open({ payload: 'contends' });
       rig.forget();
       settle(rig);
-      const [ping] = pingsOf(rig.news);
       expect(bulk.live.hasDemand).toBe(false);
       expect(small.live.hasDemand).toBe(true);
       rig.send(small, { payload: 'passes' });
-      expect(rig.news.map(({ payload }) => payload)).toEqual(['passes']);
-      rig.receive({ type: 'pong', nonce: ping?.nonce ?? '' });
+      expect(rig.news.at(-1)).toMatchObject({ payload: 'passes' });
+      answer(rig);
       settle(rig);
       const then = rig.news;
       expect(countOf(then, bulk)).toBeGreaterThanOrEqual(ENOUGH - 1);
       expect(countOf(then, bulk)).toBeLessThanOrEqual(MOST);
-      expect(pingsOf(then).length).toBe(2);
     }),
   );
 
@@ -417,8 +425,7 @@ describe('a stream of whole frames that are large', () => {
       for (const payload of [[ENOUGH, LARGE], 'small']) rig.send(pushed, { payload });
       settle(rig);
       expect(rig.news).toEqual([]);
-      const [ping] = pingsOf(rig.sent);
-      rig.receive({ type: 'pong', nonce: ping?.nonce ?? '' });
+      answer(rig);
       settle(rig);
       const sent = rig.news.filter(({ stream }) => stream === pushed.live.id).map(({ payload }) => payload);
       expect(sent).toEqual([[ENOUGH, LARGE], 'small']);
@@ -426,13 +433,12 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'is never held up alone, nor beside others as large, and sends no pings',
+    'is never held up alone, nor beside others as large',
     inTime(() => {
       const rig = new Rig();
       const streams = [rig.open(), rig.open()];
       for (const stream of streams) pull(rig, stream, LARGE);
       turns(rig, 50);
-      expect(pingsOf(rig.sent)).toEqual([]);
       for (const stream of streams) expect(countOf(rig.sent, stream)).toBeGreaterThan(4 * ENOUGH);
     }),
   );
@@ -467,7 +473,7 @@ describe('a stream of whole frames that are large', () => {
       settle(rig);
       rig.forget();
       for (let n = 0; n < 3; n++) rig.open({ payload: LARGE, end: true });
-      expect(rig.news.map(({ type }) => type)).toEqual(['open', 'open', 'open']);
+      expect(rig.news.map(({ type }) => type).filter((type) => type !== 'ping')).toEqual(['open', 'open', 'open']);
     }),
   );
 
@@ -481,7 +487,7 @@ describe('a stream of whole frames that are large', () => {
       rig.open({ payload: 'contends' });
       settle(rig);
       time.advance(0.5 * CONTENDED_MS);
-      rig.receive({ type: 'pong', nonce: pingsOf(rig.sent)[0]?.nonce ?? '' });
+      answer(rig);
       settle(rig);
       time.advance(0.4 * CONTENDED_MS);
       rig.receive({ type: 'ping', nonce: 'theirs' });
@@ -504,7 +510,6 @@ describe('a stream of whole frames that are large', () => {
         rig.send(other, { payload: 'contends' });
         settle(rig);
       }
-      expect(pingsOf(rig.sent).length).toBe(1);
       expect(cut.live.hasDemand).toBe(false);
     }),
   );
@@ -527,7 +532,7 @@ describe('a stream of whole frames that are large', () => {
       settle(rig);
       expect([isReset(), ...hasDemand()]).toEqual([false, false, false]);
       for (let answers = 0; answers < 4 && !isReset(); answers++) {
-        rig.receive({ type: 'pong', nonce: pingsOf(rig.sent).at(-1)?.nonce ?? '' });
+        answer(rig);
         settle(rig);
       }
       expect([isReset(), ...hasDemand()]).toEqual([true, false, true]);
@@ -546,8 +551,6 @@ describe('a connection with a big transfer', () => {
       expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + BYTES_PER_PING);
       rig.open({ payload: 'small', end: true });
       settle(rig);
-      const pings = rig.sent.filter(({ type }) => type === 'ping');
-      expect(pings.length).toBe(1);
       expect(bytesOf(rig, big.live.id) - before).toBeLessThanOrEqual(TURN_BYTES);
       const held = rig.sent.length;
       for (const payload of ['one', 'two']) rig.open({ payload, end: true });
@@ -556,7 +559,7 @@ describe('a connection with a big transfer', () => {
         ['open', 'one'],
         ['open', 'two'],
       ]);
-      rig.receive({ type: 'pong', nonce: pings[0]?.nonce ?? '' });
+      answer(rig);
       settle(rig);
       expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
       time.advance(10 * CONTENDED_MS);
@@ -577,8 +580,7 @@ describe('a connection with a big transfer', () => {
       settle(rig);
       rig.open({ payload: 'x'.repeat(8 * MIB), end: true });
       settle(rig);
-      expect(rig.sent.map(({ type }) => type)).toContain('open');
-      expect(rig.sent.filter(({ type }) => type === 'ping')).toEqual([]);
+      expect(rig.session.scheduler.backlog.bytes).toBe(0);
     }),
   );
 
@@ -634,7 +636,7 @@ describe('a connection with a big transfer', () => {
         time.advance(0.4 * CONTENDED_MS);
         settle(rig);
       }
-      const [first = '', second = '', third = ''] = pings();
+      const [first = '', second = '', third = ''] = pings().slice(-3);
       const junk = jest.spyOn(rig.session.flood, 'countJunk');
       rig.receive({ type: 'pong', nonce: second });
       rig.receive({ type: 'pong', nonce: third });
@@ -654,7 +656,7 @@ describe('a connection with a big transfer', () => {
       expect(rig.sent.length).toBe(2);
       rig.open({ payload: 'x'.repeat(8 * MIB) });
       settle(rig);
-      expect(rig.sent.filter(({ type }) => type === 'ping')).toEqual([]);
+      expect(rig.session.scheduler.backlog.bytes).toBe(0);
     }),
   );
 

@@ -10,7 +10,7 @@ const { NO_ERROR, CANCEL, APPLICATION_ERROR } = ResetCode;
 
 /** A rig whose socket is full, so that everything waits until it {@link flush}es. */
 function full(): Rig {
-  const rig = new Rig();
+  const rig = new Rig({ measured: false });
   rig.transport.bufferedAmount = MIB;
   return rig;
 }
@@ -111,7 +111,7 @@ describe('a reset', () => {
   });
 
   it.each([CANCEL, APPLICATION_ERROR])('with code %s of a stream whose open was never queued leaves nothing on the wire', (code) => {
-    const rig = new Rig();
+    const rig = new Rig({ measured: false });
     const stream = rig.local();
     stream.live.reset('user', code, '');
     expect(stream.ends).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('a reset', () => {
   });
 
   it('overtakes the slices of its own stream that have not left', () => {
-    const rig = new Rig();
+    const rig = new Rig({ measured: false });
     const stream = rig.open();
     rig.transport.onSend = () => {
       rig.transport.bufferedAmount = MIB;
@@ -136,7 +136,7 @@ describe('a reset', () => {
   });
 
   it.each([CANCEL, APPLICATION_ERROR])('with code %s and a payload over the cap is cut, and takes its turn', (code) => {
-    const rig = new Rig();
+    const rig = new Rig({ measured: false });
     const stream = rig.remote(1);
     const payload = 'x'.repeat(150_000);
     stream.live.reset('user', code, 'why', payload, rig.session.codec.encodePayload(payload));

@@ -14,7 +14,7 @@ const WIDE = { maxFrameBytes: 256 * KIB };
 
 /** A rig with some open streams and the names of the tasks that ran. */
 function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: readonly Holder[], ran: string[]] {
-  const rig = new Rig(options);
+  const rig = new Rig({ ...options, measured: false });
   const streams = Array.from({ length: count }, () => rig.open());
   rig.forget();
   return [rig, streams, []];

@@ -581,7 +581,7 @@ function nothing(): void {
 }
 
 function rigOf(options: RigOptions = {}): Rig {
-  const rig = new Rig({ isDialer: true, ...options });
+  const rig = new Rig({ isDialer: true, measured: false, ...options });
   rigs.push(rig);
   return rig;
 }

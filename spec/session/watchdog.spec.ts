@@ -132,7 +132,7 @@ describe('a socket that takes no byte', () => {
     inTime<[string, number, number, string | null]>((time, _what, stallBytes, waiting, fate) => {
       const rig = new Rig({ limits: { stallBytes } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = waiting;
-      rig.session.watchdog.sent();
+      rig.session.watchdog.sent('');
       time.advance(300_000);
       expect(rig.transport.terminated).toBe(fate);
       expect(time.isOver).toBe(fate !== null);
@@ -144,7 +144,7 @@ describe('a socket that takes no byte', () => {
     inTime((time) => {
       const rig = new Rig({ limits: { stallBytes: 2_000_000 } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = 1_100_000;
-      rig.session.watchdog.sent();
+      rig.session.watchdog.sent('');
       const stream = rig.open();
       rig.send(stream, { payload: 'x'.repeat(1_000_000) });
       expect(rig.session.scheduler.backlog.bytes).toBeGreaterThan(900_000);
@@ -377,7 +377,7 @@ describe('timers', () => {
       const { watchdog } = rig.session;
       rig.transport.end();
       rig.transport.sentBytes = rig.transport.bufferedAmount = 10;
-      watchdog.sent();
+      watchdog.sent('');
       watchdog.watchClosing();
       watchdog.watchFragments({ unfinished: [1] });
       watchdog.probeNow();

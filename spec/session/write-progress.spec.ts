@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { steadyNow } from '../../src/transport/steady-clock.js';
 import { WriteProgress } from '../../src/session/write-progress.js';
 import { ReadBackpressure } from '../../src/session/read-backpressure.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
@@ -284,7 +285,7 @@ function setUp(time: SessionTime) {
   const progress = new WriteProgress(transport, reading);
   const send = (bytes: number): void => {
     transport.sentBytes += bytes;
-    progress.sent();
+    progress.sent(steadyNow());
   };
   const give = (bytes: number): void => {
     transport.bufferedAmount += bytes;

@@ -150,6 +150,10 @@ async function checkLife(remote: HostilePeer, leaves: boolean, time: PeerTime): 
   for (const stream of [1, 2]) remote.send({ type: 'data', stream, end: true });
   void remote.peer.close();
   await time.advance();
+  if (remote.socket.closes.length === 0) {
+    remote.answerPing();
+    await time.advance();
+  }
   expect(remote.news().filter(({ type }) => type === 'goaway')).toHaveLength(leaves ? 0 : 1);
   expect(remote.socket.closes).toEqual([[1000, '']]);
   remote.endSocket();

@@ -82,6 +82,8 @@ export class HostilePeer {
   /** Highest id that the remote has used for an open. */
   highest = 1;
   readonly #core: PeerCore;
+  /** Whether the peer asks for life; otherwise its pings only measure how far the remote has read. */
+  readonly #keepsAlive: boolean;
   #told = 0;
 
   constructor(
@@ -90,6 +92,7 @@ export class HostilePeer {
     { onStream, reads = true, ...options }: HostileOptions = {},
   ) {
     this.socket.protocol = subprotocol(codec);
+    this.#keepsAlive = typeof options.keepalive === 'object';
     this.#core = new PeerCore(resolveOptions({ keepalive: false, ...options, codec }, role === 'dialer'));
     this.peer = new Peer(this.#core, new GivenSocket(this.#core, new PlainTransport(this.socket)));
     this.peer.onStream((payload, stream) => this.#serve(payload, stream, reads, onStream));
@@ -127,11 +130,19 @@ export class HostilePeer {
     return new Uint8Array(encode(writable, { ignoreUndefined: true })).buffer;
   }
 
-  /** What the peer has sent since the last look, in order. */
+  /** What the peer has sent since the last look, in order, without pings that only measure. */
   news(): Envelope[] {
-    const sent = this.socket.sent.slice(this.#told).map((message) => this.#mirrored(toMapping(this.codec.decode(message))));
+    const sent = this.#sentFrom(this.#told);
     this.#told = this.socket.sent.length;
-    return sent;
+    return sent.filter(({ type }) => type !== 'ping' || this.#keepsAlive);
+  }
+
+  /** Answers the last ping of the peer, and so has read everything before it. */
+  answerPing(): void {
+    const nonce = this.#sentFrom(0)
+      .filter(({ type }) => type === 'ping')
+      .at(-1)?.['nonce'];
+    if (nonce !== undefined) this.send({ type: 'pong', nonce });
   }
 
   /** An id as the test writes it for the id on the wire, and the reverse. */
@@ -160,6 +171,10 @@ export class HostilePeer {
       error: (this.socket.listening.error ?? 0) - 1,
     };
     return Object.fromEntries(Object.entries(kept).filter(([, count]) => count !== 0));
+  }
+
+  #sentFrom(nth: number): Envelope[] {
+    return this.socket.sent.slice(nth).map((message) => this.#mirrored(toMapping(this.codec.decode(message))));
   }
 
   #serve(payload: unknown, stream: Stream, reads: boolean, handler: StreamHandler | undefined): unknown {

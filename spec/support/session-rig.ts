@@ -1,4 +1,4 @@
-import { afterEach } from '@jest/globals';
+import { afterEach, jest } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/close-cause.js';
 import type { LiveStream } from '../../src/session/live-stream.js';
@@ -26,6 +26,8 @@ export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | '
   readonly limits?: Partial<Limits>;
   /** Whether the session has begun to read. Default `true`. */
   readonly started?: boolean;
+  /** Whether pings follow what is sent, to see how far the remote has read. Default `true`. */
+  readonly measured?: boolean;
 }
 
 /** Holds one stream as a peer would, and remembers what it was told. */
@@ -88,7 +90,7 @@ export class Rig {
   onObserved: (direction: FrameDirection, frame: Frame) => void = () => undefined;
   #told = 0;
 
-  constructor({ limits = {}, started = true, ...options }: RigOptions = {}) {
+  constructor({ limits = {}, started = true, measured = true, ...options }: RigOptions = {}) {
     this.session = new Session({
       codec: new JsonCodec(),
       isDialer: false,
@@ -100,6 +102,7 @@ export class Rig {
       limits: resolveLimits(limits),
       owner: this.#owner(),
     });
+    if (!measured) jest.spyOn(this.session.transit, 'sent').mockReturnValue(false);
     if (started) this.session.start();
     made.add(this);
   }

@@ -254,7 +254,11 @@ describe('a W3C-shaped socket as a transport', () => {
       const peer = new Peer(socket, { isDialer: true, keepalive: false });
       void peer.serve();
       peer.notify('x'.repeat(2_000_000));
-      await until('the last slice', () => socket.sent.some((sent) => typeof sent === 'string' && !sent.includes('"more":true')), 1_000);
+      await until(
+        'the last slice',
+        () => socket.sent.some((sent) => typeof sent === 'string' && sent.includes('"open"') && !sent.includes('"more":true')),
+        1_000,
+      );
       expect(peer.bufferedAmount).toBe(0);
       void peer.close();
     });

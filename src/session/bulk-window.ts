@@ -46,7 +46,6 @@ const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
 export class BulkWindow {
   #sentBytes = 0;
   #answeredBytes = 0;
-  #pingedBytes = 0;
   #contendedUntil = -Infinity;
   /** What the pongs have told since streams contend. */
   #path: PathEstimate | null = null;
@@ -75,7 +74,7 @@ export class BulkWindow {
 
   /** Whether bulk may leave. */
   get open(): boolean {
-    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.#isContended();
+    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.isContended;
   }
 
   /** Whether a stream's last frame was bulk, and its next one has to wait. */
@@ -88,7 +87,11 @@ export class BulkWindow {
     this.#streams.add(stream);
     this.#last = stream;
     this.#sentBytes += bytes;
-    if (this.#isContended() && this.#sentBytes - this.#pingedBytes >= BYTES_PER_PING) this.#probe();
+  }
+
+  /** Whether small frames of other streams want to go the same way as bulk. */
+  get isContended(): boolean {
+    return steadyNow() < this.#contendedUntil;
   }
 
   /** A small frame leaves. In the middle of another stream's transfer it has to share the way. */
@@ -115,19 +118,16 @@ export class BulkWindow {
   }
 
   #contend(): void {
-    const begins = !this.#isContended();
+    const begins = !this.isContended;
     this.#contendedUntil = steadyNow() + CONTENDED_MS;
     if (!begins) return;
     this.#path = null;
-    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.#probe();
+    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.probe();
   }
 
-  #isContended(): boolean {
-    return steadyNow() < this.#contendedUntil;
-  }
-
-  #probe(): void {
-    const mark = (this.#pingedBytes = this.#sentBytes);
+  /** Sends a ping after the bulk that has left. */
+  probe(): void {
+    const mark = this.#sentBytes;
     // The first answer comes after all that had filled the buffers before streams contended.
     const answeredBefore = this.#path === null ? mark : this.#answeredBytes;
     const giveUp = this.ping((ms) => {

@@ -14,8 +14,11 @@ const ERROR_GOAWAY_MS = 1_000;
  * deadline; what is left is reset; the WebSocket closes. Each step follows from an event, none waits on a promise.
  */
 export class Closing {
-  /** `flushing`: the socket closes once everything is written. `closed`: nothing is written or read any more. */
-  #phase: 'open' | 'draining' | 'flushing' | 'closed' = 'open';
+  /**
+   * `flushing`: everything is written out. `arriving`: the remote reads what is on its way. `shutting`: the WebSocket closes. `closed`: nothing
+   * is written or read any more.
+   */
+  #phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
   #deadline = Infinity;
   #timer = Subscription.EMPTY;
   /** Text of the goaway and of the close frame. */
@@ -26,6 +29,11 @@ export class Closing {
   /** Whether the connection has failed or ended: what still arrives is nobody's. */
   get isOver(): boolean {
     return this.#phase === 'closed';
+  }
+
+  /** Whether the closing handshake waits until the remote has read what is on its way. */
+  get awaitsArrival(): boolean {
+    return this.#phase === 'arriving';
   }
 
   /** Begins to close, or shortens the drain that is under way. */
@@ -67,6 +75,13 @@ export class Closing {
     });
   }
 
+  /** The remote has not told that it has read everything. Returns whether the closing handshake waited for that, and begins now. */
+  arrivalMissed(): boolean {
+    const { awaitsArrival } = this;
+    this.#shut();
+    return awaitsArrival;
+  }
+
   /** Does nothing more: the connection has failed, or its socket has ended. */
   stop(): void {
     this.#timer.unsubscribe();
@@ -100,9 +115,19 @@ export class Closing {
     session.scheduler.whenFlushed(() => {
       for (const stream of session.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
       session.scheduler.whenFlushed(() => {
-        session.transport.close(CloseCode.CLEAN, this.#reason);
+        this.#phase = 'arriving';
+        session.transit.whenArrived(() => {
+          this.#shut();
+        });
       });
     });
+  }
+
+  // The closing handshake comes last: `ws` gives it 30 s, and a browser a minute, whatever is on its way.
+  #shut(): void {
+    if (this.#phase !== 'arriving') return;
+    this.#phase = 'shutting';
+    this.session.transport.close(CloseCode.CLEAN, this.#reason);
   }
 
   #abandon(): void {

@@ -21,6 +21,7 @@ interface Ping {
   readonly sentAt: number;
   readonly answered: (ms: number) => void;
   readonly lost: (reason: CloseReason) => void;
+  readonly left: () => void;
 }
 
 /** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
@@ -42,22 +43,27 @@ export class ControlStream implements Sink<CompleteFrame> {
   }
 
   /**
-   * Sends a ping; `answered` gets the round trip in ms, `lost` why there will be none.
+   * Sends a ping. Calls `left` once the socket has it, then `answered` with the round trip in ms, or `lost` with why there will be none.
    *
    * @returns waits for it no longer: a pong that comes all the same is junk
    */
-  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = ignore): () => void {
+  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = ignore, left: () => void = ignore): () => void {
     if (this.#lost !== null) {
       lost(this.#lost);
       return ignore;
     }
     // Tells pings of one connection apart and is no secret: a remote that guesses it fakes nothing but its own answer.
     const nonce = (++this.#pinged).toString(36);
-    this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost });
+    this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
     this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
+  }
+
+  /** A ping was given to the socket. */
+  pinged(nonce: string): void {
+    this.#pings.get(nonce)?.left();
   }
 
   /** Sends a ping of the keepalive, for which any sign of life is an answer. */

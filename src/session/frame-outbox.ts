@@ -23,7 +23,7 @@ export class FrameOutbox implements Departures {
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
-    this.scheduler = new Scheduler(session.transport, session.limits, this, session.control);
+    this.scheduler = new Scheduler(session.transport, session.limits, this, session.transit);
     // No Subject: there is one subscriber, and every frame comes this way.
     this.accepted$ = new Observable((pipeline) => {
       this.#pipeline = pipeline;
@@ -78,10 +78,11 @@ export class FrameOutbox implements Departures {
   sent(slice: Frame): void {
     const failure = this.#failure;
     this.#failure = null;
-    const { replies, streams } = this.session;
+    const { control, replies, streams } = this.session;
     const stream = slice.stream ?? 0;
     replies.sent(slice);
     if (failure !== null) this.unsendable(slice, failure.error);
+    else if (slice.type === 'ping') control.pinged(slice.nonce ?? '');
     else if (slice.type === 'reset') {
       if (slice.more !== true) streams.resetWritten(stream);
     } else {

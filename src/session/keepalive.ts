@@ -25,6 +25,8 @@ export interface KeepaliveHost {
   readonly clock: Clock;
   /** When the last sign of life came: a frame received, or bytes taken that a full socket had held back. */
   lastSignOfLifeAt(): number;
+  /** When the next answer is due on the slowest line that is waited for. */
+  answerDueAt(): number;
   /** Sends a ping. */
   probe(): void;
   /** Gives the connection up. */
@@ -82,7 +84,7 @@ export class KeepaliveTimer {
     const { idleMs, timeoutMs } = this.times;
     // An answer counts from when it came, so it is not looked for only when the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
-      const remainingMs = probedAt + timeoutMs - this.host.clock.now();
+      const remainingMs = Math.max(probedAt, this.host.answerDueAt()) + timeoutMs - this.host.clock.now();
       if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
       else if (!onTime) this.#probe();
       else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);

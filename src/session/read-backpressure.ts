@@ -35,7 +35,7 @@ export class ReadBackpressure implements Clock {
 
   /** What this clock shows when the steady one shows `now`, in ms. */
   at(now: number): number {
-    return (this.#pause === null ? now : this.#pausedAt) - this.#pausedMs;
+    return (this.#pause === null ? now : Math.min(now, this.#pausedAt)) - this.#pausedMs;
   }
 
   /** A stream holds too much that nobody has read. */

@@ -49,7 +49,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     transport: Transport,
     limits: Limits,
     private readonly departures: Departures,
-    /** Sends the pings that tell how much bulk has arrived. */
+    /** Sends the pings that tell how much has arrived. */
     private readonly control: { readonly ping: SendPing },
   ) {
     this.backlog = new Backlog(limits);
@@ -103,6 +103,12 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     if (this.#stopped) return;
     if (this.#isFlushed()) task();
     else this.#whenFlushed.push(task);
+  }
+
+  /** Sends a ping that tells when everything before it has arrived. */
+  probe(): void {
+    if (this.#window?.isContended === true) this.#window.probe();
+    else this.control.ping(ignore);
   }
 
   /** Sends nothing any more, but one last frame past everything. What is queued stays until it is withdrawn or cleared. */
@@ -283,7 +289,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   #newWindow(): BulkWindow {
     return new BulkWindow(
-      (answered) => this.control.ping(answered),
+      this.control.ping,
       () => {
         this.#pump();
       },
@@ -303,6 +309,10 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #checkFlushed(): void {
     if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
   }
+}
+
+function ignore(): void {
+  // The pong itself is what counts.
 }
 
 function unstarted(): never {

@@ -31,6 +31,7 @@ import type { Scheduler } from './scheduler.js';
 import type { SessionOptions } from './session-options.js';
 import type { SessionOwner } from './session-owner.js';
 import { StreamTable } from './stream-table.js';
+import { Transit } from './transit.js';
 import { Watchdog } from './watchdog.js';
 
 /** One socket's life: an inbound pipeline, from messages to streams, and an outbound one, from frames in their turn to messages. */
@@ -49,6 +50,7 @@ export class Session {
   readonly flood: FloodGuard;
   readonly replies: ControlReplies;
   readonly control: ControlStream;
+  readonly transit: Transit;
   readonly streams: StreamTable;
   readonly closing: Closing;
   readonly admission: Admission;
@@ -75,6 +77,7 @@ export class Session {
     this.receiveBudget = new ReceiveBudget(limits, this.reading);
     this.flood = new FloodGuard(limits);
     this.control = new ControlStream(this);
+    this.transit = new Transit(transport, this.control);
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.admission = new Admission(this);
@@ -180,7 +183,7 @@ export class Session {
       encode(this.codec),
       mapPresent((message) => {
         this.transport.send(message);
-        this.watchdog.sent();
+        this.watchdog.sent(message);
         return null;
       }),
     );
@@ -198,7 +201,7 @@ export class Session {
   #receives(message: Message): Message | null {
     if (this.isOver) return null;
     const bytes = (this.#messageBytes = this.transport.messageBytes ?? encodedLength(message));
-    this.watchdog.received();
+    this.watchdog.received(bytes);
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;
     if (bytes <= maxMessageBytes) return message;

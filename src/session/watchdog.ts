@@ -1,4 +1,6 @@
+import { steadyNow } from '../transport/steady-clock.js';
 import type { Subscription } from 'rxjs';
+import type { Message } from '../wire/codec.js';
 import { LazyMap } from '../wire/lazy.js';
 import type { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
@@ -63,18 +65,26 @@ export class Watchdog implements KeepaliveHost {
   }
 
   /** A message has come in. */
-  received(): void {
+  received(bytes: number): void {
     this.#receivedAt = this.clock.now();
+    this.session.transit.received(bytes);
   }
 
   /** A message was given to the socket. */
-  sent(): void {
-    this.#writes.sent();
-    if (this.session.transport.holds(this.#stallFrom)) this.#watchStall();
+  sent(message: Message): void {
+    const { transit, transport, scheduler } = this.session;
+    const now = steadyNow();
+    this.#writes.sent(now);
+    if (transport.holds(this.#stallFrom)) this.#watchStall();
+    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now)) scheduler.probe();
   }
 
   lastSignOfLifeAt(): number {
     return Math.max(this.#receivedAt, this.#writes.drainedAtReadTime());
+  }
+
+  answerDueAt(): number {
+    return this.session.reading.at(this.session.transit.dueAt);
   }
 
   probe(): void {
@@ -99,6 +109,7 @@ export class Watchdog implements KeepaliveHost {
       movedAt: () => this.#closingMovedAt(),
       isPending: () => true,
       onStalled: () => {
+        if (this.session.closing.arrivalMissed()) return true;
         this.session.transport.terminate('closing made no progress');
         return false;
       },
@@ -130,9 +141,9 @@ export class Watchdog implements KeepaliveHost {
   }
 
   #closingMovedAt(): number {
-    const { transport, scheduler } = this.session;
-    const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0;
-    const tookAt = this.#writes.tookAtReadTime();
+    const { transport, scheduler, closing } = this.session;
+    const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0 && !closing.awaitsArrival;
+    const tookAt = Math.max(this.#writes.tookAtReadTime(), this.answerDueAt());
     const movedAt = Math.max(this.#receivedAt, tookAt);
     return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);
   }
@@ -140,11 +151,11 @@ export class Watchdog implements KeepaliveHost {
   /** The socket is full: it is given `stallMs` to take a byte. */
   #watchStall(): void {
     this.#watch('stall', () => {
-      const { transport, limits, scheduler } = this.session;
+      const { transport, limits, scheduler, transit } = this.session;
       return {
         ms: limits.stallMs,
         clock: STEADY_CLOCK,
-        movedAt: () => this.#writes.tookAt(),
+        movedAt: () => Math.max(this.#writes.tookAt(), transit.arrivedAt),
         isPending: () => transport.bufferedAmount > 0,
         onStalled: () => {
           if (transport.bufferedAmount + scheduler.backlog.bytes < limits.stallBytes) return true;

@@ -35,8 +35,8 @@ export class WriteProgress {
   }
 
   /** A message was given to the socket. */
-  sent(): void {
-    this.#sentAt = steadyNow();
+  sent(now: number): void {
+    this.#sentAt = now;
     this.#sentAtReadTime = this.reading.at(this.#sentAt);
   }
 

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** How often a slow line carries its share, in ms. */
+const TICK_MS = 20;
+/** What a tick that came late makes up for, in ms. */
+const LATE_MS = 500;
+/** Bytes that the line's own process reads ahead: the rest waits in the kernel, as behind a real slow line. */
+const READ_AHEAD_BYTES = 4 * 1024;
+
+/** Where a server listens: a TCP port, or the path of a Unix socket. */
+export type Address = { readonly port: number; readonly host: string } | { readonly path: string };
+
+/** A fresh address that nobody listens on. The kernel holds megabytes for a TCP socket, and some 200 KiB for a Unix socket. */
+export class Addresses {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
+  #count = 0;
+
+  next(buffers: 'large' | 'small'): Address {
+    return buffers === 'large' ? { port: 0, host: '127.0.0.1' } : { path: join(this.#folder, String(++this.#count)) };
+  }
+
+  dispose(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** A proxy that carries so many bytes a second each way, for every connection by itself. */
+export class SlowLine {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isFrozen = false;
+
+  private constructor(
+    target: Address,
+    private readonly bytesPerSecond: number,
+  ) {
+    const options = { allowHalfOpen: true, highWaterMark: READ_AHEAD_BYTES };
+    this.#server = createServer(options, (near) => {
+      const far = connect({ ...target, ...options });
+      this.#keep(near, far);
+      this.#keep(far, near);
+    });
+  }
+
+  static async listen(at: Address, target: Address, bytesPerSecond: number): Promise<SlowLine> {
+    const line = new SlowLine(target, bytesPerSecond);
+    line.#server.listen(at);
+    await once(line.#server, 'listening');
+    return line;
+  }
+
+  /** The TCP port; 0 for a Unix socket. */
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  }
+
+  /** Carries nothing any more and keeps every connection, as where a remote has vanished. */
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #keep(from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.on('error', () => {
+      to.destroy();
+    });
+    const stop = this.#carry(from, to);
+    from.once('close', () => {
+      stop();
+      this.#sockets.delete(from);
+    });
+  }
+
+  /** Carries bytes from one socket to the other; returns what stops that. */
+  #carry(from: Socket, to: Socket): () => void {
+    let carriedAt = performance.now();
+    let due = 0;
+    // A socket reads ahead once somebody listens.
+    from.on('readable', () => undefined);
+    from.once('end', () => to.end());
+    const timer = setInterval(() => {
+      const now = performance.now();
+      due = (Math.min(now - carriedAt, LATE_MS) * this.bytesPerSecond) / 1_000 + due;
+      carriedAt = now;
+      due = Math.min(due, (LATE_MS * this.bytesPerSecond) / 1_000);
+      while (!this.#isFrozen && due >= 1) {
+        const bytes = Math.min(Math.floor(due), from.readableLength);
+        const chunk = bytes === 0 ? null : (from.read(bytes) as Buffer | null);
+        if (chunk === null) break;
+        due -= chunk.length;
+        to.write(chunk);
+      }
+      if (!this.#isFrozen && from.readableLength === 0) from.read(0);
+    }, TICK_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }
+}
