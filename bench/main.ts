@@ -61,7 +61,7 @@ async function keep(results: Results, directory: string): Promise<void> {
   for (const [file, svg] of plots) writeText(join(directory, file), svg);
   writeText(join(directory, 'README.md'), page(results, workloads, adapters, [...plots.keys()]));
   // A part of the workloads, or of the others, says too little for the first page.
-  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'README.md'), 'benchmarks', comparison(results));
+  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'docs/guide/speed.md'), 'benchmarks', comparison(results));
   progress(`written to ${relative(ROOT, directory)}`);
 }
 

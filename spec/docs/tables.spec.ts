@@ -12,7 +12,6 @@ import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
 /** The names in each member of a union. */
 type OptionOf<T> = T extends unknown ? keyof T : never;
 
-const PAGE = 'README.md';
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: false };
 /** Every option of a peer and of a server, but for the one that is for conformance runs and the one that `handler` stands for. */
 const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<ServeOptions>, 'maxFrameBytes' | 'handler'>, true>> = {
@@ -59,16 +58,16 @@ const ERRORS: readonly index.AnyMuxError[] = [
   new index.ProtocolError(''),
 ];
 
-describe('the tables of README.md', () => {
+describe('the tables of the guide', () => {
   it('name every entry point', () => {
     const { exports } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as { readonly exports: object };
     const entries = Object.keys(exports).filter((subpath) => subpath !== './package.json');
-    expect(tableBelow(PAGE, 'Entry points').map(([name]) => name)).toEqual(
+    expect(tableBelow('README.md', 'Entry points').map(([name]) => name)).toEqual(
       entries.map((subpath) => `\`${subpath.replace('.', 'rxmux')}\``),
     );
   });
 
-  it.each(tableBelow(PAGE, 'Hooks').map(([hook = '', operator = '']) => ({ hook, operator })))(
+  it.each(tableBelow('docs/guide/calls.md', 'Hooks').map(([hook = '', operator = '']) => ({ hook, operator })))(
     'name hooks that exist: $hook',
     ({ hook, operator }) => {
       expect(
@@ -81,7 +80,7 @@ describe('the tables of README.md', () => {
   );
 
   it('list every error with its code, and which may be retried', () => {
-    const rows = tableBelow(PAGE, 'Errors').map(([name = '', code = '', , retriable = '']) => [
+    const rows = tableBelow('docs/guide/errors.md', 'Every error').map(([name = '', code = '', , retriable = '']) => [
       codeIn(name)[0],
       codeIn(code)[0],
       retriable.startsWith('yes'),
@@ -97,13 +96,13 @@ describe('the limits', () => {
     expect(limitsOf('docs/PROTOCOL.md')).toEqual(defaults);
   });
 
-  it('have the same defaults in README.md', () => {
-    expect(defaults).toMatchObject(limitsOf('README.md'));
+  it('have the same defaults in the guide', () => {
+    expect(defaults).toMatchObject(limitsOf('docs/guide/security.md'));
   });
 });
 
-describe('the options of a peer in README.md', () => {
-  const rows = tableBelow(PAGE, 'Options of a peer');
+describe('the options of a peer in the guide', () => {
+  const rows = tableBelow('docs/guide/options.md', 'Options of a peer');
   const defaultOf = (option: string): string => rows.find(([name = '']) => codeIn(name)[0] === option)?.at(-1) ?? '';
 
   it('are all that there are', () => {
