@@ -38,7 +38,7 @@ export type MessagesBecomeStreams = [
 export type NothingMoreThanSpecified = [
   Expect<Equal<Parameters<FrameObserver>['length'], 2>>,
   Expect<Equal<typeof VERSION, string>>,
-  Expect<Equal<keyof Assembler, 'inProgress' | 'byteLength' | 'reset' | 'feed'>>,
+  Expect<Equal<Exclude<keyof Assembler, symbol>, 'inProgress' | 'byteLength' | 'reset' | 'feed'>>,
   Expect<Equal<Parameters<Assembler['feed']>, [frame: Frame, codec: Codec]>>,
   Refuse<Accepts<keyof SocketLike, 'turn'>>,
 ];

@@ -38,6 +38,11 @@ export class JsonCodec implements Codec {
   readonly name = 'json';
   readonly binary = false;
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'JsonCodec';
+  }
+
   /**
    * Encodes a frame; equal to `JSON.stringify(toMapping(frame))` for what JSON can represent.
    *

@@ -49,6 +49,11 @@ export class MsgpackCodec implements Codec {
   /** Whether a key of the value that is being decoded has got the {@link KEY_PREFIX}. */
   #keysPrefixed = false;
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'MsgpackCodec';
+  }
+
   /**
    * Encodes a frame to one message, a buffer of its own and of exactly its length.
    *

@@ -110,6 +110,11 @@ class NodeMuxServer implements MuxServer {
     return this.toString();
   }
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'MuxServer';
+  }
+
   address(): AddressInfo | string | null {
     return this.#server.address();
   }

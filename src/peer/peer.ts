@@ -375,6 +375,11 @@ export class Peer {
     return this.toString();
   }
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'Peer';
+  }
+
   /** Dials at once where the reconnect helper is waiting out a delay; does nothing else. */
   reconnectNow(): void {
     this.#core.source.dialNow();

@@ -72,6 +72,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
   }
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'Stream';
+  }
+
   /** The peer that the stream belongs to. */
   get peer(): Peer {
     return this.#streamCore.peerCore.peer;

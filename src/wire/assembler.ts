@@ -22,6 +22,11 @@ import { violation } from './violation.js';
 export class Assembler {
   readonly #fragments = new Fragments();
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'Assembler';
+  }
+
   /** Whether fragments are held: true between the first fragment and the one without `more`. */
   get inProgress(): boolean {
     return this.#fragments.count > 0;

@@ -40,6 +40,11 @@ export class Reassembly {
     private readonly held: HeldBytes = new HeldBytes(limits.maxHeldBytes),
   ) {}
 
+  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  get [Symbol.toStringTag](): string {
+    return 'Reassembly';
+  }
+
   /** Encoded bytes of the payload that was reassembled last, and of its headers; 0 once a whole frame has passed. */
   get assembledBytes(): number {
     return this.#assembledBytes;
