@@ -147,6 +147,7 @@ describe('the keepalive', () => {
             out$.next(letterOf(frame));
           },
           refused: () => undefined,
+          notified: () => undefined,
           goneAway: () => undefined,
           ending: (_session, close) => lastLoss(close),
           ended: () => {

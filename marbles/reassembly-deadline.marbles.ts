@@ -124,6 +124,7 @@ describe('the deadline of a reassembly', () => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
           refused: () => undefined,
+          notified: () => undefined,
           goneAway: () => undefined,
           ending: (_session, close) => lastLoss(close),
           ended: () => out$.complete(),

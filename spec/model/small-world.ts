@@ -190,6 +190,7 @@ export class SmallWorld {
         },
         observed: () => undefined,
         refused: () => undefined,
+        notified: () => undefined,
         goneAway: () => undefined,
         ending: (_session, close) => lastLoss(close),
         ended: () => undefined,

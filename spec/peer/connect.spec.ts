@@ -88,7 +88,7 @@ describe('connect', () => {
     });
     const sent = framesOf(peer);
     await time.advance();
-    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset']);
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'data', 'reset']);
     expect([stream.cause, peer.status.state]).toEqual([expect.objectContaining({ how: 'reset', code: 300 }), 'open']);
   });
 

@@ -9,10 +9,12 @@ import { MemoryLink } from '../../src/transport/memory-link.js';
 import { ConnectError } from '../../src/wire/errors.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
+import { collectLogs } from '../support/peer-logs.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 import { FakeSocket } from '../support/socket-fake.js';
 
 const time = virtualPeerTime();
+const logs = collectLogs();
 
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 
@@ -185,6 +187,20 @@ describe('a peer over a socket whose stream ids are used up', () => {
     const sent = framesOf(peer);
     expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
     expect([sent, await settled(peer.request('another'))]).toMatchObject([[], { error: { code: 'IDS_EXHAUSTED' } }]);
+  });
+
+  it('drops a notification that waited for another, with a warning', async () => {
+    const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
+    const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
+    const core = new PeerCore(options);
+    const peer = new Peer(core, new GivenSocket(core, ends.dialer));
+    void peer.serve();
+    await time.advance();
+    peer.notify('x'.repeat(300_000));
+    peer.notify('one more');
+    await time.advance(100);
+    expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this connection has used all stream ids']);
+    expect(peer.bufferedAmount).toBe(0);
   });
 });
 

@@ -442,6 +442,17 @@ describe('a peer whose stream ids are used up', () => {
     expect(sent).toEqual([]);
   });
 
+  it('sends a notification that waited for another over a new socket', async () => {
+    const seen: unknown[] = [];
+    const network = new Network({ onStream: (payload) => void seen.push(String(payload).length) });
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    peer.notify('x'.repeat(300_000));
+    peer.notify('one more');
+    await time.advance(2_000);
+    expect([seen, network.dials.length]).toEqual([[300_000, 8], 2]);
+  });
+
   it('goes on over a new socket with it, while the old one drains', async () => {
     const network = holding();
     const peer = nearlyUsedUp(network, new Backoff({}));

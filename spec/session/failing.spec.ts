@@ -59,7 +59,7 @@ describe('a connection that cannot go on', () => {
     const rig = new Rig();
     const stream = rig.open();
     hold(rig);
-    stream.live.sent = () => {
+    stream.live.leaving = () => {
       throw new Error('a bug');
     };
     rig.send(stream, { payload: 1 });

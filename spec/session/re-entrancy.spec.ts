@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
+import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
 import { collectLogs } from '../support/peer-logs.js';
@@ -218,6 +219,124 @@ describe('a holder that is told', () => {
     };
     expect(rig.remote(1).ends).toHaveLength(1);
     expect(rig.session.streams.occupied).toBe(0);
+  });
+});
+
+/** Receives `answer` within the write of the next frame. */
+function answering(rig: Rig, ...answer: readonly Frame[]): void {
+  rig.transport.onSend = () => {
+    rig.transport.onSend = () => undefined;
+    rig.receive(...answer);
+  };
+}
+
+describe('a socket that delivers within send', () => {
+  it('delivers the answer to an open, which ends the stream', () => {
+    const rig = new Rig();
+    answering(rig, { type: 'data', stream: 2, payload: 'answer', end: true });
+    const stream = rig.local();
+    rig.send(stream, { type: 'open', payload: 'question', end: true });
+    expect([stream.payloads, stream.ends]).toEqual([['answer'], [{ how: 'ended' }]]);
+    expect(sentAndSeen(rig)).toEqual(['open 2 question']);
+  });
+
+  it('delivers the answer to an open that left after a wait for room', () => {
+    const rig = new Rig();
+    rig.transport.bufferedAmount = MIB;
+    const stream = rig.open({ payload: 'question', end: true });
+    answering(rig, { type: 'data', stream: 2, payload: 'answer', end: true });
+    rig.transport.drainTo(0);
+    expect([stream.payloads, stream.ends]).toEqual([['answer'], [{ how: 'ended' }]]);
+  });
+
+  it('delivers the answer to the last slice of an open', () => {
+    const rig = new Rig({ maxFrameBytes: 100 });
+    const stream = rig.local();
+    rig.transport.onSend = (message) => {
+      if (!String(message).includes('"more"')) rig.receive({ type: 'data', stream: 2, payload: 'answer', end: true });
+    };
+    rig.send(stream, { type: 'open', payload: 'x'.repeat(150), end: true });
+    expect([stream.payloads, stream.ends]).toEqual([['answer'], [{ how: 'ended' }]]);
+  });
+
+  it('delivers the end that closes a stream whose own end is leaving', () => {
+    const rig = new Rig();
+    const stream = rig.open();
+    answering(rig, { type: 'data', stream: 2, payload: 'last', end: true });
+    rig.send(stream, { end: true });
+    expect([stream.payloads, stream.ends]).toEqual([['last'], [{ how: 'ended' }]]);
+    expect(rig.session.streams.size).toBe(0);
+  });
+
+  it('delivers a late reset of a stream that has ended with what is leaving', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    answering(rig, { type: 'reset', stream: 1, code: CANCEL });
+    rig.send(stream, { payload: 'answer', end: true });
+    expect(stream.ends).toEqual([{ how: 'ended' }]);
+  });
+
+  it('delivers what comes back for a notification, which is dropped', () => {
+    const rig = new Rig();
+    answering(rig, { type: 'data', stream: 2, payload: 'answer' }, { type: 'reset', stream: 2, code: CANCEL });
+    const stream = rig.open({ payload: 'push', end: true }, true);
+    expect([stream.payloads, stream.ends]).toEqual([[], [{ how: 'ended' }]]);
+    expect(sentAndSeen(rig)).toEqual(['open 2 push']);
+  });
+
+  it('delivers a reset of the stream whose open is leaving', () => {
+    const rig = new Rig();
+    const stream = rig.local();
+    answering(rig, { type: 'reset', stream: 2, code: ResetCode.REFUSED });
+    rig.send(stream, { type: 'open' });
+    rig.send(stream, { payload: 'late' });
+    expect(stream.ends).toMatchObject([{ how: 'reset', by: 'remote' }]);
+    expect(sentAndSeen(rig)).toEqual(['open 2']);
+  });
+
+  it('delivers an open that takes the place of the stream whose reset is leaving', () => {
+    const rig = new Rig({ limits: { maxStreams: 1 } });
+    const stream = rig.remote(1);
+    answering(rig, { type: 'open', stream: 3 });
+    stream.live.reset('user', CANCEL, '');
+    expect(rig.held(3).ends).toEqual([]);
+  });
+
+  it('delivers the pong of a ping, and nothing waits for another', () => {
+    const rig = new Rig();
+    const answered: number[] = [];
+    rig.transport.onSend = (message) => {
+      rig.transport.onSend = () => undefined;
+      rig.receive({ ...rig.session.codec.decode(message), type: 'pong' });
+    };
+    rig.session.control.ping((ms) => answered.push(ms));
+    expect(answered).toHaveLength(1);
+  });
+
+  it('delivers a goaway that answers a goaway', () => {
+    const rig = new Rig();
+    const stream = rig.open({ end: true });
+    answering(rig, { type: 'goaway', code: NO_ERROR, last_stream: 0 });
+    rig.session.drain(1000, NO_ERROR, '');
+    expect(stream.ends).toMatchObject([{ how: 'reset', code: ResetCode.REFUSED }]);
+    expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
+  });
+
+  it.each<[string, (rig: Rig, stream: Holder) => void]>([
+    ['an open', (rig) => rig.open()],
+    ['an end', (rig, stream) => rig.send(stream, { end: true })],
+    ['a reset', (_rig, stream) => stream.live.reset('user', CANCEL, '')],
+    ['a goaway', (rig) => rig.session.drain(1000, NO_ERROR, '')],
+    ['a pong', (rig) => rig.receive({ type: 'ping', nonce: 'n' })],
+    ['a close', (rig) => rig.session.fail(ConnectionFault.tooMuch('enough'))],
+  ])('ends within the write of %s: each stream ends once, and nothing is kept', (_what, act) => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    rig.transport.onSend = () => rig.transport.end();
+    act(rig, stream);
+    expect(stream.ends).toHaveLength(1);
+    expect(rig.isEmpty).toBe(true);
+    expect(rig.reasons).toHaveLength(1);
   });
 });
 

@@ -568,7 +568,7 @@ describe('Scheduler', () => {
   });
 
   it('has no output before it is started', () => {
-    const departures = { sent: nothing, unsendable: nothing, broken: nothing };
+    const departures = { write: nothing, unsendable: nothing, broken: nothing };
     const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), departures, NO_PINGS);
     expect(() => {
       scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
@@ -626,7 +626,7 @@ function bare(check: (frame: Frame) => void = nothing) {
   const unsendable: string[] = [];
   let hook: () => void = nothing;
   const departures: Departures = {
-    sent: (slice) => departed.push(titleOf(slice)),
+    write: (slice) => departed.push(titleOf(slice)),
     unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
     broken: nothing,
   };

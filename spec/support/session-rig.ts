@@ -88,6 +88,8 @@ export class Rig {
   onOpened: (holder: Holder) => void = () => undefined;
   /** Run with each frame that is observed. */
   onObserved: (direction: FrameDirection, frame: Frame) => void = () => undefined;
+  /** How often a notification that took several messages has left. */
+  notified = 0;
   #told = 0;
 
   constructor({ limits = {}, started = true, measured = true, ...options }: RigOptions = {}) {
@@ -193,6 +195,7 @@ export class Rig {
         this.observed.push([direction, toMapping(frame)]);
         this.onObserved(direction, frame);
       },
+      notified: () => this.notified++,
       goneAway: (_session, code) => this.goaways.push(code),
       ending: ({ goawayCode }, close) => {
         this.endings.push({ close, goawayCode });

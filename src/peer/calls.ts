@@ -1,4 +1,5 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import type { Session } from '../session/session.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
@@ -20,6 +21,7 @@ import { isOver } from './status.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
 import { QueuedStream } from './open-queue.js';
+import type { OpenQueue } from './open-queue.js';
 
 /** What every call can be given. */
 export interface OpenOptions<In = unknown, Out = unknown> {
@@ -189,19 +191,30 @@ export class Calls {
   }
 
   #place(open: OutgoingFrame, isNotification: boolean): StreamCore {
-    const { openSession, openQueue, source } = this.core;
-    if (openSession === null || !openQueue.empty) return this.#enqueue(open, isNotification);
-    // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
-    if (openSession.streams.exhausted && source.replace()) return this.#enqueue(open, isNotification);
+    const { core } = this;
+    const { openQueue, openSession } = core;
+    const queue = this.#queueFor(openSession, isNotification);
+    if (openSession === null || queue !== null) return this.#enqueue(queue ?? openQueue, open, isNotification);
     const live = openSession.open(isNotification);
-    const stream = new StreamCore(this.core, live, open.headers, open.payload);
+    const stream = new StreamCore(core, live, open.headers, open.payload);
     live.sink = stream;
     return stream;
   }
 
-  #enqueue(open: OutgoingFrame, isNotification: boolean): StreamCore {
+  /** Where a stream waits although the session is open; without a session, where it waits unless that is the queue of opens. */
+  #queueFor(session: Session | null, isNotification: boolean): OpenQueue | null {
+    const { openQueue, notifications, source } = this.core;
+    const follows = isNotification && notifications.delays(session);
+    if (session === null) return follows && source.expectsSocket ? notifications : null;
+    if (!openQueue.empty) return openQueue;
+    if (follows) return notifications;
+    // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
+    return session.streams.exhausted && source.replace() ? openQueue : null;
+  }
+
+  #enqueue(queue: OpenQueue, open: OutgoingFrame, isNotification: boolean): StreamCore {
     const { core } = this;
-    const queued = core.openQueue.add(OutgoingFrame.encodedPayload(open), isNotification);
+    const queued = queue.add(OutgoingFrame.encodedPayload(open), isNotification);
     const stream = new StreamCore(core, queued, open.headers, open.payload);
     queued.stream = stream;
     if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);

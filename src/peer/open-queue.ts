@@ -2,9 +2,7 @@ import { log } from '../logger.js';
 import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../session/backlog.js';
 import type { Unsent } from '../session/backlog.js';
 import type { CloseCause } from '../session/close-cause.js';
-import type { LiveStream } from '../session/live-stream.js';
 import type { Session } from '../session/session.js';
-import { NOBODY } from '../session/stream-line.js';
 import type { StreamLine } from '../session/stream-line.js';
 import type { StreamPhase } from '../session/stream-state.js';
 import { runAll } from '../session/waiters.js';
@@ -16,7 +14,6 @@ import { chargeOfPart } from '../wire/held-bytes.js';
 import { LazySet } from '../wire/lazy.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { resetPayload } from './sendable.js';
 import type { PeerStatus } from './status.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -40,6 +37,11 @@ export class OpenQueue {
 
   get empty(): boolean {
     return this.size === 0;
+  }
+
+  /** In the order of their calls. */
+  protected get waiting(): Iterable<QueuedStream> {
+    return this.#streams;
   }
 
   /** Whether nothing is to be added that can wait elsewhere. */
@@ -75,6 +77,12 @@ export class OpenQueue {
     this.#bytes += bytes;
   }
 
+  /** Takes in a stream that waited in another queue. */
+  take(stream: QueuedStream, bytes: number): void {
+    this.#streams.add(stream);
+    this.#bytes += bytes;
+  }
+
   leave(stream: QueuedStream, bytes: number): void {
     if (!this.#streams.delete(stream)) return;
     const wasFull = this.full;
@@ -82,18 +90,31 @@ export class OpenQueue {
     if (wasFull && !this.full) for (const other of this.#streams) other.roomFreed();
   }
 
-  /** Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. */
-  flushTo(session: Session): void {
+  /**
+   * Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. A notification that has to
+   * wait for another moves to `notifications`.
+   */
+  flushTo(session: Session, notifications: NotificationQueue): void {
     for (const stream of this.#streams) {
       if (!session.acceptsStreams || session.streams.exhausted) return;
-      stream.flushTo(session);
+      if (stream.isNotification && notifications.delays(session)) stream.moveTo(notifications);
+      else stream.flushTo(session);
     }
   }
 
-  /** Nothing will come that takes them: every waiting stream ends. */
-  failAll(cause: CloseCause, error: AnyMuxError | null): void {
+  /** What waits goes on waiting in `queue`, behind what is there. */
+  moveTo(queue: OpenQueue): void {
+    for (const stream of this.#streams) stream.moveTo(queue);
+  }
+
+  /** Nothing will come that takes them: every waiting stream ends. `why` is said of notifications, which have nobody else to tell. */
+  failAll(
+    cause: CloseCause,
+    error: AnyMuxError | null,
+    why = 'the peer ended before there was a connection (await peer.opened first)',
+  ): void {
     const waiting = [...this.#streams];
-    warnOfForgotten(waiting, 'the peer ended before there was a connection (await peer.opened first)');
+    warnOfForgotten(waiting, why);
     for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
@@ -110,6 +131,30 @@ export class OpenQueue {
   #enqueue(stream: QueuedStream): QueuedStream {
     this.#streams.add(stream);
     return stream;
+  }
+}
+
+/**
+ * Notifications that wait until one before them, which takes several messages, has left: the remote handles them in the order of their
+ * calls (S9a). They get their ids then, as ids rise in the order in which opens leave (S1).
+ */
+export class NotificationQueue extends OpenQueue {
+  constructor() {
+    // As on a stream that is open, nothing holds a notification back.
+    super(Infinity);
+  }
+
+  /** Whether a notification that is made now has to wait. */
+  delays(session: Session | null): boolean {
+    return !this.empty || session?.isNotifying === true;
+  }
+
+  /** Sends them up to the next that takes several messages. */
+  follow(session: Session): void {
+    for (const stream of this.waiting) {
+      if (session.isNotifying || session.streams.exhausted) return;
+      stream.flushTo(session);
+    }
   }
 }
 
@@ -139,7 +184,7 @@ export class QueuedStream implements StreamLine {
   #sealed = false;
 
   constructor(
-    private readonly queue: OpenQueue,
+    private queue: OpenQueue,
     readonly isNotification: boolean,
     waiters: readonly (() => void)[] = [],
   ) {
@@ -209,21 +254,25 @@ export class QueuedStream implements StreamLine {
   read(): void {}
   handOver(): void {}
 
-  /** A session takes the stream. What hooks send on it meanwhile comes here, and so after what has waited. */
+  /** A session takes the stream. It belongs there before its first frame leaves: hooks may then send on it, and the answer may come. */
   flushTo(session: Session): void {
     const { stream } = this;
     if (stream === null) return;
     const live = session.open(this.isNotification);
     live.sink = stream;
-    for (const frame of this.#frames) live.send(frame);
-    if (this.#ended !== null) {
-      this.#resetOnSession(stream, live);
-      return;
-    }
-    this.queue.leave(this, this.#bytes);
-    // Another place, where hooks have ended the socket meanwhile.
-    if (stream.line === this) stream.line = live;
+    session.scheduler.batch(() => {
+      for (const frame of this.#frames) live.send(frame);
+      stream.line = live;
+      this.queue.leave(this, this.#bytes);
+    });
     for (const task of this.#waiters.splice(0)) stream.line.whenRoom(task);
+  }
+
+  /** Waits in another queue from now on. */
+  moveTo(queue: OpenQueue): void {
+    this.queue.leave(this, this.#bytes);
+    this.queue = queue;
+    queue.take(this, this.#bytes);
   }
 
   fail(cause: CloseCause, error: AnyMuxError | null = null): void {
@@ -233,13 +282,5 @@ export class QueuedStream implements StreamLine {
     this.#frames.length = 0;
     this.stream?.gone(cause, error);
     runAll(this.#waiters.splice(0));
-  }
-
-  /** A hook has reset the stream while its frames were leaving. */
-  #resetOnSession(stream: StreamCore, live: LiveStream): void {
-    const ended = this.#ended;
-    live.sink = NOBODY;
-    if (ended?.how === 'reset')
-      live.reset('library', ended.code, ended.reason, null, resetPayload(stream.peerCore, ended.payload, live.id));
   }
 }

@@ -107,7 +107,6 @@ export class Outbox {
     const late = this.refusal();
     if (late !== null) return late;
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
-    if (encoded !== null || end) this.replied = true;
     return null;
   }
 
@@ -158,6 +157,7 @@ export class Outbox {
     const { stream } = this;
     checkSendable(stream.peerCore, frame, encodedPayload, stream.line.id);
     this.begun = true;
+    if (encodedPayload !== null || frame.end === true) this.replied = true;
     stream.markTaken();
     stream.line.send(frame);
   }

@@ -27,16 +27,14 @@ import { AbortSignals } from './abort-signals.js';
 import type { SocketSource } from './socket-source.js';
 import { isOver, StatusTracker } from './status.js';
 import type { PeerStatus } from './status.js';
-import { OpenQueue } from './open-queue.js';
+import { NotificationQueue, OpenQueue } from './open-queue.js';
+
+function refusal(reason: string): CloseCause {
+  return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
+}
 
 /** What ends the calls that wait when the remote goes away, and there will be no other socket. */
-const GONE_AWAY: CloseCause = {
-  how: 'reset',
-  by: 'library',
-  code: ResetCode.REFUSED,
-  reason: 'the remote went away before it had answered the hello',
-  payload: null,
-};
+const GONE_AWAY = refusal('the remote went away before it had answered the hello');
 
 let peers = 0;
 
@@ -48,6 +46,8 @@ export class PeerCore implements SessionOwner {
   #remote = '';
   readonly hooks = new Hooks();
   readonly openQueue: OpenQueue;
+  /** Those of {@link lastSession}. */
+  readonly notifications = new NotificationQueue();
   readonly incoming: IncomingStreams;
   readonly status = new StatusTracker();
   readonly #sessions = new Set<Session>();
@@ -136,7 +136,7 @@ export class PeerCore implements SessionOwner {
 
   /** Bytes that were accepted for sending and are still here. */
   get bufferedAmount(): number {
-    let bytes = this.openQueue.bytes;
+    let bytes = this.openQueue.bytes + this.notifications.bytes;
     for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
     return bytes;
   }
@@ -179,7 +179,7 @@ export class PeerCore implements SessionOwner {
     const { goawayCode } = session;
     if (goawayCode === null) {
       this.#setStatus({ state: 'open', reconnects });
-      this.openQueue.flushTo(session);
+      this.openQueue.flushTo(session, this.notifications);
     } else {
       this.goneAway(session, goawayCode);
       if (!this.source.expectsSocket) this.openQueue.failAll(GONE_AWAY, null);
@@ -231,7 +231,16 @@ export class PeerCore implements SessionOwner {
     this.hooks.observed(direction, frame, number);
   }
 
+  notified(session: Session): void {
+    // Of a session that takes none any more `goneAway` or `ended` moves them.
+    if (!session.takesNotifications) return;
+    this.notifications.follow(session);
+    if (!session.isNotifying && !this.notifications.empty)
+      this.#moveNotifications(this.source.replace(), refusal('this connection has used all stream ids'));
+  }
+
   goneAway(session: Session, code: ResetCode): void {
+    if (this.#lastSession === session) this.#moveNotifications(this.source.expectsSocket, refusal('the remote went away'));
     if (this.#lastSession === session && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
     this.source.goneAway(session, code);
   }
@@ -256,9 +265,16 @@ export class PeerCore implements SessionOwner {
   /** A socket has ended, or a dial has failed. */
   ended(loss: Loss): void {
     const { reason } = loss;
+    if (this.#lastSession === null) this.#moveNotifications(this.source.expectsSocket, { how: 'lost', reason });
     // Whoever was told before may have closed the peer.
     this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
+  }
+
+  /** Notifications that have not left go to the next socket, where one is expected. */
+  #moveNotifications(isExpected: boolean, cause: CloseCause): void {
+    if (isExpected) this.notifications.moveTo(this.openQueue);
+    else this.notifications.failAll(cause, null, cause.how === 'reset' ? cause.reason : 'the connection was lost');
   }
 
   /** Whether there are sockets besides the one whose hello is under way. */

@@ -5,6 +5,7 @@ import type { Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { encodedPartOf, OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
+import type { LiveStream } from './live-stream.js';
 import { fittingReason } from './reason.js';
 import { Scheduler } from './scheduler.js';
 import type { Departures } from './scheduler.js';
@@ -17,9 +18,10 @@ export class FrameOutbox implements Departures {
   readonly accepted$: Observable<OutgoingFrame>;
   #pipeline: Subscriber<OutgoingFrame> | null = null;
   /**
-   * Why the frame that is in the pipeline could not be written. The pipeline is synchronous: its error comes to {@link unwritten} before
-   * the scheduler calls {@link sent} for the same frame, which then acts on it.
+   * What the pipeline made of the frame that is in it: a message, or an error. The pipeline is synchronous: it calls {@link encoded} or
+   * {@link unencoded} before the scheduler calls {@link write} for the same frame. Neither is called for a frame that the remote does not need.
    */
+  #message: Message | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(private readonly session: Session) {
@@ -70,25 +72,29 @@ export class FrameOutbox implements Departures {
     return frame.type !== 'reset' || !streams.owns(stream) || streams.hasOpened(stream) || replies.owes(frame);
   }
 
-  /** The frame that is in the pipeline could not be written. */
-  unwritten(error: unknown): void {
+  /** The message of the frame that is in the pipeline. */
+  encoded(message: Message): void {
+    this.#message = message;
+  }
+
+  /** The frame that is in the pipeline could not be encoded. */
+  unencoded(error: unknown): void {
     this.#failure = { error };
   }
 
-  sent(slice: Frame): void {
-    const failure = this.#failure;
-    this.#failure = null;
-    const { control, replies, streams } = this.session;
-    const stream = slice.stream ?? 0;
-    replies.sent(slice);
-    if (failure !== null) this.unsendable(slice, failure.error);
-    else if (slice.type === 'ping') control.pinged(slice.nonce ?? '');
-    else if (slice.type === 'reset') {
-      if (slice.more !== true) streams.resetWritten(stream);
-    } else {
-      if (slice.type === 'open') streams.opened(stream);
-      streams.get(stream)?.sent(slice);
+  write(slice: Frame): void {
+    const [message, failure] = [this.#message, this.#failure];
+    this.#message = this.#failure = null;
+    this.session.replies.sent(slice);
+    if (failure !== null) {
+      this.unsendable(slice, failure.error);
+      return;
     }
+    // The state moves before the socket is called: a socket may deliver the answer within `send`.
+    const ended = this.#leaving(slice);
+    if (message !== null) this.session.write(message);
+    if (slice.type === 'ping') this.session.control.pinged(slice.nonce ?? '');
+    ended?.endWritten();
   }
 
   broken(error: unknown): void {
@@ -111,5 +117,18 @@ export class FrameOutbox implements Departures {
       this.scheduler.backlog.drop(stream);
       this.send(this.resetFrame(stream, isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR, frame.reason ?? ''));
     }
+  }
+
+  /** A frame or slice is about to be written; returns the stream that it ends. */
+  #leaving(slice: Frame): LiveStream | null {
+    const { streams } = this.session;
+    const stream = slice.stream ?? 0;
+    if (slice.type === 'reset') {
+      if (slice.more !== true) streams.resetWritten(stream);
+      return null;
+    }
+    if (slice.type === 'open') streams.opened(stream);
+    const live = streams.get(stream);
+    return live?.leaving(slice) === true ? live : null;
   }
 }

@@ -91,6 +91,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     if (this.#sealed) return;
     if (frame.end) this.#sealed = true;
     frame.stream = this.id;
+    if (this.isNotification) this.session.notifying(this, frame);
     this.session.outbox.send(frame);
   }
 
@@ -134,14 +135,20 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.#unsent = false;
   }
 
-  /** A frame or slice of this stream has left. */
-  sent(slice: Frame): void {
+  /** A frame or slice of this stream is about to be written. Returns whether it ends the stream, which {@link endWritten} then tells. */
+  leaving(slice: Frame): boolean {
     if (this.phase === 'idle') this.advance('sendOpen');
-    if (slice.end !== true) return;
-    // Nothing is awaited: 'lose' is the input that closes without a frame.
-    if (this.isNotification) this.#closeAndTell('lose', ENDED);
-    else if (this.closesWith('sendEnd')) this.#closeAndTell('sendEnd', ENDED);
+    if (slice.end !== true) return false;
+    const closes = this.isNotification || this.closesWith('sendEnd');
+    // A notification awaits nothing: 'lose' is the input that closes without a frame.
+    if (closes) this.#leave(this.isNotification ? 'lose' : 'sendEnd', ENDED);
     else this.advance('sendEnd');
+    return closes;
+  }
+
+  /** The frame that ended the stream has been written. */
+  endWritten(): void {
+    this.#tell(ENDED);
   }
 
   /** Whether the remote may send data now. */

@@ -15,10 +15,10 @@ import { Pace } from './pace.js';
 import { isControl } from './precedence.js';
 import { runAll } from './waiters.js';
 
-/** Who is told what becomes of frames. */
+/** Writes frames, and takes what goes wrong with them. */
 export interface Departures {
-  /** Called after a frame or slice was written, or failed to be. */
-  sent(slice: Frame): void;
+  /** Called when a frame or slice has passed the pipeline: writes it, or acts on what it failed with there. */
+  write(slice: Frame): void;
   /** What follows a departure has failed. */
   broken(error: unknown): void;
   /** A frame cannot be cut; it does not leave. */
@@ -71,6 +71,18 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       this.#control.push(frame);
       this.#pump();
     }
+  }
+
+  /** Runs `add`, which adds several frames; none of them leaves before the last is added. */
+  batch(add: () => void): void {
+    const wasPumping = this.#pumping;
+    this.#pumping = true;
+    try {
+      add();
+    } finally {
+      this.#pumping = wasPumping;
+    }
+    this.#pump();
   }
 
   /** Whether it is time to ask a stream for a frame: it leaves at once, in this turn's share of the event loop, or it is the stream's turn. */
@@ -300,7 +312,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   #send(slice: Frame): void {
     this.#emit(slice);
     try {
-      this.departures.sent(slice);
+      this.departures.write(slice);
     } catch (error) {
       this.departures.broken(error);
     }

@@ -20,6 +20,8 @@ export interface SessionOwner {
   refused(code: ResetCode, reason: string): void;
   /** A frame goes out or has come in. */
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
+  /** A notification that took several messages has left, or never will: later ones may follow. */
+  notified(session: Session): void;
   /** The remote goes away: this socket takes no new streams. */
   goneAway(session: Session, code: ResetCode): void;
   /** The socket has ended. Every stream still live fails with its reason. */

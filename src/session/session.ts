@@ -13,8 +13,11 @@ import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/stream-errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
+import { isSmall } from '../wire/fragment.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
+import { encodedPartOf } from '../wire/outgoing.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './admission.js';
@@ -59,10 +62,12 @@ export class Session {
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
     (error) => {
-      this.outbox.unwritten(error);
+      this.outbox.unencoded(error);
     },
   );
   #messageBytes = 0;
+  /** A notification that takes several messages, from its call until it has left. */
+  #notification: LiveStream | null = null;
 
   constructor(options: SessionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -104,6 +109,24 @@ export class Session {
     return stream;
   }
 
+  /**
+   * Whether a notification is leaving in several messages. A later one waits for it: its slices would take turns with those of the
+   * first, and the remote would handle it earlier (S9a).
+   */
+  get isNotifying(): boolean {
+    return this.#notification !== null;
+  }
+
+  /** Whether notifications that waited for another may follow it on this socket. */
+  get takesNotifications(): boolean {
+    return !this.isOver && !this.control.goaway.received;
+  }
+
+  /** A notification is about to be queued. */
+  notifying(stream: LiveStream, open: OutgoingFrame): void {
+    if (!isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
+  }
+
   /** Whether this socket takes new streams of this side. */
   get acceptsStreams(): boolean {
     const { goaway } = this.control;
@@ -138,15 +161,20 @@ export class Session {
 
   /** A closed stream's owner has been told: what waited for its end goes on. */
   streamReleased(stream: LiveStream): void {
+    if (stream === this.#notification) {
+      this.#notification = null;
+      this.owner.notified(this);
+    }
     this.scheduler.release(stream.id);
     this.closing.streamReleased();
   }
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
   goneAway(last: number, code: ResetCode, reason: string): void {
-    for (const stream of this.streams.values()) {
-      if (stream.local && (stream.id > last || stream.unsent)) stream.refusedByGoaway(reason === '' ? 'the remote is going away' : reason);
-    }
+    const why = reason === '' ? 'the remote is going away' : reason;
+    // First those that go elsewhere: they keep their places ahead of what the owners of the others open.
+    for (const stream of this.streams.values()) if (stream.unsent) stream.refusedByGoaway(why);
+    for (const stream of this.streams.values()) if (stream.local && stream.id > last) stream.refusedByGoaway(why);
     this.scheduler.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();
     this.owner.goneAway(this, code);
@@ -155,6 +183,12 @@ export class Session {
   /** Bytes of what is being delivered: the reassembled payload with its headers, or the message it came in. Holds during delivery alone. */
   get arrivedBytes(): number {
     return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
+  }
+
+  /** Writes a message to the socket. The remote may answer before this returns. */
+  write(message: Message): void {
+    this.transport.send(message);
+    this.watchdog.sent(message);
   }
 
   /** Ends the connection for what is wrong with it. */
@@ -182,8 +216,7 @@ export class Session {
       mapPresent((frame) => this.#leaves(frame)),
       encode(this.codec),
       mapPresent((message) => {
-        this.transport.send(message);
-        this.watchdog.sent(message);
+        this.outbox.encoded(message);
         return null;
       }),
     );
@@ -231,6 +264,8 @@ export class Session {
     this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
+    // In this order for the reason given in `goneAway`.
+    for (const stream of this.streams.values()) if (stream.unsent) stream.connectionLost(loss.reason);
     for (const stream of this.streams.values()) stream.connectionLost(loss.reason);
     this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { ResetCode } from '../../src/wire/reset-code.js';
+import { ConnectionFault } from '../../src/wire/fault.js';
+import { Rig } from '../support/session-rig.js';
+
+const FULL = 1024 * 1024;
+
+/** An acceptor whose messages hold 300 bytes, with a notification of several messages that waits for room. */
+function notifying() {
+  const rig = new Rig({ maxFrameBytes: 300 });
+  rig.transport.bufferedAmount = FULL;
+  const notification = rig.open({ payload: 'x'.repeat(400), end: true }, true);
+  return { rig, notification };
+}
+
+describe('Session', () => {
+  it('is notifying until a notification of several messages has left', () => {
+    const { rig } = notifying();
+    expect([rig.session.isNotifying, rig.notified]).toEqual([true, 0]);
+    rig.transport.drainTo(0);
+    expect([rig.session.isNotifying, rig.notified]).toEqual([false, 1]);
+  });
+
+  it('is not notifying with a notification of one message, or with a call of several', () => {
+    const rig = new Rig({ maxFrameBytes: 300 });
+    rig.transport.bufferedAmount = FULL;
+    rig.open({ payload: 'small', end: true }, true);
+    rig.open({ payload: 'x'.repeat(400), end: true });
+    expect(rig.session.isNotifying).toBe(false);
+  });
+
+  it('stops notifying where the remote resets the notification, before it is flushed', () => {
+    const { rig, notification } = notifying();
+    rig.transport.onSend = () => (rig.transport.bufferedAmount = FULL);
+    rig.transport.drainTo(0);
+    expect([rig.sent.length, rig.session.isNotifying]).toEqual([1, true]);
+    rig.receive({ type: 'reset', stream: notification.live.id, code: ResetCode.CANCEL });
+    expect([rig.session.isNotifying, rig.notified]).toEqual([false, 1]);
+  });
+
+  it('takes notifications that waited until the remote goes away or the connection fails', () => {
+    const [going, failing] = [new Rig(), new Rig()];
+    expect([going.session.takesNotifications, failing.session.takesNotifications]).toEqual([true, true]);
+    going.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
+    failing.session.fail(ConnectionFault.tooMuch('enough'));
+    expect([going.session.takesNotifications, failing.session.takesNotifications]).toEqual([false, false]);
+  });
+
+  it('takes notifications that waited while it drains', () => {
+    const { rig } = notifying();
+    rig.session.drain(1_000, ResetCode.NO_ERROR, '');
+    expect([rig.session.acceptsStreams, rig.session.takesNotifications]).toEqual([false, true]);
+  });
+});
+
+describe('Scheduler', () => {
+  it('lets no frame of a batch leave before the last is added', () => {
+    const rig = new Rig();
+    const stream = rig.local();
+    const sent: number[] = [];
+    rig.session.scheduler.batch(() => {
+      rig.send(stream, { type: 'open' });
+      rig.send(stream, { payload: 1 });
+      sent.push(rig.sent.length);
+    });
+    expect([sent, rig.news.map(({ type }) => type)]).toEqual([[0], ['open', 'data']]);
+  });
+
+  it('goes on pumping after a batch that a hook adds', () => {
+    const rig = new Rig();
+    const [stream, other] = [rig.local(), rig.open()];
+    rig.onObserved = (_direction, { payload }) => {
+      if (payload !== 'outer') return;
+      rig.session.scheduler.batch(() => {
+        rig.send(other, { payload: 'inner' });
+      });
+    };
+    rig.send(stream, { type: 'open', payload: 'outer' });
+    expect(rig.news.map(({ payload }) => payload)).toEqual([undefined, 'outer', 'inner']);
+  });
+});
