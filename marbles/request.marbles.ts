@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ignoreElements, mergeMap, ReplaySubject, tap, withLatestFrom } from 'rxjs';
+import { concat, ignoreElements, mergeMap, ReplaySubject, retry, tap, withLatestFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
@@ -120,6 +120,22 @@ describe('request$', () => {
         expect.objectContaining({ code: 'CONNECTION_LOST', retriable: false }),
       );
       expectSubscriptions(answer$.subscriptions).toBe(subs);
+    }),
+  );
+
+  it(
+    '`request$` that fails at once errors on a later turn of the same frame, so that a retry is not made within it',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer } = createPair();
+      const attempts$ = cold('-|');
+      const subs = ['         ^!', '-^!', '--^!'];
+      const expected = '      ---#';
+      const call$ = concat(
+        attempts$,
+        dialer.request$(() => 0),
+      );
+      expectObservable(call$.pipe(retry(2))).toBe(expected, undefined, expect.any(TypeError));
+      expectSubscriptions(attempts$.subscriptions).toBe(subs);
     }),
   );
 

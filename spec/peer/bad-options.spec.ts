@@ -26,7 +26,8 @@ describe.each(CALLS)('%s', (_call, call) => {
   const failure = async (options: object): Promise<unknown> => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    const outcome = await settled(new Promise((resolve) => resolve(call(dialer, options))));
+    const outcome = settled(new Promise((resolve) => resolve(call(dialer, options))));
+    await time.advance();
     expect(sent).toEqual([]);
     return outcome;
   };

@@ -73,8 +73,9 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     const { dialer, acceptor, sent } = pair(stays);
     const received = framesOf(acceptor, 'rx');
     const options = { signal: AbortSignal.abort('why'), timeoutMs: 60_000 };
-    expect(await call(dialer, options)).toMatchObject({ code: 'CANCELLED', cause: 'why', streamId: null });
+    const failed = call(dialer, options);
     await time.advance();
+    expect(await failed).toMatchObject({ code: 'CANCELLED', cause: 'why', streamId: null });
     expect([sent, received]).toEqual([[], []]);
     expect(time.isOver()).toBe(true);
     expect(dialer.open().id).toBe(1);
@@ -84,9 +85,9 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     const { dialer } = pair(stays);
     const bad = { aborted: false } as unknown as AbortSignal;
     const refused = async (): Promise<unknown> => call(dialer, { signal: bad });
-    await expect(refused().then((error) => Promise.reject(error))).rejects.toThrow(
-      new TypeError('signal: expected an AbortSignal, got object'),
-    );
+    const error = refused().catch((thrown: unknown) => thrown);
+    await time.advance();
+    expect(await error).toEqual(new TypeError('signal: expected an AbortSignal, got object'));
     void call(dialer, { signal: null as unknown as undefined });
     expect(dialer.open().id).toBe(3);
   });
@@ -107,7 +108,9 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     const { dialer } = pair(stays);
     void dialer.close();
     const { signal } = new AbortController();
-    await expect(call(dialer, { signal })).resolves.toMatchObject({ code: 'REFUSED' });
+    const failed = call(dialer, { signal });
+    await time.advance();
+    expect(await failed).toMatchObject({ code: 'REFUSED' });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 

@@ -136,7 +136,9 @@ const CASES: readonly Case[] = [
     run: async () => {
       const peer = connect('ws://test', { socket: refusing({ status: 401 }).socket, keepalive: false, reconnect: true });
       await time.advance(1_000);
-      return failure(peer.request('p', { retry: { delay: 5_000 } }));
+      const error = failure(peer.request('p', { retry: { delay: 5_000 } }));
+      await time.advance();
+      return error;
     },
     code: 'CONNECT',
     retriable: true,

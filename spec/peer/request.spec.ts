@@ -91,8 +91,9 @@ describe.each(ASKING)('%s', (_call, ask) => {
 
   it('rejects, rather than throws, for a payload that cannot be sent', async () => {
     const { dialer, sent } = pair(stays);
-    expect(await settled(ask(dialer, 1n))).toEqual({ error: expect.any(TypeError) });
-    expect(await settled(ask(dialer, 1, { timeoutMs: -1 }))).toEqual({ error: expect.any(TypeError) });
+    const outcomes = Promise.all([settled(ask(dialer, 1n)), settled(ask(dialer, 1, { timeoutMs: -1 }))]);
+    await time.advance();
+    expect(await outcomes).toEqual([{ error: expect.any(TypeError) }, { error: expect.any(TypeError) }]);
     expect(sent).toEqual([]);
   });
 
@@ -197,7 +198,9 @@ describe.each(ASKING)('%s', (_call, ask) => {
     const { dialer } = pair(stays);
     void dialer.close();
     await time.advance();
-    expect(await settled(ask(dialer, 'p'))).toEqual({
+    const outcome = settled(ask(dialer, 'p'));
+    await time.advance();
+    expect(await outcome).toEqual({
       error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
     });
     expect(time.isOver()).toBe(true);

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as first from 'rxjs';
-import { respond } from '../../src/index.js';
+import { reopenOnReconnect, respond, withCredit } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { framesOf } from '../support/peer-frames.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -62,5 +62,50 @@ describe('a second copy of rxjs', () => {
       [3, 8],
       [5, 8],
     ]);
+  });
+});
+
+describe('a copy of rxjs that was loaded before something defined Symbol.observable', () => {
+  const known = Object.getOwnPropertyDescriptor(Symbol, 'observable');
+  let copy: typeof first;
+
+  beforeAll(async () => {
+    Object.defineProperty(Symbol, 'observable', { configurable: true, value: Symbol('observable') });
+    await jest.isolateModulesAsync(async () => {
+      copy = await import('rxjs');
+    });
+  });
+
+  afterAll(() => {
+    if (known === undefined) Reflect.deleteProperty(Symbol, 'observable');
+    else Object.defineProperty(Symbol, 'observable', known);
+  });
+
+  it('has Observables that rxjs refuses, and that can be sent and answered with', async () => {
+    expect(() => first.from(copy.of(1))).toThrow(TypeError);
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((_, stream) => copy.concat(first.from(stream), copy.of('bye')))).subscribe();
+    const told: unknown[] = [];
+    dialer.open$('p', { input: copy.of(1, 2) }).subscribe({ next: (value) => told.push(value), complete: () => told.push('complete') });
+    await time.advance();
+    expect(told).toEqual([1, 2, 'bye', 'complete']);
+  });
+
+  it('has Observables that can be granted credit, worked on, and opened again', async () => {
+    const seen: unknown[] = [];
+    const credit = withCredit(1);
+    credit
+      .grant(
+        (credit$) => {
+          credit$.subscribe();
+          return copy.of(1);
+        },
+        (item) => copy.of(item + 1),
+      )
+      .subscribe((value) => seen.push(value));
+    const { dialer } = createPair();
+    await time.advance();
+    reopenOnReconnect(dialer, { open: () => copy.of('opened') }).subscribe((value) => seen.push(value));
+    expect(seen).toEqual([2, 'opened']);
   });
 });

@@ -397,15 +397,14 @@ describe('sendAll', () => {
   });
 
   it.each<[string, (stream: Stream) => unknown, string, object]>([
-    // An input without values would be no error there.
-    ['has ended, and stops its input at the first value', (stream) => stream.end(), 'PROTOCOL', { count: 1, stopped: 1 }],
+    ['has ended, and stops its input', (stream) => stream.end(), 'PROTOCOL', { count: 0, stopped: 1 }],
     [
-      'was reset, and asks its input for nothing',
+      'was reset, and stops its input',
       (stream) => {
         stream.reset();
       },
       'CANCELLED',
-      { count: 0, stopped: 0 },
+      { count: 0, stopped: 1 },
     ],
   ])('rejects on a stream that %s', async (_what, before, code, taken) => {
     const { dialer } = createPair();

@@ -75,13 +75,14 @@ describe.each(CALL_WAYS)('a teardown of %s that throws when the stream', (_what,
     local.subscribe({ error: () => told.push('another reader') });
     local.replyHeaders$.subscribe({ complete: () => told.push('another of the reply headers') });
     void local.closed.then((given) => told.push(given));
-    void local.sendAll(new Observable(() => () => told.push('the input')));
+    // A call whose open carries the end takes no input.
+    const inputs = local.phase === 'open' ? ['the input'] : [];
+    for (const input of inputs) void local.sendAll(new Observable(() => () => told.push(input)));
     end(pair, remote);
     await time.advance();
-    expect(told).toHaveLength(4);
-    expect(told).toEqual(
-      expect.arrayContaining([expect.objectContaining(cause), 'another reader', 'another of the reply headers', 'the input']),
-    );
+    const expected = [expect.objectContaining(cause), 'another reader', 'another of the reply headers', ...inputs];
+    expect(told).toHaveLength(expected.length);
+    expect(told).toEqual(expect.arrayContaining(expected));
     expect(signal.aborted).toBe(true);
     expect(logs.errors).toEqual([`rxmux: ${blamed} failed`]);
     expect(frames.filter(({ code }) => code === 2)).toEqual([]);

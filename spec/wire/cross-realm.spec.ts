@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isArrayBuffer, isDate, isError, isPromise } from '../../src/wire/cross-realm.js';
+import { isArrayBuffer, isBlob, isDate, isError, isPromise } from '../../src/wire/cross-realm.js';
 
 class Failure extends RangeError {}
 
@@ -46,5 +46,23 @@ describe.each([
     ['a view of another realm', runInNewContext('new Uint8Array(1)')],
   ])(`\`${name}\` refuses %s`, (_what, value) => {
     expect(is(value)).toBe(false);
+  });
+});
+
+describe('isBlob', () => {
+  it.each<[string, unknown]>([
+    ['a Blob', new Blob(['x'])],
+    ['a File', Object.create(Blob.prototype, { [Symbol.toStringTag]: { value: 'File' } })],
+  ])('`isBlob` takes %s', (_what, value) => {
+    expect(isBlob(value)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['text', 'Blob'],
+    ['bytes', new Uint8Array(1)],
+    ['the class itself', Blob],
+  ])('`isBlob` refuses %s', (_what, value) => {
+    expect(isBlob(value)).toBe(false);
   });
 });

@@ -13,6 +13,7 @@ import type { PeerCore } from './peer-core.js';
 import { decline, isOneShot } from './input.js';
 import type { Input } from './input.js';
 import { readOne } from './one-answer.js';
+import { failLater, openFor, readOpened } from './late-error.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim, retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
@@ -112,8 +113,9 @@ export class Calls {
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
     checkObject('options', options);
     const answer$ = new Observable((subscriber) => {
-      if (subscriber.closed) return;
-      const stream = this.#request(value, options);
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.#request(value, options));
+      if (stream === undefined) return;
+      const isOver = stream.end !== null;
       let answered = false;
       subscriber.add(() => {
         if (!answered) stream.discard();
@@ -126,7 +128,8 @@ export class Calls {
           completeGuarded('a subscriber of a stream', subscriber);
         },
         (error) => {
-          subscriber.error(error);
+          if (isOver) failLater(subscriber, error);
+          else subscriber.error(error);
         },
       );
     });
@@ -148,8 +151,9 @@ export class Calls {
       subscriber.add(() => {
         if (!isFed) decline(input);
       });
-      if (subscriber.closed) return undefined;
-      const stream = this.open(value, 'continue', options);
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'continue', options));
+      if (stream === undefined) return undefined;
+      if (stream.error !== null) return readOpened(subscriber, stream);
       if (subscriber.closed) {
         // By an interceptor or by `onOpen`: nothing of rxjs looks at the stream any more.
         stream.discard();

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import { endedHere } from '../session/close-cause.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { unheeded } from './caller-frames.js';
+import { rejected, unheeded } from './caller-frames.js';
 import { failAnswer } from './run-handler.js';
 import { decline } from './input.js';
 import type { Input } from './input.js';
@@ -34,6 +34,10 @@ export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOpt
 
 /** {@link feed} as a promise whose rejection need not be handled. */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
+  if (stream.line.sealed && stream.cause === null) {
+    decline(input);
+    return rejected(stream.outbox.refusal());
+  }
   const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
   return unheeded<void>((resolve, fail) => {
     fed$.subscribe({ error: fail, complete: resolve });
@@ -59,7 +63,7 @@ function feedUntil(
     if (stream.cause === null) subscriber.add(pump(input, outlet, overflow));
     else {
       decline(input);
-      // Whoever ended it did not wait for this.
+      // The side that ended the stream did not wait for this input.
       cutShort(stream, subscriber);
     }
   });

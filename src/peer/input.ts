@@ -1,6 +1,6 @@
-import { isObservable } from 'rxjs';
+import { from, isObservable, Observable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
-import { isArrayBuffer } from '../wire/cross-realm.js';
+import { isArrayBuffer, isBlob } from '../wire/cross-realm.js';
 import { disown, guard } from './guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
@@ -10,10 +10,24 @@ import type { Pull } from './stream-iterator.js';
  * ReadableStream, a stream of Node, and a stream of this library that nobody reads any more, give their values once: what takes
  * one a second time fails with a TypeError.
  *
- * Bytes (a view or an ArrayBuffer) are a payload, not an input: as one they fail with a TypeError; give `[bytes]`. A string is an
- * input, as it is for rxjs's `from`: it is sent letter by letter.
+ * A `Blob` or `File` is sent as payloads of 64 KiB, each a Uint8Array, for which the codec has to carry bytes. Other bytes (a view or an
+ * ArrayBuffer) are a payload, not an input: as one they fail with a TypeError; give `[bytes]`. A string is an input, as it is for rxjs's
+ * `from`: it is sent letter by letter.
+ *
+ * The call releases the input, whatever becomes of the call: an iterator gets `return()`, a ReadableStream `cancel()`, a stream of Node
+ * `destroy()`, also where the call fails before it asks for a value.
  */
-export type Input<Out> = ObservableInput<Out> | (() => ObservableInput<Out>);
+export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Out> | Blob);
+
+/** Bytes of a Blob in one payload. */
+const BLOB_SLICE_BYTES = 64 * 1024;
+
+/** rxjs's `from`, also for an Observable of a copy of rxjs that was loaded before something defined `Symbol.observable`, or after. */
+export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
+  if (source instanceof Observable || !isObservable(source)) return from(source);
+  const foreign = source as Observable<T>;
+  return new Observable((subscriber) => foreign.subscribe(subscriber));
+}
 
 /** Something that gives its next value when asked, at once or later. */
 export interface PullSource {
@@ -86,6 +100,7 @@ function consume(input: object, iterator: unknown): void {
  * @throws TypeError for what gives its values once, and was taken before
  */
 export function pullSource(input: object): PullSource | null {
+  if (isBlob(input)) return blobSource(input);
   if (isReadableStream(input)) {
     refuseConsumed(input, 'a ReadableStream');
     const reader = input.getReader();
@@ -103,18 +118,42 @@ export function pullSource(input: object): PullSource | null {
   return iterableSource(iterator);
 }
 
+/** An iterator, which may hold something already; an iterable holds nothing until it makes one. */
+function isIterator(input: object): boolean {
+  return (Symbol.asyncIterator in input || Symbol.iterator in input) && 'next' in input && typeof input.next === 'function';
+}
+
 /**
- * Releases an input that will never be sent: a promise may then reject unseen, a source that others fill is told that nobody
+ * Releases an input that will never be sent: a promise may then reject unseen, and a source that others fill learns that nobody
  * reads. A lazy iterable holds nothing yet.
  */
 export function decline(input: Input<unknown>): void {
   disown(input);
   const source = Object(input) as object;
-  // Whoever has consumed it stops it.
+  // The call that consumed it stops it.
   if (consumed.has(source)) return;
   // Of Observables only a stream is pulled, and stopped here.
-  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source))
+  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source) || isIterator(source))
     guard('ending an input', () => pullSource(source)?.stop());
+}
+
+/** Reads a Blob slice by slice. */
+function blobSource(blob: Blob): PullSource {
+  let offset = 0;
+  return {
+    pull: (taker) => {
+      if (offset >= blob.size) {
+        taker.resolve({ done: true, value: undefined });
+        return;
+      }
+      const slice = blob.slice(offset, (offset += BLOB_SLICE_BYTES));
+      slice.arrayBuffer().then(
+        (bytes) => taker.resolve({ done: false, value: new Uint8Array(bytes) }),
+        (error: unknown) => taker.reject(error),
+      );
+    },
+    stop: () => undefined,
+  };
 }
 
 /** A generator cannot be ended while it runs: one that ends its own call is ended once it has given its value. */

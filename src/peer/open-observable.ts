@@ -2,6 +2,7 @@ import { Observable, Subscription, throwError } from 'rxjs';
 import type { Observer } from 'rxjs';
 import type { Reader } from './inbox.js';
 import { isSubscriber } from './is-subscriber.js';
+import { openFor, readOpened } from './late-error.js';
 import type { StreamCore } from './stream-core.js';
 
 type Handlers = Partial<Observer<unknown>>;
@@ -19,7 +20,10 @@ export class OpenObservable extends Observable<unknown> {
 
   constructor(open: () => StreamCore) {
     // rxjs subscribes those, too, that have left meanwhile: for them no stream is opened.
-    super((subscriber) => (subscriber.closed ? undefined : open().readBy(subscriber)));
+    super((subscriber) => {
+      const stream = subscriber.closed ? undefined : openFor(subscriber, open);
+      return stream && readOpened(subscriber, stream);
+    });
     this.#open = open;
   }
 
@@ -45,15 +49,12 @@ class LeanSubscriber extends Subscription implements Reader<unknown> {
   }
 
   read(open: () => StreamCore): this {
-    try {
-      const stream = open();
-      stream.readBy(this);
-      // It may have been given its end already, after what waited.
-      if (this.closed) stream.unsubscribe();
-      else this.#stream = stream;
-    } catch (error) {
-      this.error(error);
-    }
+    const stream = openFor(this, open);
+    if (stream === undefined) return this;
+    readOpened(this, stream);
+    // It may have been given its end already, after what waited.
+    if (this.closed) stream.unsubscribe();
+    else this.#stream = stream;
     return this;
   }
 

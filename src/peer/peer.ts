@@ -242,7 +242,8 @@ export class Peer {
 
   /**
    * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. What goes on
-   * after the answer is cancelled as {@link request} says. Errors with what the promise rejects with.
+   * after the answer is cancelled as {@link request} says. Errors with what the promise rejects with, on a later turn where the call
+   * fails at once.
    *
    * @throws TypeError for an invalid `retry`
    *
@@ -284,7 +285,7 @@ export class Peer {
    * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
    * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
    * Errors with what {@link open} throws, and with what ended the stream or the input; for an input that fails with `undefined` or
-   * `null`, with the ResetError that the remote is told.
+   * `null`, with the ResetError that the remote is told. A call that fails at once errors on a later turn.
    *
    * @throws TypeError for an unknown `overflow`, for an invalid `retry`, and for one beside an input that gives its
    *   values once

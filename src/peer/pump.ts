@@ -1,7 +1,7 @@
-import { from, takeWhile } from 'rxjs';
+import { takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { guard } from './guard.js';
-import { pullSource, refuseBytes } from './input.js';
+import { observableFrom, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { OverflowBuffer } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
@@ -16,7 +16,7 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     const made = typeof input === 'function' ? input() : input;
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
-    return source === null ? push(made, outlet, overflow) : pull(source, outlet);
+    return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);
   } catch (error) {
     outlet.fail(error);
     return undefined;
@@ -30,7 +30,7 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
     if (!outlet.closed) policy.next(value);
     return !outlet.closed;
   };
-  const subscription = from(input)
+  const subscription = observableFrom(input)
     .pipe(takeWhile(wantsMoreAfter))
     .subscribe({
       error: (error: unknown) => {

@@ -1,10 +1,11 @@
-import { endWith, from, map, merge, retry, take, throwError, timer } from 'rxjs';
+import { endWith, map, merge, retry, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { isMuxError } from '../wire/any-error.js';
 import type { AnyMuxError } from '../wire/any-error.js';
 import { checkNumber, optionError } from '../wire/check.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { fullJitter } from './full-jitter.js';
+import { observableFrom } from './input.js';
 
 /** How often, and after what, a call is made again. */
 export interface Retry {
@@ -40,7 +41,7 @@ export function retrySafely<T>(
     resetOnSuccess: true,
     delay: (error: unknown, attempt) => {
       if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry()) return throwError(() => error);
-      const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : from(delay(error, attempt));
+      const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
       const givenUp$ = over$.pipe(
         map(() => {
           throw error;

@@ -221,7 +221,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * peer.onStream((_, stream) => stream.sendAll(prices$, { overflow: 'latest' }));
    * ```
    */
-  sendAll(input: ObservableInput<Out>, options: FeedOptions = {}): Promise<void> {
+  sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
     checkObject('options', options);
     if (options.overflow !== undefined) checkOverflow(options.overflow);
     return sendAll(this.#streamCore, input, options);

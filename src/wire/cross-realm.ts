@@ -13,6 +13,11 @@ export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer || tagOf(value) === 'ArrayBuffer';
 }
 
+/** Whether a value is a `Blob` or a `File`, of this realm or another. */
+export function isBlob(value: unknown): value is Blob {
+  return BLOBS.has(tagOf(value));
+}
+
 /** Whether a value is a `Date`, of this realm or another. */
 export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
@@ -23,4 +28,5 @@ export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
 }
 
+const BLOBS = new Set(['Blob', 'File']);
 const ERRORS = new Set(['Error', 'DOMException']);

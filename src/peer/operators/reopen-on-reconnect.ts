@@ -1,9 +1,10 @@
-import { concat, defer, filter, from, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
+import { concat, defer, filter, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { checkFunction, checkObject } from '../../wire/check.js';
 import { isMuxError } from '../../wire/any-error.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import { observableFrom } from '../input.js';
 import { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
 
@@ -82,7 +83,7 @@ export function reopenOnReconnect<T>(
       filter((_, nth) => nth > 0 || isLost),
       startWith(null),
     );
-    const stream$ = defer(() => from(open(position))).pipe(
+    const stream$ = defer(() => observableFrom(open(position))).pipe(
       tap((value) => {
         position = cursor(value, position);
       }),

@@ -43,9 +43,9 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
     );
 }
 
-type Answer<Out> = ObservableInput<Out> | PromiseLike<void> | void;
+type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
 
-type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | void;
+type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | Blob | void;
 
 function answer(stream: Stream, project: Project, overflow: Overflow, answering: { readonly closed: boolean }): Observable<never> {
   const streamCore = Stream.streamCore(stream);

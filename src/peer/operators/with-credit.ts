@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, from, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError } from '../../wire/errors.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
@@ -6,6 +6,7 @@ import { checkFunction, checkNumber } from '../../wire/check.js';
 import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../overflow.js';
 import type { Outlet, Overflow } from '../overflow.js';
+import { decline, observableFrom } from '../input.js';
 import { pump } from '../pump.js';
 
 /** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
@@ -72,7 +73,8 @@ export function withCredit(n: number): Credit {
         new Observable<T>((subscriber) => {
           const available = new AvailableCredit(subscriber, grants);
           // What ends at once, as the stream of a consumer that grants nothing, needs nothing of the source.
-          if (!available.closed) subscriber.add(pump(source, available, overflow));
+          if (available.closed) decline(source);
+          else subscriber.add(pump(source, available, overflow));
         });
     },
   };
@@ -94,11 +96,11 @@ function granting<T, R>(
       granted.consume();
       return EMPTY;
     });
-    return from(open(granted.credit$)).pipe(
+    return observableFrom(open(granted.credit$)).pipe(
       tap(() => {
         granted.receive();
       }),
-      concatMap((item) => concat(work(item), consume$)),
+      concatMap((item) => concat(observableFrom(work(item)), consume$)),
     );
   });
 }
