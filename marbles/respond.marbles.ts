@@ -194,7 +194,9 @@ describe('respond', () => {
       const answerSubs = '  ^-!';
       const expected = '    a-|';
       const errors = '      --e';
-      expectObservable(logged('error')).toBe(errors, { e: 'rxmux: a handler failed after its stream had ended' });
+      expectObservable(logged('error')).toBe(errors, {
+        e: expect.stringMatching(/^rxmux: peer \d+, stream 1: a handler failed after its stream had ended$/),
+      });
       acceptor.streams$
         .pipe(
           respond((_, stream) => {

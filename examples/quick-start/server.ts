@@ -8,7 +8,8 @@ const server = serve({
   handler: ({ op, n }: { op: string; n: number }, stream) => {
     if (op === 'square') return stream.reply(n * n);
     if (op === 'countdown') return stream.sendAll(interval(100).pipe(map((tick) => n - tick)));
-    return stream.reset(ResetCode.REFUSED, `no op '${op}'`);
+    stream.reset(ResetCode.REFUSED, `no op '${op}'`);
+    return undefined;
   },
 });
 console.log('listening', await server.listening);
