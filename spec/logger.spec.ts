@@ -99,7 +99,7 @@ describe('log', () => {
     ['C1 controls', '\u009b31m', '\\u009b31m'],
     ['escape sequences', '\u001b[2J', '\\u001b[2J'],
     ['megabytes', 'x'.repeat(1_000_000), 'x'.repeat(1_000)],
-  ])("shows a remote's %s as one line that a terminal can print", (_what, text, shown) => {
+  ])("The logger shows a remote's %s as one line that a terminal can print", (_what, text, shown) => {
     log('warn', `the remote said ${text}`, new Error('outer', { cause: new RemoteError(text, null) }));
     const call: readonly unknown[] = spies[2]?.mock.calls[0] ?? [];
     const [line, error] = call.map(String);
@@ -108,7 +108,7 @@ describe('log', () => {
     expect(`${String(line)}${String(error)}`).not.toMatch(/(?![\n])\p{Cc}|\nrxmux|x{2001}/u);
   });
 
-  it("shows an application's error of several lines as it is", () => {
+  it("The logger shows an application's error of several lines as it is", () => {
     const error = new Error('two\nlines');
     log('error', 'a line', error);
     expect(spies[3]?.mock.calls[0]?.[1]).toBe(error);

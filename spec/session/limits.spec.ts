@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Frame } from '../../src/wire/frame.js';
+import { encodedLength } from '../../src/wire/length.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
+import { AsciiJsonCodec } from '../support/foreign-codecs.js';
 import { Rig } from '../support/session-rig.js';
 import { inTime } from '../support/session-time.js';
 
@@ -220,6 +222,13 @@ describe('a limit', () => {
       expect(attached.used).toBe(0);
     },
   );
+
+  it('Held bytes count the payload of an open as encoded under a codec that does not weigh', () => {
+    const rig = new Rig({ codec: new AsciiJsonCodec() });
+    const frame = { ...open(5), payload: 'x'.repeat(1_000) };
+    rig.receive(frame);
+    expect(rig.session.receiveBudget.attached.used).toBe(encodedLength(new AsciiJsonCodec().encode(frame)));
+  });
 
   it('of held bytes counts the headers of a fragmented open after its last fragment too', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });

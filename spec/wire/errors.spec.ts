@@ -95,7 +95,11 @@ describe('Errors', () => {
     expect(new ResetError(8)).toMatchObject({ resetCode: 8, reason: '', payload: null });
     expect(new RemoteError('boom', 1, { streamId: 3 })).toMatchObject({ resetCode: 16, reason: 'boom', payload: 1, streamId: 3 });
     expect(new RefusedError('no')).toMatchObject({ resetCode: 7, reason: 'no' });
-    expect(new DeadlineExceededError(5)).toMatchObject({ timeoutMs: 5, streamId: null });
+    expect(new DeadlineExceededError(5)).toMatchObject({ timeoutMs: 5, streamId: null, retriable: false });
+    expect(new DeadlineExceededError(5, { unsent: 'no connection' })).toMatchObject({
+      message: 'expected the stream to end within 5 ms, but it was never sent: no connection',
+      retriable: true,
+    });
     expect(new ConnectionLostError(LOST)).toMatchObject({ reason: LOST });
   });
 

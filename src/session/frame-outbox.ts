@@ -93,7 +93,7 @@ export class FrameOutbox implements Departures {
     // The state moves before the socket is called: a socket may deliver the answer within `send`.
     const ended = this.#leaving(slice);
     if (message !== null) this.session.write(message);
-    if (slice.type === 'ping') this.session.control.pinged(slice.nonce ?? '');
+    if (slice.type === 'ping') this.session.control.pinged(String(slice.nonce));
     ended?.endWritten();
   }
 

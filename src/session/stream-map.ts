@@ -101,8 +101,7 @@ export class StreamMap<T> {
 /** Not from Math.random where it can be helped: a program that shows its numbers shows the next ones, too. */
 function randomSeed(): number {
   const { crypto } = globalThis as Partial<Pick<typeof globalThis, 'crypto'>>;
-  const [seed = 0] = crypto?.getRandomValues(new Int32Array(1)) ?? [Math.random() * 2 ** 32];
-  return seed | 0;
+  return crypto === undefined ? (Math.random() * 2 ** 32) | 0 : Number(crypto.getRandomValues(new Int32Array(1))[0]);
 }
 
 /** Spreads ids over all 32 bits: the last step of MurmurHash3, over both halves of an id of up to 53 bits. */
