@@ -62,7 +62,7 @@ describe('a page that cancels more subscriptions than there are reset tokens', (
     await time.advance(3_000);
     expect(await hasty).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
     expect(await patient).toEqual(Array.from({ length: 100 }, (_, nth) => nth));
-    expect(logs).toEqual({ warnings: [], errors: [] });
+    expect(logs).toEqual({ warnings: [expect.stringContaining('refused a stream with REFUSED')], errors: [] });
     await world.expectHonest({ punishments: { 'acceptor reset REFUSED': expect.any(Number) } });
   });
 });
@@ -110,7 +110,7 @@ describe('take(1) on a stream with tens of thousands of frames in flight', () =>
     const first = firstValueFrom(peer.open$('burst').pipe(map((value) => ({ value, late: (before = received.length) }))));
     await time.advance(3_000);
     expect(await first).toMatchObject({ value: 0 });
-    expect(sent.map(({ type }) => type)).toEqual(['open', 'reset']);
+    expect(sent.map(({ type }) => type).filter((type) => type !== 'pong')).toEqual(['open', 'reset']);
     expect(received.length - before).toBeGreaterThanOrEqual(IN_FLIGHT);
     const next = peer.request('next');
     await time.advance(3_000);

@@ -126,11 +126,11 @@ describeHostile('fragments of one unit', [
   },
   {
     name: 'each take 64 bytes of what the connection may hold',
-    ...limited({ maxHeldBytes: 640 }),
+    ...limited({ maxHeldBytes: 12 * 64 }),
     send: (codec) => [
       ...framed(unitSlices(codec, 20).slice(0, 9), (fields) => open(3, fields), true),
       holds(9 * 64),
-      ...framed(unitSlices(codec, 20).slice(0, 2), (fields) => open(5, fields), true),
+      ...framed(unitSlices(codec, 20).slice(0, 3), (fields) => open(5, fields), true),
       holds(9 * 64),
       ...framed(unitSlices(codec, 20).slice(9), (fields) => open(3, fields)).slice(0, 1),
       holds(10 * 64),
