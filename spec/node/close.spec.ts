@@ -316,10 +316,14 @@ describe('A server that drains', () => {
     server = serve({ port: 0, host: '127.0.0.1', keepalive: false });
     await server.listening;
     const [page, upgrade] = await Promise.all([rawSocket(server), rawSocket(server)]);
+    // Half a request each: a connection without one is idle, and a newer Node closes that when its server stops listening.
+    const requests = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', requestOf()] as const;
+    page.write(requests[0].slice(0, 16));
+    upgrade.write(requests[1].slice(0, 16));
     ({ dialers } = await busy(server, 1));
     void server.close({ drainMs: HOUR });
-    page.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    upgrade.write(requestOf());
+    page.write(requests[0].slice(16));
+    upgrade.write(requests[1].slice(16));
     for (const socket of [page, upgrade]) {
       const { status, headers } = await answerOn(socket);
       expect([status, headers['retry-after'], headers['connection']]).toEqual([503, '1', 'close']);

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createPair } from '../../src/testing.js';
+import { otherPlatform } from '../support/globals.js';
 import { virtualPeerTime } from '../support/peer-time.js';
 
 const time = virtualPeerTime();
@@ -32,14 +33,10 @@ describe('Peer in an `await using` block', () => {
 });
 
 describe('where a platform has no Symbol.asyncDispose', () => {
-  const { asyncDispose } = Symbol;
+  const platform = otherPlatform();
 
-  afterEach(() => {
-    Object.defineProperty(Symbol, 'asyncDispose', { value: asyncDispose, configurable: true });
-  });
-
-  it('a Peer has a symbol of the package in its place, and no method named undefined', async () => {
-    Object.defineProperty(Symbol, 'asyncDispose', { value: undefined, configurable: true });
+  it('A Peer has a symbol of the package in its place, and no method named undefined', async () => {
+    platform({ Symbol: withoutAsyncDispose() });
     jest.resetModules();
     const { Peer } = await import('../../src/index.js');
     const symbols = Object.getOwnPropertySymbols(Peer.prototype).map(String);
@@ -47,3 +44,12 @@ describe('where a platform has no Symbol.asyncDispose', () => {
     expect('undefined' in Peer.prototype).toBe(false);
   });
 });
+
+/** `Symbol` as an older platform has it. Since Node 24 the property itself cannot be taken away. */
+function withoutAsyncDispose(): (description?: string) => symbol {
+  const complete = Symbol;
+  const older = (description?: string): symbol => complete(description);
+  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(complete)))
+    if (name !== 'asyncDispose' && !(name in older)) Object.defineProperty(older, name, property);
+  return older;
+}
