@@ -333,8 +333,9 @@ export class Peer {
 
   /**
    * Ends the connection in good order (C8): goaway, what was accepted is written out, live streams get `drainMs`, the rest is
-   * reset with CANCEL, and the WebSocket closes with 1000, or is terminated when nothing moves for 2 s. A second call can only
-   * shorten; code and reason stay those of the first.
+   * reset with CANCEL, and the WebSocket closes with 1000 once the remote has read everything, over lines of 8 kB/s too. The socket
+   * is terminated when nothing moves for 2 s and no pong is still due (C2a). A second call can only shorten; code and reason stay
+   * those of the first.
    *
    * Without a connection there is nothing to write to: calls that wait for one fail, and a `notify` that waits is dropped
    * with a warning. `await peer.opened` first where it must arrive.

@@ -101,7 +101,7 @@ export class Watchdog implements KeepaliveHost {
     this.session.transport.terminate('no sign of life');
   }
 
-  /** The closing handshake is due: the socket is given 2 s without movement. */
+  /** The connection closes: the socket gets 2 s without movement, from when the next answer is due. */
   watchClosing(): void {
     this.#watch('closing', () => ({
       ms: CLOSING_MS,
