@@ -4,6 +4,7 @@ import { STEADY_CLOCK } from '../session/clock.js';
 import { patientTimer } from '../session/patient-timer.js';
 import type { Session } from '../session/session.js';
 import type { Loss } from '../session/session-owner.js';
+import { currentContext } from '../transport/async-context.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { AnyMuxError } from '../wire/any-error.js';
@@ -41,6 +42,7 @@ export class Dialer implements SocketSource {
   /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
   #step = Subscription.EMPTY;
   #stability = Subscription.EMPTY;
+  readonly #inContext = currentContext();
   /** When the session took its first streams. */
   #openedAt = 0;
   readonly #series: DialSeries;
@@ -141,7 +143,14 @@ export class Dialer implements SocketSource {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
+  /** A socket reads in the async context that opens it: in that of `connect()`, whichever call makes it dial. */
   #dial(): void {
+    this.#inContext(() => {
+      this.#dialHere();
+    });
+  }
+
+  #dialHere(): void {
     this.#phase = 'dialing';
     this.#stability.unsubscribe();
     const attempt = (this.#attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last));

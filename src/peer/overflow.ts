@@ -1,3 +1,4 @@
+import { currentContext } from '../transport/async-context.js';
 import { Fifo } from '../wire/fifo.js';
 import { checkNumber, optionError } from '../wire/check.js';
 
@@ -81,13 +82,21 @@ export class OverflowBuffer {
     }
     this.#kept.push({ value });
     if (this.#kept.length > this.#places) this.#kept.shift();
-    if (isFirst) outlet.whenRoom(this.#sendKept);
+    if (isFirst) this.#sendWhenRoom();
   }
 
   /** Nothing is pushed any more; what is kept still goes out. */
   complete(): void {
     this.#completed = true;
     if (this.#kept.length === 0) this.outlet.complete();
+  }
+
+  /** What is kept is encoded in the async context of the source: another call may make the room. */
+  #sendWhenRoom(): void {
+    const context = currentContext();
+    this.outlet.whenRoom(() => {
+      context(this.#sendKept);
+    });
   }
 
   readonly #sendKept = (): void => {
@@ -98,7 +107,7 @@ export class OverflowBuffer {
       outlet.send(kept.value);
     }
     if (outlet.closed) this.#kept.clear();
-    else if (this.#kept.length > 0) outlet.whenRoom(this.#sendKept);
+    else if (this.#kept.length > 0) this.#sendWhenRoom();
     else if (this.#completed) outlet.complete();
   };
 }

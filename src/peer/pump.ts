@@ -1,5 +1,6 @@
 import { takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
+import { LateContext } from '../transport/async-context.js';
 import { guard } from './guard.js';
 import { observableFrom, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
@@ -40,13 +41,18 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
         policy.complete();
       },
     });
+  const context = new LateContext();
+  if (!subscription.closed) context.take();
   return () => {
-    guard('ending an input', () => subscription.unsubscribe());
+    context.run(() => {
+      guard('ending an input', () => subscription.unsubscribe());
+    });
   };
 }
 
-/** Asks for the next value only while there is room. */
+/** Asks for the next value only while there is room, in the async context of the call: another one may have made the room. */
 function pull(source: PullSource, outlet: Outlet): () => void {
+  const context = new LateContext();
   let exhausted = false;
   let asked = false;
   let stepping = false;
@@ -62,12 +68,18 @@ function pull(source: PullSource, outlet: Outlet): () => void {
         outlet.complete();
       } else if (!outlet.full) give(value);
       // Pulled while there was demand, but the limit was reached since: it waits for room.
-      else outlet.whenRoom(() => give(value));
+      else waitFor('whenRoom', () => give(value));
     },
     reject(error) {
       exhausted = true;
       outlet.fail(error);
     },
+  };
+  const waitFor = (what: 'whenRoom' | 'whenDemand', task: () => void): void => {
+    context.take();
+    outlet[what](() => {
+      context.run(task);
+    });
   };
   // A loop, because what is there at once would otherwise be asked for from within the answer before.
   const step = (): void => {
@@ -82,11 +94,17 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       }
     }
     stepping = false;
+    if (exhausted || outlet.closed) return;
+    // What ends the stream meanwhile stops the source.
+    if (asked) context.take();
     // `whenDemand` may call `step` synchronously.
-    if (!asked && !exhausted && !outlet.closed) outlet.whenDemand(step);
+    else waitFor('whenDemand', step);
   };
   step();
   return () => {
-    if (!exhausted) guard('ending an input', () => source.stop());
+    if (!exhausted)
+      context.run(() => {
+        guard('ending an input', () => source.stop());
+      });
   };
 }

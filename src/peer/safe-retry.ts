@@ -1,5 +1,6 @@
-import { endWith, map, merge, retry, take, throwError, timer } from 'rxjs';
-import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
+import { defer, endWith, map, merge, Observable, retry, take, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
+import { currentContext } from '../transport/async-context.js';
 import { isMuxError } from '../wire/any-error.js';
 import type { AnyMuxError } from '../wire/any-error.js';
 import { checkNumber, optionError } from '../wire/check.js';
@@ -37,18 +38,28 @@ export function retrySafely<T>(
   checkNumber('retry.count', count);
   if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
     throw optionError('retry.delay', 'a number of at least 0 or a function', delay);
-  return retry({
-    resetOnSuccess: true,
-    delay: (error: unknown, attempt) => {
-      if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry()) return throwError(() => error);
-      const delay$ = typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
-      const givenUp$ = over$.pipe(
-        map(() => {
-          throw error;
+  const delayed = (error: AnyMuxError, attempt: number): Observable<unknown> =>
+    typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
+  return (source) =>
+    defer(() => {
+      // An attempt fails, and the next one begins, in whatever async context has ended the first.
+      const inContext = currentContext();
+      const attempt$ = new Observable<T>((subscriber) => inContext(() => source.subscribe(subscriber)));
+      return attempt$.pipe(
+        retry({
+          resetOnSuccess: true,
+          delay: (error: unknown, attempt) => {
+            if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry())
+              return throwError(() => error);
+            const givenUp$ = over$.pipe(
+              map(() => {
+                throw error;
+              }),
+            );
+            // rxjs would take a completion for the end of everything.
+            return merge(inContext(() => delayed(error, attempt)).pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
+          },
         }),
       );
-      // rxjs would take a completion for the end of everything.
-      return merge(delay$.pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
-    },
-  });
+    });
 }

@@ -1,0 +1,230 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { finalize, lastValueFrom, NEVER, Observable, tap, timer } from 'rxjs';
+import { ResetCode } from '../../src/index.js';
+import type { Input, Peer, StreamHandler } from '../../src/index.js';
+import { connect, serve } from '../../src/node.js';
+import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
+import { CODECS } from '../support/codecs.js';
+
+const user = new AsyncLocalStorage<string>();
+const current = (): string => user.getStore() ?? 'nobody';
+
+const open: { readonly server: MuxServer; readonly peer: Peer }[] = [];
+
+afterEach(async () => {
+  for (const { server, peer } of open.splice(0)) {
+    await peer.close();
+    await server.close();
+  }
+});
+
+/** A server in the context `server`, and a peer in the context `app`, over a real socket. */
+async function pair(onStream: StreamHandler, options: NodeConnectOptions = {}): Promise<Peer> {
+  const { codec } = options;
+  const server = user.run('server', () => serve({ port: 0, host: '127.0.0.1', onStream, codec }));
+  const { port } = (await server.listening) as AddressInfo;
+  const peer = user.run('app', () => connect(`ws://127.0.0.1:${port}`, options));
+  open.push({ server, peer });
+  return peer;
+}
+
+/** A handler that reads everything, and answers with how many values came. */
+const counting: StreamHandler = async (_payload, stream) => {
+  let count = 0;
+  for await (const value of stream) if (value !== undefined) count++;
+  await stream.reply(count);
+};
+
+const VALUES = 60;
+const LARGE = 'x'.repeat(100_000);
+const larges = (): readonly string[] => Array.from({ length: VALUES }, () => LARGE);
+
+/** A value that notes the context in which it is encoded. */
+const noting = (seen: string[]): object => ({
+  get large() {
+    seen.push(current());
+    return LARGE;
+  },
+});
+
+describe.each(CODECS)('calls of several users over one %s connection', (_name, codec) => {
+  it.each<[string, (seen: string[]) => Input<unknown>]>([
+    [
+      'A generator runs',
+      function* (seen) {
+        for (let n = 0; n < VALUES; n++) {
+          seen.push(current());
+          yield LARGE;
+        }
+      },
+    ],
+    [
+      'An async generator runs',
+      async function* (seen) {
+        for (let n = 0; n < VALUES; n++) {
+          await Promise.resolve();
+          seen.push(current());
+          yield LARGE;
+        }
+      },
+    ],
+    ['Values are encoded', (seen) => Array.from({ length: VALUES }, () => noting(seen))],
+  ])('%s in the context of the call that brought it, whichever call flushes the socket', async (_what, make) => {
+    const peer = await pair(counting, { codec });
+    await peer.opened;
+    const seen: Record<string, string[]> = { ann: [], bob: [], cyd: [] };
+    const uploads = Object.entries(seen).map(([name, contexts]) =>
+      user.run(name, () => peer.open('up').sendAll(make(contexts) as Iterable<unknown>)),
+    );
+    await Promise.all(uploads);
+    for (const [name, contexts] of Object.entries(seen)) {
+      expect(contexts.length).toBeGreaterThanOrEqual(VALUES);
+      expect([...new Set(contexts)]).toEqual([name]);
+    }
+  });
+
+  it('A call goes on in its own context after `send` has waited', async () => {
+    const peer = await pair(counting, { codec });
+    await peer.opened;
+    const sending = async (): Promise<readonly string[]> => {
+      const stream = peer.open('up');
+      const seen: string[] = [];
+      for (const value of larges()) {
+        await stream.send(value);
+        seen.push(current());
+      }
+      void stream.end();
+      return [...new Set(seen)];
+    };
+    const all = await Promise.all(['ann', 'bob'].map((name) => user.run(name, sending)));
+    expect(all).toEqual([['ann'], ['bob']]);
+  });
+
+  it('An input ends in the context of its call, whatever ends the stream', async () => {
+    const handler: StreamHandler = async (_payload, stream) => {
+      await lastValueFrom(timer(20));
+      stream.reset(300);
+    };
+    const peer = await pair(handler, { codec });
+    await peer.opened;
+    const seen: string[] = [];
+    const waiting = (): AsyncIterable<number> => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => undefined),
+        return: () => {
+          seen.push(current());
+          return Promise.resolve({ done: true as const, value: undefined });
+        },
+      }),
+    });
+    const pushing = (): Observable<never> => NEVER.pipe(finalize(() => seen.push(current())));
+    const calls = Object.entries({ ann: waiting, bob: pushing }).map(([name, make]) =>
+      user.run(name, () =>
+        peer
+          .open('up')
+          .sendAll(make())
+          .catch(() => undefined),
+      ),
+    );
+    await Promise.all(calls);
+    expect(seen.sort()).toEqual(['ann', 'bob']);
+  });
+
+  it('A value that `overflow` has kept is encoded in the context of its source', async () => {
+    const peer = await pair(counting, { codec });
+    await peer.opened;
+    const seen: string[] = [];
+    const source = new Observable<object>((subscriber) => {
+      for (let n = 0; n < VALUES; n++) subscriber.next(noting(seen));
+      subscriber.complete();
+    });
+    await Promise.all([
+      user.run('bob', () => peer.open('up').sendAll(larges())),
+      user.run('ann', () => peer.open('up').sendAll(source, { overflow: { dropOldest: 10 } })),
+    ]);
+    expect([...new Set(seen)]).toEqual(['ann']);
+  });
+
+  it('A call is made again in its own context, with its delay, its interceptors and its input', async () => {
+    const refusing: StreamHandler = (_payload, stream) => {
+      stream.reset(ResetCode.REFUSED, 'busy');
+    };
+    const peer = await pair(refusing, { codec });
+    await peer.opened;
+    const seen: string[] = [];
+    const note = (): void => void seen.push(current());
+    peer.interceptOpen(note);
+    const delay = (): Observable<unknown> => {
+      note();
+      return timer(1);
+    };
+    const input = (): Iterable<number> => {
+      note();
+      return [1];
+    };
+    const failed = user.run('ann', () => lastValueFrom(peer.open$('up', { input, retry: { count: 2, delay } })));
+    await expect(failed).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(seen).toEqual(Array.from({ length: 8 }, () => 'ann'));
+  });
+});
+
+describe('the context of handlers', () => {
+  it('A dialing peer handles pushes in the context of `connect`, also where a call makes it dial', async () => {
+    const pushing: StreamHandler = (payload, stream) => {
+      stream.peer.notify(payload);
+    };
+    const peer = await pair(pushing, { lazy: true });
+    const pushed = new Promise<string>((resolve) => {
+      peer.onStream(() => {
+        resolve(current());
+      });
+    });
+    user.run('ann', () => {
+      peer.notify('p');
+    });
+    expect(await pushed).toBe('app');
+  });
+
+  it('A server handles all streams of a socket in one context, which is no call’s', async () => {
+    const seen: string[] = [];
+    const peer = await pair((payload, stream) => {
+      seen.push(current());
+      return stream.reply(payload);
+    });
+    await Promise.all(['ann', 'bob'].map((name) => user.run(name, () => peer.request('p'))));
+    expect(seen).toEqual([seen[0], seen[0]]);
+    expect(['ann', 'bob']).not.toContain(seen[0]);
+  });
+
+  it('A server keeps that context where the reader of one stream lets the socket be read again', async () => {
+    const seen: string[] = [];
+    const peer = await pair(async (payload, stream) => {
+      seen.push(current());
+      if (payload !== 'slow') return stream.reply(payload);
+      return user.run('reader', async () => {
+        await lastValueFrom(timer(50));
+        for await (const value of stream) expect(value).toBe(LARGE);
+      });
+    });
+    await peer.opened;
+    const upload = peer.open('slow').sendAll(larges());
+    await lastValueFrom(timer(20));
+    const answers = Array.from({ length: 5 }, () => peer.request('p'));
+    await Promise.all([upload, ...answers]);
+    expect(seen).toHaveLength(6);
+    expect([...new Set(seen)]).toEqual([seen[0]]);
+  });
+
+  it('A subscriber of `open$` that is bound runs in the context of its call', async () => {
+    const peer = await pair((_payload, stream) => stream.sendAll([1]));
+    await peer.opened;
+    const seen: string[] = [];
+    await user.run('ann', () => {
+      const next = AsyncResource.bind(() => seen.push(current()));
+      return lastValueFrom(peer.open$('p').pipe(tap(next)));
+    });
+    expect(seen).toEqual(['ann']);
+  });
+});
