@@ -322,6 +322,9 @@ export class Peer {
    * with a ConnectionLostError when the socket ends first, and as {@link opened} does when there will be none; the rejection need
    * not be handled.
    *
+   * A peer sends at most 500 such pings at once and 16 each second, so that the remote takes them for no flood. Calls beyond that share the
+   * next ping.
+   *
    * @example
    * ```ts
    * await peer.ping();   // 23

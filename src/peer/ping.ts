@@ -18,7 +18,7 @@ function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (er
   const lost = (reason: CloseReason): void => {
     failed(new ConnectionLostError(reason));
   };
-  if (lastSession !== null) lastSession.control.ping(answered, lost);
+  if (lastSession !== null) lastSession.control.pacedPing(answered, lost);
   else if (source.expectsSocket) {
     source.ensureDialing();
     status.whenOpened(() => {

@@ -8,6 +8,7 @@ import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { GoAway } from './goaway.js';
+import { PacedPings } from './paced-pings.js';
 import type { Session } from './session.js';
 
 /** A pong's envelope around its nonce, in bytes, with some to spare. */
@@ -33,6 +34,8 @@ export class ControlStream implements Sink<CompleteFrame> {
   #giveUpProbe = ignore;
   #lost: CloseReason | null = null;
   #goaways = 0;
+  /** Made for the first ping that an application asks for. */
+  #paced: PacedPings | null = null;
 
   constructor(private readonly session: Session) {}
 
@@ -61,6 +64,12 @@ export class ControlStream implements Sink<CompleteFrame> {
     };
   }
 
+  /** {@link ping} for an application, which may ask as often as it likes. */
+  pacedPing(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
+    this.#paced ??= new PacedPings((tell, tellLoss) => this.ping(tell, tellLoss));
+    this.#paced.ask(answered, lost);
+  }
+
   /** A ping was given to the socket. */
   pinged(nonce: string): void {
     this.#pings.get(nonce)?.left();
@@ -77,6 +86,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     this.#lost = reason;
     for (const ping of this.#pings.values()) ping.lost(reason);
     this.#pings.clear();
+    this.#paced?.connectionLost();
   }
 
   /** The goaway that announces this side's end. */

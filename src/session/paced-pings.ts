@@ -1,0 +1,56 @@
+import { Subscription, timer } from 'rxjs';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Rate } from '../wire/limits.js';
+import { TokenBucket } from './token-bucket.js';
+
+/** Half of what a remote takes by default (L2, `pings`): keepalive and bulk send pings, too. */
+const RATE: Rate = { burst: 500, perSecond: 16 };
+/** Until the next token, in ms. */
+const TOKEN_MS = Math.ceil(1000 / RATE.perSecond);
+
+/** A caller of `ping()`. */
+interface Caller {
+  answered(ms: number): void;
+  lost(reason: CloseReason): void;
+}
+
+/** Paces the pings that an application asks for, so that the remote does not take them for a flood. Callers that wait share the next ping. */
+export class PacedPings {
+  readonly #bucket = new TokenBucket(RATE);
+  #waiting: Caller[] = [];
+  #timer = Subscription.EMPTY;
+
+  constructor(private readonly send: (answered: Caller['answered'], lost: Caller['lost']) => void) {}
+
+  ask(answered: Caller['answered'], lost: Caller['lost']): void {
+    if (this.#waiting.length === 0 && this.#bucket.take()) {
+      this.send(answered, lost);
+      return;
+    }
+    this.#waiting.push({ answered, lost });
+    if (this.#waiting.length > 1) return;
+    this.#timer = timer(TOKEN_MS).subscribe(() => {
+      this.#bucket.take();
+      this.#sendShared();
+    });
+  }
+
+  /** The socket is gone: callers that wait hear of it from their ping. */
+  connectionLost(): void {
+    this.#timer.unsubscribe();
+    this.#sendShared();
+  }
+
+  #sendShared(): void {
+    const callers = this.#waiting.splice(0);
+    if (callers.length === 0) return;
+    this.send(
+      (ms) => {
+        for (const caller of callers) caller.answered(ms);
+      },
+      (reason) => {
+        for (const caller of callers) caller.lost(reason);
+      },
+    );
+  }
+}
