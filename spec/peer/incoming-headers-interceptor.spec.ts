@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { IncomingHeadersInterceptor } from '../../src/peer/hooks.js';
+import type { Metadata } from '../../src/wire/frame.js';
 import { createPair } from '../../src/testing.js';
+import { CODECS } from '../support/codecs.js';
 import { framesOf } from '../support/peer-frames.js';
 import { collectLogs } from '../support/peer-logs.js';
 import { settled } from '../support/peer-outcome.js';
@@ -136,5 +138,36 @@ describe('an incoming-headers interceptor', () => {
     await time.advance();
     expect(reached).toEqual([]);
     expect(await answer).toHaveProperty('error');
+  });
+});
+
+describe.each(CODECS)('the headers that an incoming-headers interceptor sees under %s', (_name, codec) => {
+  it('An incoming-headers interceptor changes nothing of them, however deep', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    const errors: unknown[] = [];
+    const promote = (headers: Readonly<Metadata>): void => {
+      for (const change of [
+        () => Object.assign(headers['user'] as object, { role: 'admin' }),
+        () => (headers['scopes'] as string[]).push('write'),
+      ])
+        try {
+          change();
+        } catch (error) {
+          errors.push(error);
+        }
+    };
+    acceptor.interceptIncomingHeaders(promote);
+    dialer.interceptIncomingHeaders(promote);
+    const headers = { user: { role: 'guest' }, scopes: ['read'], bytes: codec.binary ? new Uint8Array([1]) : [1] };
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => {
+      seen.push(stream.headers);
+      return stream.reply('p', { headers });
+    });
+    const stream = dialer.open('p', { headers });
+    await time.advance();
+    seen.push(stream.replyHeaders);
+    expect(seen).toEqual([headers, headers]);
+    expect(errors).toEqual(Array.from({ length: 4 }, () => expect.any(TypeError)));
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { OpenInterceptor } from '../../src/peer/hooks.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
+import { CODECS } from '../support/codecs.js';
 import { framesOf } from '../support/peer-frames.js';
 import { settled } from '../support/peer-outcome.js';
 import { virtualPeerTime } from '../support/peer-time.js';
@@ -86,17 +87,6 @@ describe('an open interceptor', () => {
     expect(dialer.open().id).toBe(1);
   });
 
-  it('sees undefined for a call without a payload, and runs before the payload is encoded', () => {
-    const { dialer } = createPair();
-    const seen: unknown[] = [];
-    dialer.interceptOpen((_headers, payload) => {
-      seen.push(payload);
-    });
-    dialer.open();
-    expect(() => dialer.open(() => 1)).toThrow(TypeError);
-    expect(seen).toEqual([undefined, expect.any(Function)]);
-  });
-
   it('makes a payload that cannot be sent, or headers that cannot, burn no id', () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
@@ -168,5 +158,49 @@ describe('an open interceptor', () => {
     await time.advance();
     expect(Object.entries(seen[0] ?? {})).toEqual([['__proto__', { admin: true }]]);
     expect((seen[0] as { admin?: unknown }).admin).toBeUndefined();
+  });
+});
+
+describe.each(CODECS)('the payload that an open interceptor sees under %s', (_name, codec) => {
+  it('An open interceptor changes neither what is sent nor what the caller gave', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    const received: unknown[] = [];
+    acceptor.onStream((payload) => void received.push(payload));
+    const errors: unknown[] = [];
+    dialer.interceptOpen((_, payload) => {
+      const { list } = payload as { list: number[] };
+      for (const change of [() => list.push(2), () => Object.assign(payload as object, { admin: true })])
+        try {
+          change();
+        } catch (error) {
+          errors.push(error);
+        }
+    });
+    const given = { list: [1] };
+    dialer.notify(given);
+    await time.advance();
+    expect(received).toEqual([{ list: [1] }]);
+    expect(given).toEqual({ list: [1] });
+    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)]);
+  });
+
+  it.each([
+    ['text', 'p'],
+    ['null', null],
+    ['none', undefined],
+  ])('An open interceptor sees a payload of %s as it is', (_what, payload) => {
+    const { dialer } = createPair({ codec });
+    const seen: unknown[] = [];
+    dialer.interceptOpen((_, value) => void seen.push(value));
+    dialer.notify(payload);
+    expect(seen).toEqual([payload]);
+  });
+
+  it('A payload that cannot be encoded fails its call before an interceptor runs', () => {
+    const { dialer } = createPair({ codec });
+    const interceptor = jest.fn<OpenInterceptor>();
+    dialer.interceptOpen(interceptor);
+    expect(() => dialer.open({ f: () => 0 })).toThrow(TypeError);
+    expect(interceptor).not.toHaveBeenCalled();
   });
 });

@@ -1,12 +1,13 @@
 import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
 import type { Session } from '../session/session.js';
+import type { Message } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { failing } from './caller-frames.js';
 import { feed } from './feed.js';
 import { completeGuarded, guard } from './guard.js';
-import { copyMetadata, freezeMetadata } from './metadata.js';
+import { copyMetadata, freezeMetadata, readOnly } from './metadata.js';
 import { checkOverflow } from './overflow.js';
 import type { Overflow } from './overflow.js';
 import type { PeerCore } from './peer-core.js';
@@ -17,7 +18,7 @@ import { failLater, openFor, readOpened } from './late-error.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim, retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
-import { openFrame } from './sendable.js';
+import { encodedOpen, openFrame } from './sendable.js';
 import { isOver } from './status.js';
 import type { Stream } from './stream.js';
 import { StreamCore } from './stream-core.js';
@@ -77,7 +78,9 @@ export class Calls {
     checkNumber('timeoutMs', timeoutMs);
     const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
     if (onOpen !== undefined) checkFunction('onOpen', onOpen);
-    const frame = openFrame(core, value, this.#headers(value, options), intent !== 'continue', null);
+    // Before the interceptors: nothing that they do to the payload is sent.
+    const encoded = encodedOpen(core, value);
+    const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
@@ -186,11 +189,11 @@ export class Calls {
     return this.open(value, 'end', options, this.core.options.requestTimeoutMs);
   }
 
-  #headers(value: unknown, { headers }: OpenOptions): Readonly<Metadata> | null {
+  #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
     const { hooks, codec } = this.core;
     if (headers === undefined && hooks.open.empty) return null;
     const copy = copyMetadata(headers);
-    hooks.opening(copy, value);
+    if (!hooks.open.empty) hooks.opening(copy, encoded === null ? value : readOnly(value, encoded, codec));
     return freezeMetadata(copy, codec);
   }
 

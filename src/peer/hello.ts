@@ -9,7 +9,7 @@ import { readOne } from './one-answer.js';
 import { guard } from './guard.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import type { PeerCore } from './peer-core.js';
-import { openFrame } from './sendable.js';
+import { encodedOpen, openFrame } from './sendable.js';
 import { StreamCore } from './stream-core.js';
 import type { Stream } from './stream.js';
 
@@ -64,7 +64,9 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     if (session.isOver || !session.transport.writable) return;
     if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
-    const frame = openFrame(core, hello.payload, freezeMetadata(copyMetadata(hello.headers), core.codec), true, session.streams.nextId);
+    const encoded = encodedOpen(core, hello.payload);
+    const headers = freezeMetadata(copyMetadata(hello.headers), core.codec);
+    const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
     const live = session.open();
     const stream = new StreamCore(core, live, frame.headers, frame.payload);
     // It belongs to this socket: unlike other streams it is not taken back for the next.

@@ -3,6 +3,7 @@ import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
 import { checkFunction } from '../wire/check.js';
 import { guard, isThenable, refuseThenable } from './guard.js';
+import { freezeDeep } from './metadata.js';
 import type { Stream } from './stream.js';
 
 /**
@@ -32,7 +33,8 @@ export type ErrorSerializer = (error: unknown) => unknown;
 
 /**
  * Sees, and may change in place, the headers of every call before a stream id is spent. What it throws fails the call.
- * `void | undefined`, so that TypeScript refuses an async function: a promise returned fails the call with a TypeError.
+ * `payload` is a frozen copy of what is sent. `void | undefined`, so that TypeScript refuses an async function: a promise returned fails
+ * the call with a TypeError.
  */
 export type OpenInterceptor = (headers: Metadata, payload: unknown) => void | undefined;
 
@@ -124,7 +126,6 @@ export class Hooks {
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
   opening(headers: Metadata, payload: unknown): void {
-    if (this.open.empty) return;
     for (const hook of this.open) refuseThenable('an open interceptor', hook(headers, payload));
   }
 
@@ -133,8 +134,9 @@ export class Hooks {
     for (const hook of this.replyHeaders) refuseThenable('a reply-headers interceptor', hook(headers, stream));
   }
 
-  /** Shows the headers of the remote's first frame. */
+  /** Shows the headers of the remote's first frame, which no interceptor can change. */
   arrived(headers: Readonly<Metadata>, stream: Stream): void {
+    freezeDeep(headers);
     for (const hook of this.incomingHeaders)
       guard('an incoming-headers interceptor', () => {
         const result: unknown = hook(headers, stream);

@@ -38,3 +38,15 @@ function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Messag
     throw error;
   }
 }
+
+/** A payload for those who may only look at it: what is sent of it, frozen all the way down. */
+export function readOnly(payload: unknown, encodedPayload: Message, codec: Codec): unknown {
+  return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(encodedPayload)) : payload;
+}
+
+/** Freezes a decoded value all the way down. Bytes cannot be frozen. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const inner of Object.values(value)) freezeDeep(inner);
+  return Object.freeze(value);
+}

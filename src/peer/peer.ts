@@ -480,7 +480,8 @@ export class Peer {
 
   /**
    * Sees, and may change in place, the headers of every call before it has an id; with `retry` once per attempt, never those of a
-   * hello. They run in order of registration. What one throws, the call fails with; a promise is a TypeError.
+   * hello. The payload is a frozen copy of what is sent. They run in order of registration. What one throws, the call fails with; a
+   * promise is a TypeError.
    *
    * @returns removes it
    * @throws TypeError unless it is a function
@@ -517,7 +518,7 @@ export class Peer {
 
   /**
    * Sees the headers of the remote's first frame on every stream, in order of registration; an empty object where the frame had none.
-   * They are frozen. What it throws is logged.
+   * They are frozen all the way down, bytes excepted. What it throws is logged.
    *
    * @returns removes it
    * @throws TypeError unless it is a function

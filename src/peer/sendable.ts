@@ -9,21 +9,30 @@ import { OutgoingFrame } from '../wire/outgoing.js';
 import type { PeerCore } from './peer-core.js';
 
 /**
- * The frame that opens a stream, with its payload encoded; `undefined` stands for none.
+ * The payload of an open, encoded; `null` for `undefined`, which stands for none.
  *
- * @throws TypeError for a payload that the codec cannot represent, ProtocolError for headers that do not fit a message
+ * @throws TypeError for a payload that the codec cannot represent
+ */
+export function encodedOpen({ codec }: PeerCore, value: unknown): Message | null {
+  return value === undefined || value === ABSENT ? null : checkedMessage(codec, codec.encodePayload(value));
+}
+
+/**
+ * The frame that opens a stream.
+ *
+ * @param encoded {@link encodedOpen} of the value
+ * @throws ProtocolError for headers that do not fit a message
  */
 export function openFrame(
   core: PeerCore,
   value: unknown,
+  encoded: Message | null,
   headers: Readonly<Metadata> | null,
   end: boolean,
   id: number | null,
 ): OutgoingFrame {
-  const { codec } = core;
   const payload = value === undefined ? ABSENT : value;
-  const encoded = payload === ABSENT ? null : checkedMessage(codec, codec.encodePayload(payload));
-  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, codec);
+  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, core.codec);
   checkSendable(core, frame, encoded, id);
   return frame;
 }
