@@ -10,6 +10,8 @@ import { PUBLIC_NAMES } from './public-names.js';
 interface Manifest {
   readonly version: string;
   readonly exports: Readonly<Record<string, unknown>>;
+  readonly module: string;
+  readonly alias: Readonly<Record<string, string>>;
 }
 
 const repository = join(__dirname, '../..');
@@ -35,7 +37,15 @@ describe.each([
     const { exports } = JSON.parse(read('package.json')) as Manifest;
     const esm = { types: `./dist/esm/${door}.d.ts`, default: `./dist/esm/${door}.js` };
     const cjs = { types: `./dist/cjs/${door}.d.ts`, default: `./dist/cjs/${door}.js` };
-    expect(JSON.stringify(exports[subpath])).toBe(JSON.stringify({ 'module-sync': esm, module: esm, import: esm, require: cjs }));
+    const reactNative = door === 'node' ? {} : { 'react-native': cjs };
+    expect(JSON.stringify(exports[subpath])).toBe(
+      JSON.stringify({ ...reactNative, 'module-sync': esm, module: esm, import: esm, require: cjs }),
+    );
+  });
+
+  it('Tools that read no exports map find it', () => {
+    const { module, alias } = JSON.parse(read('package.json')) as Manifest;
+    expect(subpath === '.' ? module : alias[subpath]).toBe(`./dist/esm/${door}.js`);
   });
 });
 

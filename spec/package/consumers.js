@@ -1,68 +1,21 @@
 // Packs the package and uses it as its users do: from a bare ES module project, a bare CommonJS one, one that mixes both, a Vite one, and one whose tests run in jsdom.
 import assert from 'node:assert/strict';
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
+import { check, consumers, filesBelow, install, launchChromium, manifest, project, removeAll, run, tarball } from './packed.js';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const CHROMIUM_FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 /** How long Vite may take to answer. */
 const START_MS = 30_000;
 
-const here = import.meta.dirname;
-const repository = join(here, '../..');
-const { version, peerDependencies } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+const { peerDependencies, version } = manifest;
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
-
-/** Runs a program to its end and gives what it printed. */
-function run(directory, command, ...args) {
-  const { status, stdout } = spawnSync(command, args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  assert.equal(status, 0, `${command} ${args.join(' ')} in ${directory} ended with ${status}:\n${stdout}`);
-  return stdout;
-}
-
-function check(title, condition) {
-  assert.ok(condition, title);
-  console.log(`  ok  ${title}`);
-}
-
-const packed = JSON.parse(run(repository, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', work));
-const tarball = join(work, Object.values(packed)[0].filename);
-
-/** A fresh project with the packed package in it. */
-function project(name, source, type) {
-  const directory = join(work, name);
-  cpSync(join(here, 'consumers', source), directory, { recursive: true });
-  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, type }));
-  install(directory, tarball);
-  return directory;
-}
-
-function filesBelow(directory) {
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
-
-function install(directory, ...packages) {
-  run(directory, 'npm', 'install', '--no-save', '--no-package-lock', '--ignore-scripts', '--loglevel=error', ...packages);
-}
 
 function checkProgram(directory, title) {
   const result = JSON.parse(run(directory, process.execPath, 'program.js'));
@@ -128,7 +81,7 @@ function checkClassNames(directory) {
 
 /** In Node as it is, and bundled for a browser and for Node. */
 async function checkOneInstance(directory) {
-  cpSync(join(here, 'consumers/mixed'), directory, { recursive: true });
+  cpSync(join(consumers, 'mixed'), directory, { recursive: true });
   check('import and require give one instance in Node', run(directory, process.execPath, 'main.mjs') === 'one instance\n');
   for (const platform of ['browser', 'node']) {
     const outfile = `bundled-for-${platform}.cjs`;
@@ -157,6 +110,36 @@ function checkTwoCopies(directory) {
   check('a second copy says that a stream is not its own', printed.startsWith('expected a stream of this copy of rxmux'));
 }
 
+/** An ES module bundle has no `require`, and `ws` calls it for modules of Node. The guide has both remedies. */
+async function checkServerBundle(directory) {
+  const contents = `import { connect, serve } from 'rxmux/node';
+    const server = serve({ port: 0, host: '127.0.0.1', handler: ({ n }, stream) => stream.reply(n * 2) });
+    const peer = connect('ws://127.0.0.1:' + (await server.listening).port);
+    console.log(await peer.request({ n: 21 }));
+    await peer.close(); await server.close();`;
+  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  for (const [remedy, options] of [
+    ['a banner that makes require', { banner: { js: banner } }],
+    ['ws outside', { external: ['ws'] }],
+  ]) {
+    const stdin = { contents, resolveDir: directory };
+    await build({ absWorkingDir: directory, stdin, outfile: 'server.mjs', bundle: true, platform: 'node', format: 'esm', ...options });
+    check(`esbuild bundles a server as an ES module with ${remedy}`, run(directory, process.execPath, 'server.mjs') === '42\n');
+  }
+}
+
+/** The objects of the package work as state of frameworks that wrap state in Proxies. */
+function checkReactiveState() {
+  const directory = project('reactive', 'reactive', 'module');
+  const printed = run(directory, process.execPath, 'program.js').trim().split('\n');
+  const expected = { isSame: true, answer: 42, streamed: [42], served: 42, decoded: [1], assembled: 1 };
+  for (const line of printed) {
+    const { wrapped, ...result } = JSON.parse(line);
+    assert.deepEqual(result, expected, wrapped);
+    check(`peers, streams, servers and codecs work as state of ${wrapped}`, true);
+  }
+}
+
 /** A door of the packed package, as a project has it. */
 function importFrom(directory, door) {
   return import(pathToFileURL(createRequire(join(directory, 'program.js')).resolve(door)).href);
@@ -167,7 +150,12 @@ async function serveNumbers(directory, codec) {
   const { serve } = await importFrom(directory, 'rxmux/node');
   const handler = ({ n }, stream) => stream.reply(n * 2);
   const server = serve({ port: 0, host: '127.0.0.1', codec, handler });
-  return { url: `ws://127.0.0.1:${(await server.listening).port}`, close: () => server.close() };
+  return {
+    url: `ws://127.0.0.1:${(await server.listening).port}`,
+    peers: server.peers,
+    peers$: server.peers$,
+    close: () => server.close(),
+  };
 }
 
 /** Starts `vite dev` or `vite preview`: the promise of its address, and what stops it. */
@@ -209,6 +197,32 @@ async function checkPage(browser, directory, command, server) {
   }
 }
 
+/** Each hot update runs the module again, which makes another peer: the one before must be gone. */
+async function checkHotUpdate(browser, directory, server) {
+  const page = await browser.newPage();
+  const vite = startVite(directory, 'dev');
+  const connected = new Set();
+  const counting = server.peers$.subscribe((peer) => connected.add(peer));
+  const seesPeers = async (ever, now) => {
+    const deadline = Date.now() + START_MS;
+    while (connected.size !== ever || server.peers.size !== now) {
+      assert.ok(Date.now() < deadline, `expected ${ever} peers, ${now} of them connected; got ${connected.size} and ${server.peers.size}`);
+      await pause(20);
+    }
+  };
+  try {
+    await page.goto(`${await vite.address}hot.html?server=${encodeURIComponent(server.url)}`);
+    await seesPeers(1, 1);
+    appendFileSync(join(directory, 'hot.ts'), '// changed\n');
+    await seesPeers(2, 1);
+    check('vite dev: a hot update closes the peer of the module before', true);
+  } finally {
+    counting.unsubscribe();
+    await page.close();
+    await vite.stop();
+  }
+}
+
 async function checkVite(serverDirectory) {
   const directory = project('vite', 'vite', 'module');
   run(directory, process.execPath, tsc, '--project', '.');
@@ -221,11 +235,12 @@ async function checkVite(serverDirectory) {
 
   const { MsgpackCodec } = await importFrom(serverDirectory, 'rxmux/msgpack');
   const server = await serveNumbers(serverDirectory, new MsgpackCodec());
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
+  const browser = await launchChromium();
   try {
     await checkPage(browser, directory, 'dev', server);
     check('vite dev: the package was optimised', existsSync(join(directory, 'node_modules/.vite/deps/rxmux.js')));
     await checkPage(browser, directory, 'preview', server);
+    await checkHotUpdate(browser, directory, server);
   } finally {
     await browser.close();
     await server.close();
@@ -250,12 +265,14 @@ try {
   checkAlone(esm);
   checkClassNames(esm);
   checkTwoCopies(esm);
+  await checkServerBundle(esm);
   const cjs = checkNodeProject('commonjs');
   checkCompilers(cjs);
   checkOldestPeers(cjs);
   await checkOneInstance(esm);
   await checkVite(esm);
   await checkJsdom(esm);
+  checkReactiveState();
 } finally {
-  rmSync(work, { recursive: true, force: true });
+  removeAll();
 }

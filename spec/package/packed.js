@@ -1,0 +1,70 @@
+// The packed package, and projects of consumers with it.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const consumers = join(import.meta.dirname, 'consumers');
+const repository = join(import.meta.dirname, '../..');
+export const manifest = readManifest(repository);
+const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
+
+/** Runs a program to its end and returns its output. */
+export function run(directory, command, ...args) {
+  const { status, stdout } = spawnSync(command, args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  assert.equal(status, 0, `${command} ${args.join(' ')} in ${directory} ended with ${status}:\n${stdout}`);
+  return stdout;
+}
+
+export function check(title, condition) {
+  assert.ok(condition, title);
+  console.log(`  ok  ${title}`);
+}
+
+const packed = JSON.parse(run(repository, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', work));
+export const tarball = join(work, Object.values(packed)[0].filename);
+
+/** A fresh project with the packed package in it. */
+export function project(name, source, type) {
+  const directory = join(work, name);
+  cpSync(join(consumers, source), directory, { recursive: true });
+  const own = readManifest(directory);
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...own, type }));
+  install(directory, tarball);
+  return directory;
+}
+
+export function filesBelow(directory) {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+export function install(directory, ...packages) {
+  run(directory, 'npm', 'install', '--no-save', '--no-package-lock', '--ignore-scripts', '--loglevel=error', ...packages);
+}
+
+/** Removes the tarball and every project. */
+export function removeAll() {
+  rmSync(work, { recursive: true, force: true });
+}
+
+export function launchChromium() {
+  return chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
+}
+
+function readManifest(directory) {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+}
