@@ -12,21 +12,21 @@ import { outcomeOf } from './oracle.js';
 import { bytesOf } from './subjects.js';
 import type { TargetName } from './targets.js';
 
-/** Where frames stand in the files of the conformance suite. */
+/** The keys of a conformance file that hold frames. */
 interface Case {
   readonly message?: unknown;
   readonly frame?: unknown;
   readonly steps?: readonly { readonly feed?: unknown }[];
 }
 
-/** What mutation starts from is small: everything is run many times. */
+/** The seeds of mutation are small, because every input runs many times. */
 const MOST_BYTES = 1_024;
 const FILES = ['decode', 'encode', 'roundtrip', 'split', 'assemble'];
 const MADE_FRAMES = 150;
 const MOST_MESSAGES = 12;
 const CAPS = [80, 120, 400];
 
-/** The inputs that mutation starts from: the conformance suite, the vectors of JSONTestSuite, and made frames, under one codec. */
+/** The seeds of mutation for one codec: the conformance suite, the vectors of JSONTestSuite, and made frames. */
 export function seedsOf(codec: Codec, directory: string, seed: number): Readonly<Record<TargetName, readonly Input[]>> {
   const cases = FILES.flatMap((file) => casesOf(join(directory, 'conformance', `${file}.json`)));
   const mappings = cases.flatMap(({ frame, steps = [] }) => [frame, ...steps.map(({ feed }) => feed)]);
@@ -61,7 +61,7 @@ function frameOf(mapping: unknown): Frame[] {
   return 'error' in outcome ? [] : [outcome.value];
 }
 
-// A frame that a codec does not carry, or that is too small to cut, is no seed for it.
+// A frame that the codec cannot carry, or that is too small to cut, is no seed.
 function encodedBy(encode: () => string | ArrayBuffer): Buffer[] {
   const outcome = outcomeOf(encode);
   return 'error' in outcome ? [] : [bytesOf(outcome.value)];

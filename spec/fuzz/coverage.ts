@@ -4,7 +4,7 @@ import type { Profiler } from 'node:inspector';
 import { pathToFileURL } from 'node:url';
 import type { Guide } from './fuzzer.js';
 
-/** Guides by the blocks of code that V8 sees running, in those sources of one bundle whose path matches. */
+/** Guides by the blocks of code that V8 reports as run, in those sources of one bundle whose path matches. */
 export class Coverage implements Guide {
   readonly #session = new Session();
   readonly #url: string;
@@ -13,7 +13,7 @@ export class Coverage implements Guide {
 
   constructor(bundle: string, guiding: RegExp) {
     const text = readFileSync(bundle, 'utf8');
-    // The bundler writes the path of each source above it.
+    // The bundler writes the path of each source above the source.
     const headings = [...text.matchAll(/^\/\/ (\S+\.\w+)$/gm)];
     this.#guiding = headings.flatMap(({ index: from, 1: path = '' }, nth) => {
       if (!guiding.test(path)) return [];
@@ -33,7 +33,7 @@ export class Coverage implements Guide {
     run();
     const reached = new Uint8Array(this.#length);
     for (const { ranges } of this.#taken()) {
-      // The outermost range comes first, and those within it say where it did not run after all.
+      // The outermost range comes first. The ranges within it mark code that did not run.
       for (const { startOffset, endOffset, count } of ranges) {
         const section = this.#guiding.find(({ from, to }) => startOffset >= from && endOffset <= to);
         if (section === undefined) continue;
@@ -48,10 +48,10 @@ export class Coverage implements Guide {
     this.#session.disconnect();
   }
 
-  /** What ran since the last call. */
+  /** The code that ran since the last call. */
   #taken(): readonly Profiler.FunctionCoverage[] {
     let functions: readonly Profiler.FunctionCoverage[] = [];
-    // Within one thread it is answered before `post` returns.
+    // Within one thread the answer arrives before `post` returns.
     this.#session.post('Profiler.takePreciseCoverage', (_error, answer?: Profiler.TakePreciseCoverageReturnType) => {
       functions = answer?.result.find(({ url }) => url === this.#url)?.functions ?? [];
     });

@@ -13,7 +13,7 @@ import type { TargetName } from './targets.js';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 const BATCHES = 2;
-// A busy machine takes its time over what is a second of work.
+// A busy machine may need much longer than the usual second.
 
 type Name = keyof typeof SUBJECTS;
 
@@ -29,7 +29,7 @@ function fuzzed(name: Name, target: TargetName, codec: Codec = SUBJECTS[name].co
 }
 
 describe(`mutated input (FUZZ_SEED=${SEED})`, () => {
-  it.each(rows)('leads to a frame or a ProtocolError and nothing else: %s %s', (name, target) => {
+  it.each(rows)('Mutated input leads to a frame or a ProtocolError and nothing else: %s %s', (name, target) => {
     const { finds, executions } = fuzzed(name, target);
     expect(finds).toEqual([]);
     expect(executions).toBeGreaterThan(1_000);
@@ -70,34 +70,34 @@ describe('the fuzzer', () => {
 
   it.each<[fault: string, target: TargetName, codec: Codec, verdict: string]>([
     ['an error of another class at some last_stream', 'decode', new OtherError(), 'expected a ProtocolError, got RangeError: planted'],
-    ['an error that quotes what it was given', 'decodePayload', new QuotingError(), 'expected a short message, got'],
-    ['something else than a frame', 'decode', new NoFrame(), 'expected a frame, got'],
-    ['a field that is lost when it is sent on', 'decode', new LostTrailers(), 'to come back, got'],
-    ['white space that is lost where a payload was cut', 'reassemble', new TrimmedFragments(), 'to come back, got'],
-  ])('finds %s', (_fault, target, codec, verdict) => {
+    ['an error that quotes its input', 'decodePayload', new QuotingError(), 'expected a short message, got'],
+    ['a result that is no frame', 'decode', new NoFrame(), 'expected a frame, got'],
+    ['a field that is lost when the frame is sent again', 'decode', new LostTrailers(), 'to come back, got'],
+    ['white space that is lost at the cut of a payload', 'reassemble', new TrimmedFragments(), 'to come back, got'],
+  ])('The fuzzer finds %s', (_fault, target, codec, verdict) => {
     expect(fuzzed('json', target, codec).finds.map((find) => find.verdict)).toContainEqual(expect.stringContaining(verdict));
   });
 
-  it('finds by mutation what no seed shows, and leaves of the input what shows it', () => {
+  it('The fuzzer finds by mutation a fault that no seed shows, and shrinks the input to its cause', () => {
     expect(fuzzed('json', 'decode', new OtherError(), 0).finds).toEqual([]);
     const [find] = fuzzed('json', 'decode', new OtherError()).finds;
     expect(String(find?.input[0])).toMatch(/^\{"type":"\w?",.{0,12}"last_stream":\d{4,16}.{0,12}\}$/);
   });
 
-  it('makes the same run of the same seed', () => {
+  it('The fuzzer makes the same run from the same seed', () => {
     const [one, other] = [fuzzed('json', 'decode', new NoFrame()), fuzzed('json', 'decode', new NoFrame())];
     expect(one.finds).toEqual(other.finds);
     expect(one.executions).toBe(other.executions);
   });
 
-  it('finds time that is not linear', () => {
+  it('The fuzzer finds decoding in more than linear time', () => {
     class Rereading extends JsonCodec {
       read = 0;
       override decodePayload(data: Message): unknown {
         if (typeof data === 'string') for (let times = data.length; times > 0; times -= 2_048) this.#read(data);
         return super.decodePayload(data);
       }
-      // By the letter: what takes blocks at a time costs a long text less for each byte, which hides a part of the rise.
+      // Reads letter by letter. Reading by blocks would cost a long text less for each byte, and hide a part of the rise.
       #read(text: string): void {
         for (let at = 0; at < text.length; at++) this.read += text.charCodeAt(at);
       }

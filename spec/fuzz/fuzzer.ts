@@ -7,13 +7,13 @@ import type { Tokens } from './tokens.js';
 import type { Target } from './targets.js';
 import type { Codec } from '../../src/wire/codec.js';
 
-/** An input that something is wrong with. */
+/** An input with a fault. */
 export interface Find {
   readonly input: Input;
   readonly verdict: string;
 }
 
-/** Tells which code it reaches to run something: 1 for each place that was reached. */
+/** Returns which code `run` reaches: 1 for each place that was reached. */
 export interface Guide {
   reach(run: () => void): Uint8Array;
 }
@@ -24,18 +24,21 @@ export interface FuzzerOptions {
   readonly seeds: readonly Input[];
   readonly tokens: Tokens;
   readonly seed: number;
-  /** Without one, inputs are made of the seeds alone. */
+  /** Without a guide, inputs are made of the seeds alone. */
   readonly guide?: Guide | undefined;
 }
 
-/** Asking the guide takes as long as some hundred executions. */
+/** One query of the guide takes as long as some hundred executions. */
 const BATCH = 512;
 const SLOW_KEPT = 24;
-/** Below this a measured time says more about the clock than about the input. */
+/** Below this size a measured time depends more on the clock than on the input. */
 const LEAST_TIMED_BYTES = 24;
 const MOST_FINDS = 20;
 
-/** Runs a target on mutated inputs, keeps those that reach new code and mutates them in turn. One seed makes one run without a guide. */
+/**
+ * Runs a target on mutated inputs. It keeps the inputs that reach new code, and mutates them in turn.
+ * Without a guide, one seed makes one run.
+ */
 export class Fuzzer {
   readonly finds: Find[] = [];
   executions = 0;
@@ -56,29 +59,29 @@ export class Fuzzer {
     else this.#note(guide.reach(runSeeds));
   }
 
-  /** The seeds, and what has reached more than they did. */
+  /** The seeds, and the inputs that have reached more code. */
   get pool(): readonly Input[] {
     return this.#pool;
   }
 
-  /** Inputs that reached code which no seed does. */
+  /** Inputs that reached code which no seed reaches. */
   get discovered(): number {
     return this.#pool.length - this.options.seeds.length;
   }
 
-  /** The inputs that took the most time for their bytes. */
+  /** The inputs with the most time for each byte. */
   get slowest(): readonly Input[] {
     return this.#slow.map(({ input }) => input);
   }
 
-  /** One batch of mutated inputs. */
+  /** Runs one batch of mutated inputs. */
   step(): void {
     const batch = Array.from({ length: BATCH }, () => this.#next());
     if (this.options.guide === undefined) this.#runAll(batch);
     else this.#explore(batch, this.options.guide);
   }
 
-  /** Runs some inputs, and those halves of them again that reach something new, down to the input that does. */
+  /** Runs some inputs, and runs again each half that reaches new code, down to the single input that does. */
   #explore(inputs: readonly Input[], guide: Guide): void {
     const reached = guide.reach(() => {
       this.#runAll(inputs);
@@ -87,7 +90,7 @@ export class Fuzzer {
     const half = Math.ceil(inputs.length / 2);
     if (inputs.length === 1) this.#pool.push(...inputs);
     else for (const part of [inputs.slice(0, half), inputs.slice(half)]) this.#explore(part, guide);
-    // What only several inputs together reach is no input's merit.
+    // Code that only several inputs together reach is credited to none of them.
     this.#note(reached);
   }
 
@@ -103,7 +106,7 @@ export class Fuzzer {
 
   #next(): Input {
     const pool = this.#pool;
-    // What was found last is the likeliest to lead on.
+    // The newest inputs are the likeliest to reach more.
     const recent = this.#random.below(2) === 0 ? Math.max(0, pool.length - SLOW_KEPT) : 0;
     const input = pool[recent + this.#random.below(pool.length - recent)] ?? [Buffer.alloc(0)];
     const other = pool[this.#random.below(pool.length)] ?? input;
@@ -136,7 +139,7 @@ export class Fuzzer {
     this.finds.push({ input: shrunk, verdict: this.#verdictOn(shrunk) ?? verdict });
   }
 
-  // A pause of the process makes any input slow once, so the best of some more runs counts.
+  // A pause of the process slows any input once, so the best of several runs counts.
   #keepSlow(input: Input): void {
     const times = Array.from({ length: 4 }, () => {
       const begun = performance.now();
@@ -147,7 +150,7 @@ export class Fuzzer {
     this.#slow = slow.sort((a, b) => b.msPerByte - a.msPerByte).slice(0, SLOW_KEPT);
   }
 
-  /** Leaves messages, then bytes, out for as long as the same is wrong. */
+  /** Removes messages, then bytes, for as long as the fault stays the same. */
   #shrunk(input: Input, kind: string): Input {
     const fails = (smaller: Input): boolean => smaller.length > 0 && kindOf(this.#verdictOn(smaller) ?? '') === kind;
     let smallest: Input = without([...input], (messages) => fails(messages));
@@ -159,7 +162,7 @@ export class Fuzzer {
   }
 }
 
-/** What two finds of one fault have in common: all but the values in it. */
+/** The common part of two finds of one fault: everything except their values. */
 function kindOf(verdict: string): string {
   return verdict.replace(/\d+/g, '0').slice(0, 60);
 }

@@ -4,16 +4,16 @@ import { encodedLength } from '../../src/wire/length.js';
 import { bytesOf, messageOf } from './subjects.js';
 import type { TargetName } from './targets.js';
 
-/** Ways to make an input as long as one likes that keep what may be costly in it. */
+/** Grows an input to any size and keeps its costly part. */
 export type Grow = (bytes: number) => Message;
 
-/** What one of the two decoders of a codec is given, and how. */
+/** The input of one of the two decoders of a codec. */
 export interface Decoding {
   readonly target: Exclude<TargetName, 'reassemble'>;
   readonly codec: Codec;
 }
 
-/** The input many times over: as raw bytes, its middle within it, and, where it decodes, as the items of one value. */
+/** Repeats the input: as raw bytes, by its middle and, when it decodes, as the items of one array. */
 export function growthsOf(input: Buffer, { target, codec }: Decoding): readonly Grow[] {
   const third = Math.ceil(input.length / 3);
   const [head, middle, tail] = [input.subarray(0, third), input.subarray(third, 2 * third), input.subarray(2 * third)];
@@ -26,14 +26,14 @@ export function growthsOf(input: Buffer, { target, codec }: Decoding): readonly 
   return grown;
 }
 
-/** The bytes of a payload that these bytes are, or that is in the frame they are. */
+/** The bytes of a payload: the input itself, or the payload of the frame in it. */
 function itemOf(input: Buffer, codec: Codec): Buffer | null {
   if (!('error' in outcomeOf(() => codec.decodePayload(messageOf(input, codec))))) return input;
   const encoded = outcomeOf(() => bytesOf(codec.encodePayload(codec.decode(messageOf(input, codec)).payload)));
   return 'error' in encoded ? null : encoded.value;
 }
 
-/** An array of `count` times the same item, put together by hand: an encoder might write it in fewer bytes than the attacker did. */
+/** An array of `count` equal items, built by hand: an encoder might need fewer bytes than the attacker did. */
 function framed(item: Buffer, count: number, { target, codec }: Decoding): Message {
   const array = codec.binary
     ? msgpackArray(item, count)
@@ -58,10 +58,13 @@ const SMALL_BYTES = 8 * 1_024;
 const DOUBLINGS = 5;
 const LARGE_BYTES = SMALL_BYTES * 2 ** DOUBLINGS;
 const RUNS = 3;
-/** Time per byte may rise so much from 8 to 256 KiB: caches and the collector cost something; a square would cost 32 times as much. */
+/**
+ * The allowed rise of the time per byte from 8 to 256 KiB. Caches and the collector cost some; a square would cost 32 times
+ * as much.
+ */
 export const MOST_RISE = 6;
 
-/** By how much the time per byte rises from 8 to 256 KiB: the highest of the doublings against the first, of the calmest of some attempts. */
+/** Returns the rise of the time per byte from 8 to 256 KiB: the highest doubling against the first, in the calmest attempt. */
 export function riseOf(grow: Grow, decoding: Decoding): number {
   let least = Infinity;
   for (let attempt = 0; attempt < 4 && !(least <= MOST_RISE); attempt++) {
@@ -71,7 +74,7 @@ export function riseOf(grow: Grow, decoding: Decoding): number {
   return least;
 }
 
-/** Time of this process for each byte: on a busy machine the clock would count that of others. */
+/** The CPU time of this process for each byte: on a busy machine the wall clock would include other processes. */
 function costOf(message: Message, { codec, target }: Decoding): number {
   const bytes = encodedLength(message);
   const times = Math.ceil(LARGE_BYTES / bytes);

@@ -1,8 +1,8 @@
-// Fuzzes the decoders of both codecs, and what puts their frames together, for a bounded time. Its exit status is 0 only if
-// nothing was found.
+// Fuzzes the decoders of both codecs and the reassembly of frames for a bounded time.
+// Its exit status is 0 only if it finds nothing.
 //
-//   npm run fuzz
-//   npm run fuzz -- --seconds 10 --codec msgpack --seed 7
+// - npm run fuzz
+// - npm run fuzz -- --seconds 10 --codec msgpack --seed 7
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { seedsOf } from './corpus.js';
@@ -20,9 +20,9 @@ import type { TargetName } from './targets.js';
 
 const PROGRAM = fileURLToPath(import.meta.url);
 const GUIDING = /^(src\/(codec|wire)|node_modules\/@msgpack)\//;
-/** Of the time of each codec; the rest is for looking at time and memory. */
+/** The share of mutation in the time of each codec. The rest measures time and memory. */
 const MUTATING_SHARE = 0.7;
-/** For the memory of some inputs at least: a process has to start first. */
+/** Enough to measure the memory of some inputs: a process has to start first. */
 const LEAST_MEASURING_MS = 2_500;
 
 type Name = keyof typeof SUBJECTS;
@@ -79,7 +79,7 @@ function mutateFor(ms: number, name: Name, target: TargetName, seeds: readonly I
   return fuzzer;
 }
 
-/** Of the slowest inputs, those whose time is not linear; of all that lead somewhere, those that take too much memory. */
+/** Finds slow inputs of more than linear time, and decoding inputs that take too much memory. */
 async function costsOf(fuzzer: Fuzzer, name: Name, target: Decoding['target'], ms: number): Promise<Find[]> {
   const decoding = { codec: SUBJECTS[name].codec, target };
   const finds: Find[] = [];
@@ -105,7 +105,7 @@ async function costsOf(fuzzer: Fuzzer, name: Name, target: Decoding['target'], m
   return finds;
 }
 
-// Small inputs are within the slack, and say nothing.
+// Small inputs are within the slack, and prove nothing.
 function timesOf({ inputBytes, takenBytes }: Taken): number {
   return inputBytes < 1_024 ? 0 : Math.round(takenBytes / inputBytes);
 }

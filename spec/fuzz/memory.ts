@@ -8,23 +8,24 @@ import { outcomeOf } from './oracle.js';
 import { messageOf } from './subjects.js';
 
 /**
- * What one byte of input may take in memory. The costliest are an empty map, an object of 56 bytes and its place in an array for
- * 1 byte, and bytes without a byte: a view and a buffer of 190 for 2.
+ * The memory that one byte of input may take. The costliest are an empty map and empty bytes.
+ * An empty map of 1 byte takes an object of 56 bytes and its place in an array.
+ * Empty bytes of 2 bytes take a view and a buffer of 190.
  */
 const MOST_PER_BYTE = 100;
 const SLACK_BYTES = 1024 * 1024;
-/** Inputs are grown to this, well beyond what the slack hides. */
+/** Inputs grow to this size, far beyond the slack. */
 const GROWN_BYTES = 128 * 1024;
-/** A decoder that reserves memory by what is declared dies of this. */
+/** A decoder that reserves memory by a declared length exceeds this heap. */
 const HEAP_MB = 128;
 
-/** What is asked of the child process, in a line. */
+/** The task of the child process, in a line. */
 export interface MemoryTask extends Pick<Decoding, 'target'> {
   readonly codec: string;
   readonly base64: string;
 }
 
-/** What it answers: what the greediest form of the input has taken, by its bytes. */
+/** The answer of the child: the memory that the greediest form of the input has taken, and the size of the form. */
 export interface Taken {
   readonly inputBytes: number;
   readonly takenBytes: number;
@@ -34,7 +35,10 @@ export function isGreedy({ inputBytes, takenBytes }: Taken): boolean {
   return !(takenBytes <= MOST_PER_BYTE * inputBytes + SLACK_BYTES);
 }
 
-/** Measures inputs in child processes with a small heap, as many as `ms` is enough for; one that a process dies of has taken Infinity. */
+/**
+ * Measures inputs in child processes with a small heap, as many as fit into `ms`. An input that kills its process has taken
+ * Infinity.
+ */
 export async function measured(program: string, tasks: readonly MemoryTask[], ms: number): Promise<Taken[]> {
   const taken: Taken[] = [];
   const ends = performance.now() + ms;
@@ -44,7 +48,7 @@ export async function measured(program: string, tasks: readonly MemoryTask[], ms
     });
     const limit = setTimeout(() => child.kill('SIGKILL'), ends - performance.now());
     const left = tasks.slice(taken.length);
-    // A child that has died takes no more.
+    // A dead child accepts no more.
     child.stdin.on('error', () => undefined);
     child.stdin.end(left.map((task) => `${JSON.stringify(task)}\n`).join(''));
     for await (const line of createInterface({ input: child.stdout })) taken.push(JSON.parse(line) as Taken);
@@ -55,7 +59,7 @@ export async function measured(program: string, tasks: readonly MemoryTask[], ms
   return taken;
 }
 
-/** The child: tasks in, answers out. Each answer is written before the next task is begun. */
+/** The child: it reads tasks and writes answers. It writes each answer before it begins the next task. */
 export async function measure(codecs: Readonly<Record<string, Decoding['codec']>>): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const { codec: name, target, base64 } = JSON.parse(line) as MemoryTask;
@@ -71,7 +75,7 @@ export function greediestOf(input: Buffer, decoding: Decoding): Taken {
   return all.find(isGreedy) ?? all.reduce((a, b) => (a.takenBytes / a.inputBytes > b.takenBytes / b.inputBytes ? a : b));
 }
 
-/** Holds what was decoded until it has been measured. */
+/** Holds the decoded values until they are measured. */
 const kept: unknown[] = [];
 
 function takenBy(message: Message, { codec, target }: Decoding): number {

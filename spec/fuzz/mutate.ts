@@ -1,10 +1,10 @@
 import type { Random } from './random.js';
 import type { Tokens } from './tokens.js';
 
-/** Messages in the order in which they are received; most targets take one. */
+/** Messages in the order of their arrival. Most targets take one. */
 export type Input = readonly Buffer[];
 
-/** Inputs do not grow beyond this: what matters shows in small ones, and those are run more often. */
+/** The largest size of an input: faults show in small inputs, and those run more often. */
 const MOST_BYTES = 4_096;
 const MOST_MESSAGES = 24;
 const MOST_REPEATS = 300;
@@ -16,7 +16,7 @@ interface Context {
   readonly other: Buffer;
 }
 
-/** Another input, made of `input` by a few edits of its bytes and, where it has several messages, of their order. */
+/** Makes another input from `input` by a few edits of its bytes, and of the order of its messages if there are several. */
 export function mutated(input: Input, other: Input, tokens: Tokens, random: Random): Input {
   const messages = input.length > 1 && random.below(3) === 0 ? rearranged(input, other, random) : [...input];
   const at = random.below(messages.length);
@@ -76,7 +76,7 @@ const EDITS: readonly [Edit, ...Edit[]] = [
     const token = random.pick(tokens);
     return replaced(bytes, random, 0, Buffer.concat(Array.from({ length: random.few(MOST_REPEATS) }, () => token)));
   },
-  // Digits in a text are a number; in bytes, a short run of anything may be a length.
+  // Digits in a text are a number. In bytes, any short run may be a length.
   function changeNumber(bytes, random, { tokens }) {
     const digits = [...bytes.toString('latin1').matchAll(/\d+/g)];
     const run = digits[random.below(digits.length)];

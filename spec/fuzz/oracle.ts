@@ -6,10 +6,10 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
 
-/** What is wrong, in a line; `null` where nothing is. */
+/** The fault in a line, or `null`. */
 export type Verdict = string | null;
 
-/** A message of an error that quotes what it was given would be longer. */
+/** A message that quotes its input would be longer. */
 const LONGEST_ERROR = 400;
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
@@ -22,7 +22,7 @@ export function outcomeOf<T>(call: () => T): Outcome<T> {
   }
 }
 
-/** Only a frame or a ProtocolError comes out of `decode`, and the frame can be sent on as it is. */
+/** `decode` may return only a frame or throw only a ProtocolError, and the frame can be sent again unchanged. */
 export function judgeDecode(codec: Codec, message: Message): Verdict {
   const outcome = outcomeOf(() => codec.decode(message));
   if ('error' in outcome) return judgeRefusal(outcome.error);
@@ -32,7 +32,7 @@ export function judgeDecode(codec: Codec, message: Message): Verdict {
   return judgeRoundTrip(frame, () => codec.decode(codec.encode(frame)));
 }
 
-/** Any value or a ProtocolError comes out of `decodePayload`, and the value can be sent on as it is. */
+/** `decodePayload` may return any value or throw only a ProtocolError, and the value can be sent again unchanged. */
 export function judgeDecodePayload(codec: Codec, data: Message): Verdict {
   const outcome = outcomeOf(() => codec.decodePayload(data));
   if ('error' in outcome) return judgeRefusal(outcome.error);
@@ -49,7 +49,10 @@ export function judgeRefusal(error: unknown): Verdict {
   return error.message.length <= LONGEST_ERROR ? null : `expected a short message, got ${error.message.length} characters`;
 }
 
-/** The encoder may refuse what the decoder takes (a number beyond its range, say); what it takes must come back. */
+/**
+ * The encoder may refuse a frame that the decoder accepts, for example a number out of range. A frame that it accepts must
+ * come back.
+ */
 export function judgeRoundTrip(frame: Frame, roundTrip: () => Frame): Verdict {
   const outcome = outcomeOf(roundTrip);
   if ('error' in outcome) return outcome.error instanceof TypeError ? null : `expected it to be sent on, got ${shown(outcome.error)}`;

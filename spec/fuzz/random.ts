@@ -1,4 +1,4 @@
-/** A stream of numbers that one seed decides: a run can be made again. */
+/** A series of random numbers from one seed, so that a run can be repeated. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** An integer from 0 to below `bound`; 0 where there is none. */
+  /** Returns an integer from 0 to below `bound`, or 0 for a `bound` of 0. */
   below(bound: number): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) | 0;
@@ -15,7 +15,7 @@ export class Random {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
   }
 
-  /** Small numbers far more often than big ones, from 1 to at most `most`. */
+  /** Returns an integer from 1 to at most `most`, small ones far more often than big ones. */
   few(most: number): number {
     return 1 + this.below(Math.min(most, 2 ** this.below(Math.ceil(Math.log2(most + 1)) + 1)));
   }

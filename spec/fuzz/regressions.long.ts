@@ -7,7 +7,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { isGreedy, measured } from './memory.js';
 import type { MemoryTask } from './memory.js';
 
-// Each in a child process with a small heap, which may die of it.
+// Each runs in a child process with a small heap, which it may kill.
 const directory = mkdtempSync(join(tmpdir(), 'rxmux-memory-'));
 const program = join(directory, 'memory.cjs');
 const LONGEST_MS = 60_000;
@@ -47,16 +47,16 @@ async function areGreedy(...tasks: MemoryTask[]): Promise<boolean[]> {
   return (await measured(program, tasks, LONGEST_MS)).map(isGreedy);
 }
 
-describe('keys that are numbers under msgpack', () => {
+describe('numeric keys under msgpack', () => {
   const codec = new MsgpackCodec();
 
   it.each<[what: string, value: unknown]>([
-    ['numbers', { 0: 'a', 7: 'b', 1023: 'c', 70000: 'd' }],
-    ['numbers of 2^32 - 2 and beyond', { 4294967294: 'a', 4294967295: 'b', 9007199254740991: 'c' }],
-    ['numerals that are no index', { '007': 1, '0x1': 2, '1.5': 3, '-1': 4 }],
-    ['the mark that they are decoded behind', { '\0': 1, '\x001023': 2, '1023': 3, '\0\x001023': 4, '': 5 }],
-    ['maps in each other', { 1: { 2: [{ 3: new Date(0) }] }, a: { 4: Uint8Array.of(1) } }],
-  ])('come back as they were sent: %s', (_what, value) => {
+    ['integers', { 0: 'a', 7: 'b', 1023: 'c', 70000: 'd' }],
+    ['integers of 2^32 - 2 and more', { 4294967294: 'a', 4294967295: 'b', 9007199254740991: 'c' }],
+    ['numerals that are no array index', { '007': 1, '0x1': 2, '1.5': 3, '-1': 4 }],
+    ['the prefix that the decoder adds to them', { '\0': 1, '\x001023': 2, '1023': 3, '\0\x001023': 4, '': 5 }],
+    ['nested maps', { 1: { 2: [{ 3: new Date(0) }] }, a: { 4: Uint8Array.of(1) } }],
+  ])('Numeric keys come back unchanged under msgpack: %s', (_what, value) => {
     const decoded = codec.decodePayload(codec.encodePayload(value));
     expect(decoded).toEqual(value);
     expect(JSON.stringify(decoded)).toBe(JSON.stringify(value));
@@ -64,7 +64,7 @@ describe('keys that are numbers under msgpack', () => {
   });
 });
 
-describe('the memory of what is decoded', () => {
+describe('the memory of a decoded value', () => {
   it.each<[what: string, json: string, msgpack: string]>([
     ['an empty map', '{}', '\x80'],
     ['an empty array', '[]', '\x90'],
@@ -79,8 +79,8 @@ describe('the memory of what is decoded', () => {
     ['a map with 1023 as its key, as a float', '{"1023":0}', '\x81\xcb\x40\x8f\xf8\x00\x00\x00\x00\x00\xc0'],
     ['a map with 1023 and 2575 as its keys', '{"1023":0,"2575":0}', '\x82\xcd\x03\xff\xc0\xcd\x0a\x0f\xc0'],
     ['a timestamp', '"1970-01-01T00:00:00.000Z"', '\xd6\xff\x00\x00\x00\x00'],
-    ['arrays in each other', '[[[[[[[[]]]]]]]]', '\x91\x91\x91\x91\x91\x91\x91\x90'],
-  ])('is a small multiple of the input, however often it holds %s', async (_what, json, msgpack) => {
+    ['nested arrays', '[[[[[[[[]]]]]]]]', '\x91\x91\x91\x91\x91\x91\x91\x90'],
+  ])('A decoded value takes a small multiple of its input, however often the input holds %s', async (_what, json, msgpack) => {
     const tasks = (['decode', 'decodePayload'] as const).flatMap((target) => [
       task('json', target, json),
       task('msgpack', target, msgpack),
@@ -88,7 +88,7 @@ describe('the memory of what is decoded', () => {
     expect(await areGreedy(...tasks)).toEqual(tasks.map(() => false));
   });
 
-  it('is found to be too much, and to be the end of the process, where a decoder believes what it is told', async () => {
+  it('The measurement reports too much memory for a decoder that believes a declared length', async () => {
     const bomb = '\xdd\x01\xff\xff\xff'.repeat(20);
     expect(
       (await measured(program, [task('library', 'decodePayload', bomb), task('msgpack', 'decodePayload', '\x80')], LONGEST_MS)).map(

@@ -16,15 +16,15 @@ export const SUBJECTS: Readonly<Record<'json' | 'msgpack', Subject>> = {
   msgpack: { codec: new MsgpackCodec(), tokens: MSGPACK_TOKENS },
 };
 
-// As a WebSocket hands text over, but for bytes that are not UTF-8: it would fail the connection instead.
+// Decodes text as a WebSocket does, except for invalid UTF-8, which would fail the connection.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The message that these bytes are under a codec. */
+/** The message that a codec reads from these bytes. */
 export function messageOf(bytes: Uint8Array, { binary }: Codec): Message {
   return binary ? Uint8Array.from(bytes).buffer : utf8.decode(bytes);
 }
 
-/** Payloads of one token: as it is, and as the key of a map, where small ones may cost the most for their size. */
+/** Payloads of one token: as it is, and as the key of a map, where a small key may cost the most for its size. */
 export function valuesOf({ codec, tokens }: Subject): Input[] {
   const [head, foot] = codec.binary ? ['\x81', '\xc0'] : ['{', ':null}'];
   const asKey = (token: Buffer): Buffer => Buffer.concat([Buffer.from(head, 'latin1'), token, Buffer.from(foot, 'latin1')]);

@@ -13,10 +13,10 @@ import { judgeDecode, judgeDecodePayload, judgeRefusal, judgeRoundTrip, outcomeO
 import type { Verdict } from './oracle.js';
 import { messageOf, sizeOf } from './subjects.js';
 
-/** What inputs are given to, with what must hold of it. */
+/** Runs an input, and judges the result. */
 export type Target = (codec: Codec, input: Input) => Verdict;
 
-/** Small, so that short inputs reach them. */
+/** Small limits, which short inputs reach. */
 const LIMITS = resolveLimits({ maxPayloadBytes: 1_024, maxHeldBytes: 4_096, maxFragments: 16, maxEmptyFragments: 4 });
 const SMALLEST_CAP = 64;
 
@@ -28,7 +28,7 @@ export const TARGETS = {
 
 export type TargetName = keyof typeof TARGETS;
 
-/** Frames are put together within the limits, nothing is kept of what has ended, and what comes out can be cut and joined again. */
+/** Reassembly stays within the limits and keeps nothing of an ended stream. Its frames can be cut and joined again. */
 function judgeReassembly(codec: Codec, input: Input): Verdict {
   const held = new HeldBytes(LIMITS.maxHeldBytes);
   const reassembly = new Reassembly(codec, LIMITS, held);
@@ -48,13 +48,13 @@ function judgeReassembly(codec: Codec, input: Input): Verdict {
   return held.used === 0 ? null : `expected nothing held after the end, got ${held.used} bytes`;
 }
 
-// Whoever sends a frame may be told of all of it, so this message may be long.
+// The sender of a frame may see all of it, so this message may be long.
 function judgeCutRefusal(error: unknown): Verdict {
   return error instanceof TypeError || error instanceof ProtocolError ? null : judgeRefusal(error);
 }
 
 function judgeWhole(frame: CompleteFrame, codec: Codec, cap: number): Verdict {
-  // Frames of the connection pass as they are.
+  // Frames of the connection pass unchanged.
   if (frame.stream === null) return null;
   if (frame.fragment !== null || frame.more) return 'expected a whole frame, got a part of one';
   if (frame.payload === ABSENT) return null;

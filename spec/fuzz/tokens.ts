@@ -1,6 +1,6 @@
 import { encode } from '@msgpack/msgpack';
 
-/** What the parts of a message are made of: put in anywhere, they lead into cases that single bytes never reach. */
+/** The parts of messages. Inserted anywhere, they lead into cases that single bytes never reach. */
 export type Tokens = readonly [Buffer, ...Buffer[]];
 
 const FIELDS = ['stream', 'payload', 'fragment', 'more', 'headers', 'end', 'trailers', 'code', 'reason', 'nonce', 'last_stream'];
@@ -26,7 +26,7 @@ export const MSGPACK_TOKENS: Tokens = [
   msgpack(null),
   ...[true, false, NaN, Infinity, -Infinity, new Date(0), new Date(-1.5e12), new Uint8Array(3), ...NUMBERS].map(msgpack),
   ...['type', ...FIELDS, ...KEYS, ...TYPES, ...TEXTS].map(msgpack),
-  // Heads: of maps, arrays, texts, bytes and extensions, with lengths that lie and lengths that do not.
+  // Heads of maps, arrays, texts, bytes and extensions, with true and with false lengths.
   ...['80', '81', '8f', '90', '91', '9f', 'a0', 'a1', 'bf', 'c1', 'c400', 'c401', 'c4ff', 'c50000', 'c5ffff', 'c6ffffffff'].map(hex),
   ...['d900', 'd9ff', 'da0001', 'daffff', 'dbffffffff', 'dc0000', 'dc0001', 'dcffff', 'dd00000001', 'ddffffffff'].map(hex),
   ...['de0000', 'de0001', 'deffff', 'df00000001', 'dfffffffff', 'd4ff00', 'd6ff00000000', 'd7ffffffffffffffffff', 'c70cff', 'c700ff'].map(

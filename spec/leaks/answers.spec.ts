@@ -14,25 +14,25 @@ const time = virtualPeerTime();
 const { held } = counting(time);
 collectLogs();
 
-/** A call, and what is needed to answer it and to end it. */
+/** A call, with the sources that answer and end it. */
 interface Scene {
   readonly dialer: Peer;
   readonly acceptor: Peer;
   readonly link: Link;
-  /** What the caller sends. */
+  /** The caller's values. */
   readonly input$: Subject<unknown>;
-  /** What the answer is made of. */
+  /** The values of the answer. */
   readonly source$: Subject<unknown>;
   readonly finished: Promise<string>;
 }
 
-/** Answers everything with what `project` gives. */
+/** Answers every call with the result of `project`. */
 const responding =
   (project: (stream: Stream, scene: Scene) => ObservableInput<unknown>) =>
   (scene: Scene): Subscription =>
     scene.acceptor.streams$.pipe(respond((_, stream) => project(stream, scene))).subscribe();
 
-/** Answers everything with a handler. */
+/** Answers every call with a handler. */
 const handling =
   (handler: (stream: Stream, scene: Scene) => unknown) =>
   (scene: Scene): Subscription =>
@@ -65,7 +65,7 @@ const WAYS: readonly Way[] = [
     }),
   },
   {
-    what: 'respond with what another peer answers',
+    what: 'respond with a call of another peer',
     answer: responding((stream, { acceptor, source$ }) => merge(source$, acceptor.open$('back', { input: stream }))),
   },
   { what: 'withCredit at the producer', answer: responding((stream, { source$ }) => withCredit(4).spend(stream)(source$)) },
@@ -108,13 +108,13 @@ const WAYS: readonly Way[] = [
         void stream.sendAll(source$);
       }),
   },
-  { what: 'nobody', answer: () => new Subscription() },
+  { what: 'no handler', answer: () => new Subscription() },
 ];
 
 interface Ending {
   readonly how: string;
   readonly end: (scene: Scene & { readonly call: Subscription; readonly stream: Stream; readonly answering: Subscription }) => void;
-  /** What ends with it besides the streams. */
+  /** Whether the answering or the connection ends together with the streams. */
   readonly over?: 'the answering' | 'the connection';
 }
 
@@ -146,8 +146,8 @@ const ENDINGS: readonly Ending[] = [
   { how: 'the answering peer is closed', over: 'the connection', end: ({ acceptor }) => void acceptor.close() },
 ];
 
-describe.each(WAYS)('answered by $what', ({ answer }) => {
-  it.each(ENDINGS)('a stream leaves nothing on either side when $how', async ({ end, over }) => {
+describe.each(WAYS)('answered by $what', ({ what, answer }) => {
+  it.each(ENDINGS)(`A stream answered by ${what} leaves nothing on either side when $how`, async ({ end, over }) => {
     const empty = held();
     const { dialer, acceptor, link } = createPair();
     dialer.onStream((_, stream) => stream.sendAll(from(stream)));
@@ -165,7 +165,7 @@ describe.each(WAYS)('answered by $what', ({ answer }) => {
     await time.advance();
     end({ ...scene, call, answering, stream: present<Stream>(stream) });
     await time.advance();
-    // A handler's own work is not interrupted; what is counted is what it leaves.
+    // A handler's own work is not interrupted. The test counts what the work leaves.
     finish('finished');
     await time.advance(over === 'the connection' ? 0 : LONGEST_WATCH_MS);
     expect(surplus(before, held())).toEqual({});

@@ -14,11 +14,11 @@ const time = virtualPeerTime();
 const counts = counting(time);
 collectLogs();
 
-/** One way to subscribe to something of another peer. */
+/** One way to subscribe to a call of another peer. */
 interface Way {
   readonly what: string;
   readonly subscribe: (scene: Scene) => Observable<unknown>;
-  /** Whether one value is all it waits for; the stream then goes on until its own end. */
+  /** Whether the call needs only one value; its stream lives on until its own end. */
   readonly settles?: true;
 }
 
@@ -43,7 +43,7 @@ const WAYS: readonly Way[] = [
   { what: 'open$ with retry', subscribe: ({ asking }) => asking.open$('p', { retry: 'safe' }) },
   { what: 'open$ with an input', subscribe: ({ asking, input$ }) => asking.open$('p', { input: input$ }) },
   {
-    what: 'open$ whose reply headers, end and signal are watched',
+    what: 'open$ with observers of its reply headers, end and signal',
     subscribe: ({ asking }) =>
       asking.open$('p', {
         onOpen(stream) {
@@ -79,8 +79,8 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-describe.each(WAYS)('$what', ({ subscribe, settles }) => {
-  it.each(ENDINGS)('holds nothing on either side when it $how', async ({ piped, atOnce, end, connection, silent }) => {
+describe.each(WAYS)('$what', ({ what, subscribe, settles }) => {
+  it.each(ENDINGS)(`The call '${what}' holds nothing on either side when it $how`, async ({ piped, atOnce, end, connection, silent }) => {
     const empty = counts.held();
     const scene = joined(counts);
     await time.advance();
@@ -98,7 +98,7 @@ describe.each(WAYS)('$what', ({ subscribe, settles }) => {
     }
     end(scene, () => subscription.unsubscribe(), time);
     await time.advance();
-    // The other side was content with one value, and ends when it ends.
+    // The other side needed only one value, and ends with its answer.
     if (settles === true) scene.answer$.complete();
     await time.advance(connection === true ? 0 : LONGEST_WATCH_MS);
     expect(ended).toBe(silent !== true);

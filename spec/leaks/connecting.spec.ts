@@ -13,7 +13,7 @@ const time = virtualPeerTime();
 const counts = counting(time);
 collectLogs();
 
-/** A call that is made while there is no connection, or that outlives one. */
+/** A call that is made without a connection, or that outlives one. */
 interface Way {
   readonly what: string;
   readonly subscribe: (scene: Scene) => Observable<unknown>;
@@ -34,7 +34,7 @@ const WAYS: readonly Way[] = [
 interface Ending {
   readonly how: string;
   readonly end: (scene: Scene, unsubscribe: () => void) => void;
-  /** Ms that pass before it. */
+  /** The time before it, in ms. */
   readonly after?: number;
   readonly options?: ConnectOptions;
 }
@@ -48,8 +48,8 @@ const ENDINGS: readonly Ending[] = [
   { how: 'failed, as there is only one dial', options: { reconnect: false }, end: () => undefined },
 ];
 
-describe.each(WAYS)('$what without a connection', ({ subscribe }) => {
-  it.each(ENDINGS)('holds nothing when it is $how', async ({ end, after, options }) => {
+describe.each(WAYS)('$what without a connection', ({ what, subscribe }) => {
+  it.each(ENDINGS)(`The call '${what}' without a connection holds nothing when it is $how`, async ({ end, after, options }) => {
     const empty = counts.held();
     const scene = dialed(counts, { reconnect: true, ...options }, true);
     const subscription = subscribe(scene).subscribe({ error: () => undefined });
@@ -60,23 +60,23 @@ describe.each(WAYS)('$what without a connection', ({ subscribe }) => {
     expect(counts.held().waiting).toBe(0);
     void scene.asking.close();
     await time.advance();
-    // The server of the scene goes on; of each socket that has ended the listener of errors stays, on the socket.
+    // The server of the scene lives on. The error listener of each ended socket stays on the socket.
     expect(surplus(empty, { ...counts.held(), listeners: 0 })).toEqual({ subscriptions: 1 });
   });
 });
 
-/** What befalls a connection, and the reconnect helper. */
+/** Events that end a connection and start the reconnect helper. */
 const BEFALLS: readonly { readonly what: string; readonly befall: (scene: Scene) => void }[] = [
   { what: 'a lost socket', befall: ({ link }) => link().cut() },
   { what: 'a goaway', befall: ({ asked }) => void asked().close({ drainMs: 1_000 }) },
   { what: 'a goaway with an error', befall: ({ asked }) => void asked().close({ code: ResetCode.INTERNAL_ERROR }) },
 ];
 
-describe.each(BEFALLS)('after $what', ({ befall }) => {
-  it.each(WAYS)('$what leaves no more on the new connection than on the first', async ({ subscribe }) => {
+describe.each(BEFALLS)('after $what', ({ what: event, befall }) => {
+  it.each(WAYS)(`After ${event} the call '$what' leaves no more on the new connection than on the first`, async ({ subscribe }) => {
     const empty = counts.held();
     const scene = dialed(counts, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
-    // Until the socket counts as stable there is a timer for that.
+    // A timer runs until the socket counts as stable.
     await time.advance(LONGEST_WATCH_MS);
     const idle = counts.held();
     const subscription = subscribe(scene).subscribe({ error: () => undefined });
@@ -87,7 +87,7 @@ describe.each(BEFALLS)('after $what', ({ befall }) => {
     scene.abort.abort();
     await time.advance(LONGEST_WATCH_MS);
     expect(scene.asking.status).toEqual({ state: 'open', reconnects: 1 });
-    // The listener of errors stays on the socket that has ended.
+    // The error listener stays on the ended socket.
     expect(surplus(idle, counts.held())).toEqual({ listeners: 1 });
     void scene.asking.close();
     await time.advance();
@@ -97,11 +97,11 @@ describe.each(BEFALLS)('after $what', ({ befall }) => {
 
 describe.each([0, 1_000, LONGEST_WATCH_MS])('a dial, %d ms later,', (after) => {
   it.each<[string, ConnectOptions, boolean]>([
-    ['that is refused', { reconnect: false }, true],
-    ['that is refused again and again', { reconnect: { maxAttempts: 3 } }, true],
-    ['whose hello is refused', { hello: () => ({ payload: 'me' }), helloTimeoutMs: 100 }, false],
+    ['is refused', { reconnect: false }, true],
+    ['is refused again and again', { reconnect: { maxAttempts: 3 } }, true],
+    ['has its hello refused', { hello: () => ({ payload: 'me' }), helloTimeoutMs: 100 }, false],
     [
-      'whose hello throws',
+      'has a hello that throws',
       {
         hello: () => {
           throw new Error('no hello');
@@ -109,18 +109,21 @@ describe.each([0, 1_000, LONGEST_WATCH_MS])('a dial, %d ms later,', (after) => {
       },
       false,
     ],
-    ['that opens', {}, false],
-    ['that nobody asks for', { lazy: true }, false],
-  ])('%s leaves a peer that is closed with nothing but the listener of errors on its sockets', async (_what, options, refused) => {
-    const empty = counts.held();
-    const scene = dialed(counts, options, refused);
-    const states: string[] = [];
-    scene.asking.status$.pipe(take(10)).subscribe(({ state }) => states.push(state));
-    await time.advance(after);
-    void scene.asking.close();
-    await time.advance();
-    expect(states.at(-1)).toBe('closed');
-    const sockets = options.lazy === true ? 0 : states.filter((state) => state === 'connecting').length;
-    expect(surplus(empty, counts.held())).toEqual({ subscriptions: 1, ...(sockets === 0 ? {} : { listeners: sockets }) });
-  });
+    ['opens', {}, false],
+    ['is never requested', { lazy: true }, false],
+  ])(
+    `A dial that %s leaves a closed peer with only the error listeners on its sockets ${after} ms later`,
+    async (_what, options, refused) => {
+      const empty = counts.held();
+      const scene = dialed(counts, options, refused);
+      const states: string[] = [];
+      scene.asking.status$.pipe(take(10)).subscribe(({ state }) => states.push(state));
+      await time.advance(after);
+      void scene.asking.close();
+      await time.advance();
+      expect(states.at(-1)).toBe('closed');
+      const sockets = options.lazy === true ? 0 : states.filter((state) => state === 'connecting').length;
+      expect(surplus(empty, counts.held())).toEqual({ subscriptions: 1, ...(sockets === 0 ? {} : { listeners: sockets }) });
+    },
+  );
 });

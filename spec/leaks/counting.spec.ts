@@ -9,8 +9,8 @@ import { virtualPeerTime } from '../support/peer-time.js';
 const time = virtualPeerTime();
 const { held, watch } = counting(time);
 
-describe('the counter of what is held', () => {
-  it('counts nothing where nothing is', () => {
+describe('the counter of held things', () => {
+  it('The counter counts nothing when nothing is held', () => {
     of(1).subscribe();
     expect(held()).toEqual(NOTHING);
   });
@@ -25,7 +25,7 @@ describe('the counter of what is held', () => {
       },
     ],
     [
-      'a subscription of what never emits',
+      'a subscription to NEVER',
       'subscriptions',
       () => {
         const leak = NEVER.subscribe();
@@ -41,7 +41,7 @@ describe('the counter of what is held', () => {
       },
     ],
     [
-      'a turn',
+      'an asap task',
       'timers',
       () => {
         const leak = asapScheduler.schedule(() => undefined);
@@ -96,14 +96,14 @@ describe('the counter of what is held', () => {
       },
     ],
     [
-      'an open that waits',
+      'a waiting open',
       'waiting',
       () => {
         const leak = connect('ws://test', { lazy: true, connectTimeoutMs: 0, socket: createServer().socket }).open('a');
         return () => leak.reset();
       },
     ],
-  ])('sees a planted leak: %s, and that it is gone', async (_what, kind, plant) => {
+  ])('The counter sees a planted leak, and its end: %s', async (_what, kind, plant) => {
     const mend = plant();
     expect(held()[kind]).toBeGreaterThan(0);
     mend();

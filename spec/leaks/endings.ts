@@ -7,16 +7,16 @@ import type { Scene } from './scene.js';
 /** One way in which a subscription ends. */
 export interface Ending {
   readonly how: string;
-  /** Piped after what is subscribed to. */
+  /** An operator after the subscribed Observable. */
   readonly piped?: MonoTypeOperatorFunction<unknown>;
-  /** Unsubscribes before anything has happened. */
+  /** Unsubscribes before any event. */
   readonly atOnce?: true;
-  /** How long it goes on before its end, in ms; an instant where it does not matter. */
+  /** The time before the end, in ms. Default: an instant. */
   readonly afterMs?: number;
   readonly end: (scene: Scene, unsubscribe: () => void, time: PeerTime) => void;
-  /** Whether the connection ends too, and so everything on it. */
+  /** Whether the connection ends too, with all of its streams. */
   readonly connection?: true;
-  /** Whether it is the consumer that ends it, who then is told nothing. */
+  /** Whether the consumer ends the subscription, so that it receives no notification. */
   readonly silent?: true;
 }
 
@@ -24,7 +24,7 @@ const failing: MonoTypeOperatorFunction<unknown> = tap(() => {
   throw new Error('a callback');
 });
 
-/** How whatever a call gives can end. */
+/** The ways in which an Observable of a call can end. */
 export const ENDINGS: readonly Ending[] = [
   {
     how: 'completes',
@@ -61,7 +61,7 @@ export const ENDINGS: readonly Ending[] = [
     atOnce: true,
     silent: true,
     end() {
-      // It already is.
+      // The connection is already closed.
     },
   },
   ...[ResetCode.CANCEL, ResetCode.INTERNAL_ERROR, 300].map((code) => ({

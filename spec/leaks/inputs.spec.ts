@@ -16,7 +16,7 @@ const time = virtualPeerTime();
 const counts = counting(time);
 collectLogs();
 
-/** Counts the sources of a test that were begun, and those of them that were let go of. */
+/** Counts the sources of a test that were begun, and those that were released. */
 class Sources {
   begun = 0;
   left = 0;
@@ -31,15 +31,15 @@ class Sources {
 
 type Given = ObservableInput<unknown> | (() => ObservableInput<unknown>);
 
-/** A kind of input: gives a value or more, and the rest when the scene finishes. */
+/** A kind of input. It emits at least one value, and the rest when the scene finishes. */
 interface Kind {
   readonly kind: string;
   readonly make: (scene: Scene, sources: Sources, relayed: () => Stream) => Given;
   /** Whether it pushes more than there is room for. */
   readonly overflows?: true;
-  /** Whether nobody can tell when it is begun or let go of. */
+  /** Whether the test cannot count its begin and its release. */
   readonly uncounted?: true;
-  /** Whether it pushes, so that an overflow policy says what becomes of its values. */
+  /** Whether it pushes, so that an overflow policy applies to its values. */
   readonly pushes?: true;
 }
 
@@ -141,9 +141,9 @@ const WAYS = KINDS.flatMap((kind) =>
   })),
 );
 
-describe.each(WAYS)('an input of $what', ({ make, overflow, uncounted, fails }) => {
+describe.each(WAYS)('an input of $what', ({ what, make, overflow, uncounted, fails }) => {
   it.each(ENDINGS)(
-    'is let go of, and nothing held on either side, when its call $how',
+    `The input '${what}' is released, and both sides hold nothing, when its call $how`,
     async ({ piped, atOnce, afterMs, end, connection, silent }) => {
       const relay = createPair();
       await time.advance();
@@ -163,10 +163,10 @@ describe.each(WAYS)('an input of $what', ({ make, overflow, uncounted, fails }) 
       if (atOnce === true) subscription.unsubscribe();
       else await time.advance(afterMs);
       end(scene, () => subscription.unsubscribe(), time);
-      // A timer's input is through by then, which a drain waits for.
+      // By then a timer's input is finished; a drain waits for the input.
       await time.advance(connection === true ? 100 : LONGEST_WATCH_MS);
       expect(surplus(before, counts.held())).toEqual({});
-      // An async generator is told to stop when what it waits for has come.
+      // An async generator stops when its pending promise settles.
       scene.finish();
       await time.advance();
       expect([sources.begun > 0, ended]).toEqual([uncounted !== true, fails || silent !== true]);

@@ -23,13 +23,13 @@ const time = virtualPeerTime();
 const { held } = counting(time);
 collectLogs();
 
-/** Something of a peer that can be subscribed to, hot: what happens, happens anyway. */
+/** A hot Observable of a peer: its events happen with or without a subscriber. */
 interface Hot {
   readonly what: string;
   readonly of: (peer: Peer) => Observable<unknown>;
-  /** Whether a call of the remote's makes it emit; otherwise only the end of the connection does. */
+  /** Whether a call of the remote makes it emit. Otherwise only the end of the connection does. */
   readonly emits?: true;
-  /** Whether it is a hook in whatever peers come, which end one by one and leave it where it is. */
+  /** Whether it is a hook in each of many peers. The peers end one by one, and the hook operator lives on. */
   readonly ofPeers?: true;
 }
 
@@ -42,7 +42,7 @@ const hooked =
 const HOT: readonly Hot[] = [
   { what: 'streams$', emits: true, of: ({ streams$ }) => streams$ },
   { what: 'streams$, shared', emits: true, of: ({ streams$ }) => streams$.pipe(share()) },
-  { what: 'streams$ whose streams are read', of: ({ streams$ }) => streams$.pipe(mergeMap((stream) => stream)) },
+  { what: 'streams$ with readers of the streams', of: ({ streams$ }) => streams$.pipe(mergeMap((stream) => stream)) },
   { what: 'frames$', emits: true, of: ({ frames$ }) => frames$ },
   { what: 'frames$ by ofType', emits: true, of: ({ frames$ }) => frames$.pipe(ofType('open')) },
   { what: 'frames$ by ofStream', emits: true, of: ({ frames$ }) => frames$.pipe(ofStream(1)) },
@@ -85,9 +85,9 @@ const ENDINGS: readonly Ending[] = [
   { how: 'left by the other peer, which is closed', connection: true, end: ({ dialer }) => void dialer.close() },
 ];
 
-describe.each(HOT)('$what', ({ of: watched, emits, ofPeers }) => {
+describe.each(HOT)('$what', ({ what, of: watched, emits, ofPeers }) => {
   it.each(ENDINGS.filter(({ piped }) => piped === undefined || emits === true))(
-    'holds nothing once it is $how',
+    `A subscription to ${what} holds nothing once it is $how`,
     async ({ piped, end, connection }) => {
       const empty = held();
       const pair = createPair();
@@ -105,19 +105,19 @@ describe.each(HOT)('$what', ({ of: watched, emits, ofPeers }) => {
   );
 });
 
-describe('a hook operator whose peers have all come', () => {
+describe('a hook operator whose source of peers has completed', () => {
   it.each<[string, MonoTypeOperatorFunction<Peer>]>([
     ['observeFrames', observeFrames(() => undefined)],
     ['interceptOpen', interceptOpen(() => undefined)],
     ['interceptReplyHeaders', interceptReplyHeaders(() => undefined)],
     ['interceptIncomingHeaders', interceptIncomingHeaders(() => undefined)],
-  ])('(%s) leaves its hook in them until they end', async (_name, operator) => {
+  ])('A hook operator of a completed source leaves its hook in the peers until they end: %s', async (_name, operator) => {
     const empty = held();
     const { dialer } = createPair();
     await time.advance();
     const before = held();
     of(dialer).pipe(operator).subscribe();
-    // The hook, and what waits for the end of its peer.
+    // The hook, and the listener for the end of its peer.
     expect(surplus(before, held())).toMatchObject({ hooks: 2 });
     void dialer.close();
     await time.advance();

@@ -94,8 +94,8 @@ const ENDINGS: readonly Ending[] = [
   },
 ];
 
-describe.each(OPERATORS)('$what', ({ value, operator }) => {
-  it.each(ENDINGS)('holds nothing when it $how', async ({ piped = map((passed) => passed), end }) => {
+describe.each(OPERATORS)('$what', ({ what, value, operator }) => {
+  it.each(ENDINGS)(`The operator ${what} holds nothing when it $how`, async ({ piped = map((passed) => passed), end }) => {
     const before = held();
     const source$ = new Subject<never>();
     const subscription = source$.pipe(operator, piped).subscribe({ error: () => undefined });
@@ -106,13 +106,13 @@ describe.each(OPERATORS)('$what', ({ value, operator }) => {
   });
 });
 
-describe('an operator that fails by what it is given', () => {
+describe('an operator that fails on its input', () => {
   it.each<[string, unknown, OperatorFunction<never, unknown>]>([
     ['decode', 'no frame', decode(codec)],
     ['encode', { type: 'data', payload: 1n }, encode(codec)],
     ['fragment', { type: 'data', stream: 1, headers: { long: 'x'.repeat(100) }, payload: 'a' }, fragment(codec, 60)],
     ['demultiplex to a sink that throws', frame, demultiplex(new Map([[1, { next: () => JSON.parse('{') as void }]]))],
-  ])('(%s) holds nothing', (_name, value, operator) => {
+  ])('An operator that fails on its input holds nothing: %s', (_name, value, operator) => {
     const before = held();
     const source$ = new Subject<never>();
     let failed = 0;

@@ -12,11 +12,11 @@ const time = virtualPeerTime();
 const counts = counting(time);
 collectLogs();
 
-/** A call that gives a promise, or nothing. Its stream is the one that the scene's other side has. */
+/** A call with a promise or without a result. Its stream is the newest of the scene's other side. */
 interface Way {
   readonly what: string;
   readonly call: (scene: Scene) => Promise<unknown>;
-  /** What lets the call end that its own end does not. */
+  /** Ends the call when its own end does not. */
   readonly afterwards?: (scene: Scene) => void;
 }
 
@@ -106,8 +106,8 @@ const ENDINGS: readonly Ending[] = [
   { how: 'has the other peer closed', connection: true, end: ({ asked }) => void asked().close() },
 ];
 
-describe.each(WAYS)('$what', ({ call, afterwards }) => {
-  it.each(ENDINGS)('holds nothing on either side when it $how', async ({ end, connection }) => {
+describe.each(WAYS)('$what', ({ what, call, afterwards }) => {
+  it.each(ENDINGS)(`The call '${what}' holds nothing on either side when it $how`, async ({ end, connection }) => {
     const empty = counts.held();
     const scene = joined(counts);
     await time.advance();
@@ -130,7 +130,7 @@ describe('a promise of a peer', () => {
     ['opened', (peer) => peer.opened],
     ['closed', (peer) => peer.closed],
     ['close', (peer) => peer.close()],
-  ])('(%s) holds nothing once it is settled', async (_name, promised) => {
+  ])('A promise of a peer holds nothing once it has settled: %s', async (_name, promised) => {
     const empty = counts.held();
     const { asking } = joined(counts);
     const outcome = settled(promised(asking));
@@ -141,7 +141,7 @@ describe('a promise of a peer', () => {
     expect(surplus(empty, counts.held())).toEqual({});
   });
 
-  it('(ping) holds nothing but itself while the connection lives', async () => {
+  it('A pending ping holds only itself while the connection lives', async () => {
     const { asking } = joined(counts);
     await time.advance();
     const before = counts.held();
@@ -151,7 +151,7 @@ describe('a promise of a peer', () => {
     expect(surplus(before, counts.held())).toEqual({});
   });
 
-  it('(closed) is one, however often it is asked for', async () => {
+  it('A peer has one promise closed, however often a program reads it', async () => {
     const { asking } = joined(counts);
     await time.advance();
     const first = asking.closed;

@@ -5,28 +5,28 @@ import { createPair, createServer } from '../../src/testing.js';
 import type { Link } from '../../src/testing.js';
 import type { Counting, Held } from '../support/counting.js';
 
-/** Two peers, what the one that is asked answers, and what the one that asks sends. */
+/** Two peers: the asking peer sends the input, the asked peer answers. */
 export interface Scene {
   readonly asking: Peer;
   readonly asked: () => Peer;
   readonly link: () => Link;
-  /** What the peer that is asked answers; its first subscriber is the stream. */
+  /** The answer of the asked peer. Its first subscriber is the stream. */
   readonly answer$: Subject<unknown>;
-  /** What an input of the call may be made of; completes, or is done, with {@link finish}. */
+  /** The input of a call. It completes with {@link finish}. */
   readonly input$: Subject<string>;
   readonly finished: Promise<string>;
   readonly finish: () => void;
   readonly abort: AbortController;
-  /** The stream that came last, as the peer that is asked has it. */
+  /** The newest stream, at the asked peer. */
   readonly remote: () => Stream;
 }
 
-/** A socket that was full once is watched for a minute, whatever became of the stream that filled it. */
+/** A socket that was full is watched for a minute, even after the end of the stream that filled it. */
 export const LONGEST_WATCH_MS = 61_000;
 
 const QUIET: PeerOptions = { keepalive: false };
 
-/** A scene whose two sides are connected. */
+/** A scene with two connected sides. */
 export function joined(counting: Counting): Scene {
   const { dialer, acceptor, link } = createPair();
   return scene(
@@ -38,7 +38,7 @@ export function joined(counting: Counting): Scene {
   );
 }
 
-/** A scene whose asking side dials; `refused` with nobody there. */
+/** A scene whose asking side dials. With `refused` no server answers. */
 export function dialed(counting: Counting, options: ConnectOptions, refused = false): Scene {
   const server = createServer();
   if (refused) server.refuse(0);
@@ -68,7 +68,7 @@ function scene({ watch }: Counting, ask: () => Peer, onAsked: (answer: (peer: Pe
       .pipe(
         respond((_, stream) => {
           remote = stream;
-          // A server that reads all there is, and answers.
+          // A server that reads everything and answers.
           const read$ = stream.pipe(
             ignoreElements(),
             catchError(() => EMPTY),
@@ -95,11 +95,11 @@ function scene({ watch }: Counting, ask: () => Peer, onAsked: (answer: (peer: Pe
 }
 
 export function present<T>(thing: T | null): T {
-  if (thing === null) throw new Error('expected it to be there by now');
+  if (thing === null) throw new Error('expected a value by now, got null');
   return thing;
 }
 
-/** What is held more than before, kind by kind; nothing where all is as it was. */
+/** The things held beyond those before, by kind; empty when nothing was added. */
 export function surplus(before: Held, after: Held): Readonly<Record<string, number>> {
   const kinds = Object.keys(before) as (keyof Held)[];
   return Object.fromEntries(kinds.map((kind) => [kind, after[kind] - before[kind]] as const).filter(([, more]) => more !== 0));

@@ -14,7 +14,7 @@ const TIMEOUTS_MS = [50, 1_000, 3_600_000];
 const DRAINS_MS = [0, 200, 5_000];
 const DELAYS_MS = [1, 60, 1_100, 7_000, 31_000];
 
-/** Does what one command says; `false` where there was nothing to do it with. */
+/** Performs one command. Returns `false` when there was nothing to perform it on. */
 export function perform(world: World, command: Command): boolean {
   if (!isOf(world.config.mood, command.act)) return false;
   return DEEDS[command.act](world, world.sides[command.side], command);
@@ -22,7 +22,7 @@ export function perform(world: World, command: Command): boolean {
 
 type Deed = (world: World, side: Side, command: Command) => boolean;
 
-/** Everything but `advance` and `tick`, which take time. */
+/** Everything except `advance` and `tick`, which take time. */
 const DEEDS: Readonly<Record<Act, Deed>> = {
   open: (world, side, command) => {
     if (isInVain(world, command)) return false;
@@ -168,16 +168,16 @@ const DEEDS: Readonly<Record<Act, Deed>> = {
   },
 };
 
-/** How far the clock goes on at `advance`, in ms. */
+/** The time that `advance` moves the clock, in ms. */
 export const delayOf = ({ n }: Command): number => DELAYS_MS[n % DELAYS_MS.length] ?? 0;
 
-/** Asks a loop for its next value. */
+/** Requests the next value of a loop. */
 export function pull(world: World, held: Held): void {
   const pulled = held.pull();
   if (pulled !== null) world.awaits(pulled, `a pull of ${held.name}`);
 }
 
-/** A handler that holds its stream is done with it, or fails. */
+/** A handler finishes its work on a stream, or fails. */
 export function settle(world: World, held: Held, { n }: Pick<Command, 'n'>): void {
   const { work } = held;
   held.work = null;
@@ -205,7 +205,7 @@ function choose<T>(among: readonly T[], { pick }: Command, act: (chosen: T) => v
   return true;
 }
 
-/** Whether a call would be refused here, as a few are let to be. */
+/** Whether a call would be refused here. A few refused calls are made on purpose. */
 function isInVain(world: World, { n }: Command): boolean {
   return !world.connected && n % 8 > 0;
 }

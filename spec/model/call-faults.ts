@@ -15,7 +15,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { plant } from './plant.js';
 import type { Fault } from './plant.js';
 
-/** What may go wrong with calls, and with a connection as a whole. */
+/** Faults of calls, and of a whole connection. */
 export const CALL_FAULTS: readonly Fault[] = [
   {
     fault: 'one reset kills every stream',
@@ -88,7 +88,7 @@ export const CALL_FAULTS: readonly Fault[] = [
         const others = [...backlog.queues].filter(([id]) => id !== stream);
         taken(stream, queue, bytes);
         if (queue.empty) return;
-        // After it again.
+        // Puts the stream behind the others again.
         const queues = backlog.queues as Map<number, StreamQueue>;
         for (const [id, other] of others) {
           queues.delete(id);

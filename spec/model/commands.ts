@@ -3,7 +3,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import type { CodecName } from '../support/breakable-codec.js';
 import type { End } from './pipe.js';
 
-/** What can happen, and how often it does beside the others. */
+/** The acts of a script, with the weight of each. */
 const WEIGHTS = {
   open: 8,
   request: 5,
@@ -23,14 +23,14 @@ const WEIGHTS = {
   stall: 2,
   unstall: 2,
   ping: 2,
-  // Ends or endangers the connection
+  // These end or endanger the connection.
   close: 0.3,
   cut: 0.3,
   breakPayload: 0.5,
   breakEnvelope: 0.5,
   breakOpen: 0.5,
   breakReply: 0.5,
-  // What no honest peer does
+  // Honest peers do not do this.
   raw: 1,
 } as const;
 
@@ -38,25 +38,28 @@ export type Act = keyof typeof WEIGHTS;
 
 export const ACTS = Object.keys(WEIGHTS) as readonly Act[];
 
-/** One event of a script. Its numbers choose among what there is when its turn comes. */
+/** One event of a script. Its numbers select among the possibilities at its turn. */
 export interface Command {
   readonly act: Act;
   readonly side: End;
   readonly pick: number;
   readonly n: number;
-  /** About as many bytes of payload. */
+  /** The approximate size of the payload in bytes. */
   readonly size: number;
 }
 
-/** What may happen in a run: nothing bad; cuts, closes and failures too; frames that no honest peer sends as well. */
+/**
+ * The acts that a run may contain. `calm`: harmless ones. `rough`: cuts, closes and failures too.
+ * `wild`: also frames that no honest peer sends.
+ */
 export type Mood = 'calm' | 'rough' | 'wild';
 
-/** What two peers are made of. */
+/** The settings of two peers. */
 export interface Config {
   readonly codec: CodecName;
-  /** Bytes of one message at most. */
+  /** The maximum size of one message in bytes. */
   readonly cap: number;
-  /** Whether limits are so small that they are reached. */
+  /** Whether the limits are small enough to be reached. */
   readonly tight: boolean;
   readonly keepalive: boolean;
   readonly mood: Mood;
@@ -113,7 +116,10 @@ const IDS = [1, 2, 3, 4, 5, 6, 7, 8, 31, 32, 0, null];
 
 const CONTENTS: readonly Partial<Frame>[] = [{}, { payload: 'raw' }, { payload: null }, { end: true }, { payload: 'raw', end: true }];
 
-/** A frame of valid types that an honest peer need not have sent. Fragments are of the kind that the codec does not expect, or are empty. */
+/**
+ * A frame with valid field types that no honest peer needs to send.
+ * Its fragments are empty, or of the kind that the codec does not expect.
+ */
 export function rawFrame({ n, pick, size }: Command, codec: CodecName): Frame {
   const stream = IDS[pick % IDS.length] ?? null;
   const slice = codec === 'json' ? '"x' : Uint8Array.of(0xa2, 0x78).buffer;

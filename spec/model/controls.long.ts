@@ -4,7 +4,7 @@ import { weed } from './plant.js';
 import { firstViolation } from './seeded.js';
 import { STREAM_FAULTS } from './stream-faults.js';
 
-/** Scripts in which a fault has to show itself. */
+/** The number of scripts in which a fault has to show. */
 const SCRIPTS = 100;
 
 describe('a fault in the library', () => {
@@ -18,7 +18,7 @@ describe('a fault in the library', () => {
   });
 
   it.each([...CALL_FAULTS, ...STREAM_FAULTS])(
-    'is found: $fault',
+    'The model finds the fault: $fault',
     async ({ shows, sow }) => {
       sow();
       const violation = await firstViolation(SCRIPTS);

@@ -11,7 +11,7 @@ import { SEED } from './seeded.js';
 
 const EVENTS = 200;
 
-/** What would end the connection before its cut comes, or harm it. */
+/** Acts that would end or harm the connection before its cut. */
 const OTHER_ENDS: ReadonlySet<Act> = new Set<Act>(['close', 'cut', 'raw', 'breakPayload', 'breakEnvelope', 'breakOpen', 'breakReply']);
 
 const script: readonly Command[] = fc.sample(
@@ -22,7 +22,7 @@ const script: readonly Command[] = fc.sample(
 const SLICED: Config = { codec: 'json', cap: 128, tight: false, keepalive: true, mood: 'rough' };
 const TIGHT: Config = { codec: 'msgpack', cap: 65_536, tight: true, keepalive: false, mood: 'rough' };
 
-/** How one line is cut, and what it joins. */
+/** Where one line is cut, and its two ends. */
 interface Row {
   readonly cut: string;
   readonly side: End;
@@ -45,13 +45,13 @@ async function cutEverywhere({ side, n, setup }: Row, tally: Tally): Promise<voi
 }
 
 describe('a script of 200 events', () => {
-  it('does everything that scripts do', () => {
+  it('A script of 200 events contains every act', () => {
     const done = new Set(script.map(({ act }) => act));
     expect([...done, ...OTHER_ENDS].sort()).toEqual([...ACTS].sort());
   });
 
   it.each(ROWS)(
-    'over $setup.codec, cut $cut by side $side at each of its events, leaves nothing behind',
+    'A script over $setup.codec, cut $cut by side $side at each event, leaves nothing behind',
     async (row) => {
       const uncut = newTally();
       await run(row.setup, script, uncut);
@@ -67,7 +67,7 @@ describe('a script of 200 events', () => {
     afterEach(weed);
 
     it.each(ROWS)(
-      'is seen to leave a ping without an answer: $setup.codec, cut $cut by side $side',
+      'A faulty library leaves a ping without an answer: $setup.codec, cut $cut by side $side',
       async (row) => {
         plant(ControlStream.prototype, 'connectionLost', () => undefined);
         await expect(cutEverywhere(row, newTally())).rejects.toThrow('promises settle');

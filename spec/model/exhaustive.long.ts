@@ -7,24 +7,24 @@ import type { Fault } from './plant.js';
 import { CUTS, SmallWorld } from './small-world.js';
 import type { Choice, Programs } from './small-world.js';
 
-/** How a search went. */
+/** The figures of a search. */
 interface Search {
-  /** Different worlds that were reached. */
+  /** The number of different worlds that were reached. */
   readonly states: number;
-  /** Worlds that were played from the beginning. */
+  /** The number of worlds that were played from the beginning. */
   readonly runs: number;
-  /** Cuts, each in a different state or of a different kind. */
+  /** The number of cuts, each in a different state or of a different kind. */
   readonly cuts: number;
 }
 
 interface Reached {
   readonly path: readonly Choice[];
-  /** The kind of cut that comes first there, and how many have been made. */
+  /** The kind of cut that comes first there, and the number of cuts made there. */
   readonly first: number;
   cuts: number;
 }
 
-/** Plays everything that can happen, and a cut wherever it can come, of so many kinds in each state; equal states are gone on from once. */
+/** Plays everything that can happen, and up to `kinds` kinds of cut in each state. Equal states are continued only once. */
 function explore(programs: Programs, kinds: number): Search {
   const reached = new Map<string, Reached>();
   const todo: (readonly Choice[])[] = [[]];
@@ -54,7 +54,7 @@ function explore(programs: Programs, kinds: number): Search {
       world.do(next);
       known = reached.get(world.key);
     }
-    // A run that comes to a known state is used for a cut there.
+    // A run that reaches a known state makes a cut there.
     if (known !== undefined) cut(world, known);
   }
   for (const state of reached.values()) while (state.cuts < kinds) cut(play(state.path), state);
@@ -78,7 +78,7 @@ const ROWS: readonly { readonly what: string; readonly programs: Programs; reado
       ['value', 'value', 'cancel'],
       ['value', 'end'],
     ],
-    // One in each state, each kind in a third of them.
+    // One cut in each state, each kind in a third of the states.
     kinds: 1,
   },
   {
@@ -99,7 +99,7 @@ const ROWS: readonly { readonly what: string; readonly programs: Programs; reado
   },
 ];
 
-/** Each shows itself where both sides send and end. */
+/** Each fault shows when both sides send and end. */
 const FAULTS: readonly Fault[] = [
   {
     fault: 'a stream that loses its socket after its answer began is not told',
@@ -140,17 +140,17 @@ describe('two streams, one opened by each side', () => {
   });
 
   it.each(ROWS)(
-    'keep every invariant in all orders and at all cuts where $what',
+    'Two streams keep every invariant in all orders and at all cuts when $what',
     ({ what, programs, kinds }) => {
       const search = explore(programs, kinds);
-      // The one figure that only a person can judge: how much of the world was seen.
+      // A person has to judge this figure: how much of the world the search has seen.
       process.stdout.write(`${what}: ${search.states} states, ${search.cuts} cuts, ${search.runs} runs\n`);
       expect(search.states).toBeGreaterThan(100);
     },
     120_000,
   );
 
-  it.each(FAULTS)('do not where $fault', ({ shows, sow }) => {
+  it.each(FAULTS)('Two streams break an invariant when $fault', ({ shows, sow }) => {
     sow();
     const { programs, kinds } = ROWS[0] ?? { programs: [[], []], kinds: 0 };
     expect(() => explore(programs, kinds)).toThrow(shows);

@@ -9,42 +9,42 @@ import type { StreamModel } from './model.js';
 import { demand } from './violation.js';
 import type { Findings } from './violation.js';
 
-/** Who reads a stream: nobody yet, a subscriber, a loop, the library for a request; or whoever did has left. */
+/** The reader of a stream: none yet, a subscriber, a loop, the library for a request, or one that has left. */
 type Reader = 'none' | 'subscriber' | 'loop' | 'request' | 'left';
 
-/** What a handler can be told to do with the stream that it holds. */
+/** Completes or fails a handler's work on its stream. */
 export interface Work {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What a stream needs to know of its side. */
+/** The facts about its side that a stream needs. */
 export interface Home {
   readonly findings: Findings;
-  /** Whether the side's codec was made to fail. */
+  /** Whether the test made the side's codec fail. */
   readonly broke: boolean;
-  /** Bytes of a payload as it travels. */
+  /** The size of an encoded payload in bytes. */
   weigh(payload: unknown): number;
   gone(held: Held): void;
 }
 
-/** One side of one stream in the hands of a user, who writes down what it gets. */
+/** One side of one stream in the hands of a user, who records what the stream emits. */
 export class Held implements Half {
   readonly ends: CloseCause[] = [];
-  /** What a reader was given, and how its reading ended. */
+  /** The values that the reader received, and the end of its reading. */
   readonly read: unknown[] = [];
   readonly closings: unknown[] = [];
   reader: Reader = 'none';
-  /** How often a loop has asked for a value. */
+  /** How many values a loop has requested. */
   pulled = 0;
-  /** Whether its user, or a handler that fails, has given a reason to reset it. */
+  /** Whether the user, or a failing handler, has caused a reset. */
   acted = false;
   abort: AbortController | null = null;
-  /** Whether it may be ended by a time-out. */
+  /** Whether a time-out may end the stream. */
   timed = false;
   /** Set while a handler works on the stream. */
   work: Work | null = null;
-  /** The call that the handler works for, of those that may be made again. */
+  /** The call of the handler, among the calls that may be repeated. */
   call: number | null = null;
   /** The remote's headers, as they were first seen. */
   #seenHeaders: string | null = null;
@@ -80,7 +80,7 @@ export class Held implements Half {
     return Stream.streamCore(this.stream).line.sealed;
   }
 
-  /** Bytes that the stream has to keep at least, because nobody has come to read them. */
+  /** The bytes that the stream has to keep at least, because it has no reader. */
   get unread(): number {
     return this.reader === 'none' && this.cause === null ? this.#unread : 0;
   }
@@ -107,7 +107,7 @@ export class Held implements Half {
     this.#leave = () => void iterator.return?.();
   }
 
-  /** A loop asks for its next value; the promise settles when there is one. */
+  /** A loop requests its next value. The promise settles when the value is there. */
   pull(): Promise<void> | null {
     if (this.#iterator === null || this.reader !== 'loop' || this.closings.length > 0) return null;
     this.pulled++;
@@ -128,7 +128,7 @@ export class Held implements Half {
     this.#leave();
   }
 
-  /** Checks what has been seen of the stream so far, and where it is. */
+  /** Checks the facts seen so far, and the state of the stream. */
   check(): void {
     const { model, name, stream } = this;
     demand(this.ends.length <= 1, 'a stream ends once', () => `${name} ended with ${show(this.ends)}`);
@@ -137,7 +137,7 @@ export class Held implements Half {
     this.#checkHeaders();
   }
 
-  /** Checks what the reader got, once nothing comes any more. */
+  /** Checks what the reader received, once no frame can follow. */
   checkReading(): void {
     demand(this.ends.length === 1, 'a stream ends once', () => `${this.name} ended with ${show(this.ends)}`);
     if (this.reader === 'none' || this.reader === 'request') return;

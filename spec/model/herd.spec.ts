@@ -4,9 +4,9 @@ import { CloseCode } from '../../src/wire/close-reason.js';
 import { SEED } from './seeded.js';
 
 const CLIENTS = 10_000;
-/** Parts of the time over which a crowd may come back. */
+/** Slots of the time in which a crowd may come back. */
 const SLOTS = 20;
-/** Of the clients, in one slot: twice what it would be if they came evenly. */
+/** The largest allowed share of the clients in one slot: twice the share of an even spread. */
 const MOST = 2 / SLOTS;
 
 const LOST = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
@@ -29,10 +29,10 @@ function peak(failures: number, code: number): number {
 }
 
 const CASES: readonly (readonly [what: string, failures: number, code: number])[] = [
-  ['whose sockets are lost', 1, CloseCode.ABNORMAL],
-  ['whose server restarts', 1, CloseCode.RESTART],
-  ['whose third dial fails', 3, CloseCode.ABNORMAL],
-  ['that waits as long as can be', 12, CloseCode.ABNORMAL],
+  ['after lost sockets', 1, CloseCode.ABNORMAL],
+  ['after a restart of the server', 1, CloseCode.RESTART],
+  ['after a third failed dial', 3, CloseCode.ABNORMAL],
+  ['after the longest wait', 12, CloseCode.ABNORMAL],
 ];
 
 describe(`a crowd of ${CLIENTS} clients`, () => {
@@ -48,11 +48,11 @@ describe(`a crowd of ${CLIENTS} clients`, () => {
     jest.restoreAllMocks();
   });
 
-  it.each(CASES)('%s comes back spread out', (_, failures, code) => {
+  it.each(CASES)('A crowd of clients comes back spread out %s', (_, failures, code) => {
     expect(peak(failures, code)).toBeLessThanOrEqual(MOST);
   });
 
-  it.each(CASES)('%s comes as a herd without jitter, and that is seen', (_, failures, code) => {
+  it.each(CASES)('A crowd of clients without jitter comes back at once, and the test sees it, %s', (_, failures, code) => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
     expect(peak(failures, code)).toBe(1);
   });

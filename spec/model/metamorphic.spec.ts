@@ -12,20 +12,20 @@ import { promisesRun } from './run.js';
 import { SEED } from './seeded.js';
 import { World } from './world.js';
 
-/** One stream from its open to its end, as both of its users want it. */
+/** One stream from its open to its end, as both users want it. */
 interface Exchange {
   readonly opener: End;
-  /** Sizes of the values that each side sends. */
+  /** The sizes of the values that each side sends. */
   readonly up: readonly number[];
   readonly down: readonly number[];
   readonly ending: 'end' | 'fail' | 'own reset';
 }
 
-/** How an exchange is carried, which must not matter. */
+/** The conditions of an exchange, which must not change its outcome. */
 interface Carriage {
   readonly codec: Config['codec'];
   readonly cap: number;
-  /** Who is next: numbers choose among all that can happen. */
+  /** Chooses the next event: each number selects among the possible events. */
   readonly turns: readonly number[];
 }
 
@@ -50,7 +50,7 @@ const carriage: fc.Arbitrary<Carriage> = fc.record({
 const valuesOf = (at: number, given: readonly number[]): readonly unknown[] =>
   given.map((size, nth) => valueOf({ act: 'send', side: 0, pick: 0, n: size, size }, 100 * at + nth, 'json'));
 
-/** One exchange under way in a world. */
+/** One running exchange in a world. */
 class Conversation {
   #opener: Held | null = null;
   #sent = 0;
@@ -67,7 +67,7 @@ class Conversation {
     this.#down = valuesOf(at + 50, exchange.down);
   }
 
-  /** What its two users can do now. */
+  /** The acts that its two users can do now. */
   get steps(): readonly (() => void)[] {
     const answerer = this.#answerer;
     return [
@@ -76,7 +76,7 @@ class Conversation {
     ];
   }
 
-  /** What either side has got and how it ended, in words that know nothing of ids. */
+  /** The values that both sides received and the ends of the stream, without ids. */
   get outcome(): unknown {
     return [this.#opener, this.#answerer].map((held) => [
       held?.model.arrived,
@@ -107,7 +107,7 @@ class Conversation {
     else side.send(this.#opener, ABSENT, { end: true, trailers: { sent: nth } });
   };
 
-  /** A failure waits until everything has come in: what a reset meets on its way is a matter of time. */
+  /** A failure waits until all values have arrived: how many values a reset overtakes is a matter of time. */
   #canAnswer(held: Held): boolean {
     if (this.#answered < this.#down.length) return true;
     return this.#answered === this.#down.length && (this.exchange.ending === 'end' || held.model.remoteEnded);
@@ -125,7 +125,7 @@ class Conversation {
   };
 }
 
-/** Plays exchanges to their end over one carriage; gives what became of each. */
+/** Plays exchanges to their end under one set of conditions, and returns the outcome of each. */
 async function play(all: readonly (readonly [number, Exchange])[], { codec, cap, turns }: Carriage): Promise<readonly unknown[]> {
   const clock = new MemoryClock();
   clock.install();
@@ -150,7 +150,7 @@ async function play(all: readonly (readonly [number, Exchange])[], { codec, cap,
 }
 
 describe('the outcome of a stream', () => {
-  it('does not depend on the codec, the cap, the order of deliveries or what other streams do meanwhile', async () => {
+  it('The outcome of a stream is independent of codec, cap, order of deliveries and other streams', async () => {
     let ended = 0;
     await fc.assert(
       fc.asyncProperty(exchanges, carriage, carriage, async (exchanged, one, other) => {

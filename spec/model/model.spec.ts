@@ -4,7 +4,7 @@ import { playSeeds, REPLAYS, SEED } from './seeded.js';
 
 const COMMANDS = Number(process.env['MODEL_COMMANDS'] ?? 7_000);
 
-/** Ways to end that random scripts must have come to, or they have shown nothing. */
+/** Outcomes that random scripts must reach. Otherwise the runs prove nothing. */
 const OUTCOMES = [
   'ended',
   'lost',
@@ -22,7 +22,7 @@ const OUTCOMES = [
 ];
 
 describe('two peers under a random script', () => {
-  it('keep every invariant', async () => {
+  it('Two peers under a random script keep every invariant', async () => {
     const tally = newTally();
     await playSeeds(SEED, COMMANDS, tally);
     if (REPLAYS) return;

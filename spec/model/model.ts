@@ -8,16 +8,16 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { demand } from './violation.js';
 import type { Findings } from './violation.js';
 
-/** One side of one stream as the frames tell it: where it is, and what the other side must get to see. */
+/** One side of one stream, derived from its frames: its state, and what the other side must receive. */
 export class StreamModel {
   /** Payloads that this side was allowed to send after an open, in order. */
   readonly accepted: unknown[] = [];
-  /** Payloads that have come in after an open, in order. */
+  /** Payloads that have arrived after an open, in order. */
   readonly arrived: unknown[] = [];
-  /** What this side sent with its first frame and with its end; `null` for none. */
+  /** The headers of this side's first frame and the trailers of its end; `null` for none. */
   headers: Metadata | null = null;
   trailers: Metadata | null = null;
-  /** Whether the first answer was accepted, which is the one with headers. */
+  /** Whether the first answer was accepted, which carries the headers. */
   answered = false;
   #begun = false;
   #reset = false;
@@ -33,7 +33,7 @@ export class StreamModel {
     return this.#remoteEnded;
   }
 
-  /** Where the stream is by its frames; one that was closed without a frame, by a loss, is not closed here. */
+  /** The state of the stream by its frames. A loss closes a stream without a frame, and does not count here. */
   get phase(): StreamPhase {
     if (this.#reset || (this.#ended && this.#remoteEnded)) return 'closed';
     if (!this.#begun) return 'idle';
@@ -50,16 +50,16 @@ export class StreamModel {
   }
 }
 
-/** What of a stream's two sides has to fit together, one seen from the other. */
+/** The facts about one side of a stream that the other side has to match. */
 export interface Half {
   readonly model: StreamModel;
   readonly cause: CloseCause | null;
-  /** Whether the codec of this side has failed while it wrote. */
+  /** Whether the codec of this side has failed while it encoded. */
   readonly broke: boolean;
   readonly name: string;
 }
 
-/** Checks what `here` has got of what `there` has sent. */
+/** Checks the values that `here` has received from `there`. */
 export function checkReceived(here: Half, there: Half): void {
   const { arrived } = here.model;
   const { accepted } = there.model;
@@ -72,14 +72,14 @@ export function checkReceived(here: Half, there: Half): void {
   );
 }
 
-/** Whether everything that `there` has accepted has to have come: both ended, or a reset came that waits its turn. */
+/** Whether all values that `there` accepted must have arrived: both sides ended, or a reset waited for its turn. */
 function isWhole(here: Half, there: Half): boolean {
   const { cause } = here;
   if (cause?.how === 'ended') return there.cause?.how === 'ended';
   return cause?.how === 'reset' && cause.by === 'remote' && !overtakes(cause.code) && !there.broke;
 }
 
-/** Checks that what ended `here` fits what ended `there`. */
+/** Checks that the end of `here` matches the end of `there`. */
 export function checkAgreement(here: Half, there: Half): void {
   const [a, b] = [here.cause, there.cause];
   if (a === null || b === null || a.how === 'lost' || b.how === 'lost') return;
@@ -91,9 +91,9 @@ export function checkAgreement(here: Half, there: Half): void {
   }
 }
 
-/** Who sends when: a stream with something to send waits for one slice of each other at most. */
+/** The order of sending: a stream with a queued frame waits for at most one slice of each other stream. */
 export class Turns {
-  /** Frames that each stream has waiting, and the streams that had a slice since its own last one. */
+  /** The queued frames of each stream, and the streams that have sent a slice since its own last slice. */
   readonly #waiting = new Map<number, { frames: number; readonly passedBy: Set<number> }>();
 
   constructor(private readonly findings: Findings) {}
@@ -104,7 +104,7 @@ export class Turns {
     else waiting.frames++;
   }
 
-  /** The last one was not accepted after all. */
+  /** The last frame was not accepted after all. */
   revoked(stream: number): void {
     const waiting = this.#waiting.get(stream);
     if (waiting !== undefined && --waiting.frames === 0) this.#waiting.delete(stream);
@@ -114,7 +114,7 @@ export class Turns {
     this.#waiting.delete(stream);
   }
 
-  /** A slice of an open or a data leaves. */
+  /** A slice of an open or a data frame leaves. */
   sent(stream: number, more: boolean): void {
     for (const [other, { passedBy }] of this.#waiting) {
       if (other === stream) continue;
@@ -133,7 +133,7 @@ export function isPrefix(some: readonly unknown[], all: readonly unknown[]): boo
   return some.length <= all.length && some.every((value, at) => isDeepStrictEqual(value, all[at]));
 }
 
-/** A value as a line of text, cut where it gets long. */
+/** A value as a line of text, cut when it is long. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value, (_, inner: unknown) => (inner === ABSENT ? 'absent' : inner)) ?? String(value);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;

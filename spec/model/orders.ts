@@ -1,17 +1,20 @@
-/** What the opener of a stream tells the handler to do. */
+/** The instruction of a stream's opener to the handler. */
 export interface Order {
-  /** Different for every call; the same when a call is made again. */
+  /** Different for every call. A repeated call keeps its number. */
   readonly call: number;
   readonly plan: Plan;
   readonly text: string;
 }
 
-/** Waits to be told; returns at once; fails; answers at once; refuses when it is asked for the first time, and then waits. */
+/**
+ * `hold` waits for a command, `return` returns at once, `throw` fails, `echo` answers at once.
+ * `refuse` refuses the first time, and waits the next time.
+ */
 export type Plan = 'hold' | 'return' | 'throw' | 'echo' | 'refuse';
 
 export const PLANS: readonly Plan[] = ['hold', 'hold', 'hold', 'return', 'throw', 'echo', 'refuse'];
 
-/** The order that an open carried; `null` for what no opener of the model sent. */
+/** The order in the payload of an open; `null` when no opener of the model sent it. */
 export function orderOf(payload: unknown): Order | null {
   return typeof payload === 'object' && payload !== null && 'call' in payload ? (payload as Order) : null;
 }

@@ -2,22 +2,22 @@ import type { SocketClose, Transport } from '../../src/transport/transport.js';
 import type { Message } from '../../src/wire/codec.js';
 import { ScriptedTransport } from '../support/scripted-transport.js';
 
-/** One end of a pipe, and the peer on it: 0 dialed, 1 accepted. */
+/** One end of a pipe, and its peer: 0 dialed, 1 accepted. */
 export type End = 0 | 1;
 
 export const ENDS: readonly End[] = [0, 1];
 
 export const otherEnd = (end: End): End => (end === 0 ? 1 : 0);
 
-/** What each message adds to the buffer of a stalled socket, in bytes; some of them fill it. A count, so that a random nonce changes nothing. */
+/** The bytes that each message adds to the buffer of a stalled socket. A fixed number, so that a random nonce changes nothing. */
 const STALLED_BYTES = 256 * 1024;
 
 const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
 
-/** The line between two sockets: ordered, lossless until it is cut, and nothing arrives before somebody delivers it. */
+/** The line between two sockets. It is ordered and lossless until it is cut, and `deliver` delivers each message. */
 export class Pipe {
   readonly sockets = [new ScriptedTransport(), new ScriptedTransport()] as const;
-  /** How many of the other end's messages each end has got. */
+  /** How many of the other end's messages each end has received. */
   readonly #got = [0, 0];
   readonly #stalled = [false, false];
 
@@ -40,7 +40,7 @@ export class Pipe {
     return this.sockets.every(({ closed }) => closed !== null);
   }
 
-  /** Delivers the next message, or the end of the line, to one end; `false` when there is nothing, or it does not get through. */
+  /** Delivers the next message, or the end of the line, to one end. Returns `false` when nothing was delivered. */
   deliver(to: End): boolean {
     const from = otherEnd(to);
     const reader = this.sockets[to];
@@ -63,12 +63,12 @@ export class Pipe {
     return true;
   }
 
-  /** What is on its way to one end. */
+  /** The messages on their way to one end. */
   undelivered(to: End): readonly Message[] {
     return this.sockets[otherEnd(to)].sent.slice(this.#got[to]);
   }
 
-  /** Nothing that an end writes gets out any more, and its socket fills up. */
+  /** Holds back all messages of an end, so that its socket fills up. */
   stall(end: End): void {
     this.#stalled[end] = true;
   }
@@ -78,14 +78,14 @@ export class Pipe {
     this.sockets[end].drainTo(0);
   }
 
-  /** One turn of both ends' event loops; `false` when nobody waited for it. */
+  /** Runs one turn of both event loops. Returns `false` when no task waited for it. */
   turn(): boolean {
     const due = this.sockets.some(({ turnsDue }) => turnsDue > 0);
     for (const socket of this.sockets) socket.nextTurn();
     return due;
   }
 
-  /** An end's socket ends. When it ends clean, what it has sent still arrives; else both ends lose the line at once. */
+  /** Ends the socket of an end. After a clean end its sent messages still arrive; otherwise both ends lose the line at once. */
   cut(end: End, clean: boolean): void {
     this.#stalled[end] = false;
     if (clean) this.sockets[end].end({ code: 1001, reason: 'cut', wasClean: true });

@@ -1,16 +1,16 @@
 import type { Invariant } from './violation.js';
 
-/** A fault to be put into the library. */
+/** A fault to plant in the library. */
 export interface Fault {
   readonly fault: string;
-  /** What the model finds first. */
+  /** The invariant whose violation the model finds first. */
   readonly shows: Invariant;
   readonly sow: () => void;
 }
 
 const repairs: (() => void)[] = [];
 
-/** Puts a fault in the place of a method, which it is given. */
+/** Replaces a method by a faulty one, which receives the original. */
 export function plant<T extends object, A extends unknown[], R>(
   prototype: T,
   method: keyof T & string,
@@ -23,7 +23,7 @@ export function plant<T extends object, A extends unknown[], R>(
   });
 }
 
-/** Takes all faults out again. */
+/** Removes all faults. */
 export function weed(): void {
   for (const repair of repairs.splice(0)) repair();
 }

@@ -3,17 +3,17 @@ import type { Held } from './held.js';
 import { show } from './model.js';
 import { demand } from './violation.js';
 
-/** What else may end a stream. */
+/** Facts that may explain the end of a stream. */
 export interface Circumstances {
   /** Whether the connection has begun to end. */
   readonly parting: boolean;
-  /** Whether limits are so small that they are reached. */
+  /** Whether the limits are small enough to be reached. */
   readonly tight: boolean;
   /** Whether payloads come in fragments, which may take too long. */
   readonly sliced: boolean;
 }
 
-/** When this library resets a stream on its own account. A code that is not here it never sends to an honest peer. */
+/** When the library may reset a stream by itself. It sends no other code to an honest peer. */
 const LIBRARY: Readonly<Record<number, (held: Held, around: Circumstances) => boolean>> = {
   [ResetCode.NO_ERROR]: ({ stream }) => !stream.local,
   [ResetCode.PROTOCOL_ERROR]: (_, { tight }) => tight,
@@ -26,7 +26,7 @@ const LIBRARY: Readonly<Record<number, (held: Held, around: Circumstances) => bo
   [ResetCode.DEADLINE_EXCEEDED]: ({ timed }, { sliced }) => timed || sliced,
 };
 
-/** @throws Violation for a stream that one side has reset although nobody asked for it, and nothing around it explains it */
+/** @throws Violation for a reset that no user made and no circumstance explains */
 export function checkReason(held: Held, around: Circumstances): void {
   const { cause } = held;
   if (cause?.how !== 'reset' || cause.by === 'remote') return;

@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals';
 import type { Command, Config } from './commands.js';
 import { run } from './run.js';
 
-/** A script that once failed, as it was shrunk. */
+/** A script that once failed, in its shrunk form. */
 interface Regression {
   readonly showed: string;
   readonly config: Config;
@@ -24,7 +24,7 @@ const REGRESSIONS: readonly Regression[] = [
 ];
 
 describe('a script that once showed', () => {
-  it.each(REGRESSIONS)('$showed, keeps every invariant', async ({ config, commands }) => {
+  it.each(REGRESSIONS)('A script that once showed $showed keeps every invariant', async ({ config, commands }) => {
     await run(config, commands);
   });
 });

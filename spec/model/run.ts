@@ -7,13 +7,13 @@ import { ENDS } from './pipe.js';
 import { demand, Violation } from './violation.js';
 import { World } from './world.js';
 
-/** Rounds in which a run comes to rest, and how long each takes: longer than whatever the library waits for. */
+/** The rounds in which a run comes to rest. Each takes longer than any wait of the library. */
 const ROUNDS = 12;
 const ROUND_MS = 6_000;
 
-/** What runs have shown, so that a test can tell that they were not empty. */
+/** The coverage of runs, so that a test can prove that they were not empty. */
 export interface Tally {
-  /** Commands that did something. */
+  /** The number of commands that had an effect. */
   commands: number;
   readonly outcomes: Map<string, number>;
 }
@@ -21,9 +21,9 @@ export interface Tally {
 export const newTally = (): Tally => ({ commands: 0, outcomes: new Map() });
 
 /**
- * Plays a script between two peers, lets everything come to its end, and checks the invariants all the way.
+ * Plays a script between two peers, lets everything end, and checks the invariants all the way.
  *
- * @throws Violation for the first that did not hold
+ * @throws Violation for the first broken invariant
  */
 export async function run(config: Config, commands: readonly Command[], tally: Tally = newTally()): Promise<void> {
   const clock = new MemoryClock();
@@ -33,7 +33,7 @@ export async function run(config: Config, commands: readonly Command[], tally: T
   const { level, error } = logger;
   logger.level = 'silent';
   logger.error = (message) => void failures.push(message);
-  // For the soak, which then names the seed; jest hears of it first, and fails the test.
+  // For the soak, which then names the seed. Jest sees the rejection first, and fails the test.
   process.on('unhandledRejection', onUnhandled);
   clock.install();
   try {
@@ -41,10 +41,10 @@ export async function run(config: Config, commands: readonly Command[], tally: T
     for (const command of commands) await step(world, command, tally);
     await rest(world);
     await part(world);
-    // Node tells of a rejection that nobody handles when all microtasks are done.
+    // Node reports an unhandled rejection after all microtasks.
     await new Promise((resolve) => setImmediate(resolve));
     demand(unhandled.length === 0, 'no unhandled rejection', () => unhandled.map(String).join());
-    // The log shows what a codec that fails on purpose causes, and the handlers that a script lets fail.
+    // The log shows the effects of a codec that fails on purpose, and of handlers that a script lets fail.
     const unexpected = failures.filter(
       (message) => !/could not be encoded|a handler failed|a reply-headers interceptor failed/.test(message),
     );
@@ -65,7 +65,7 @@ async function step(world: World, command: Command, tally: Tally): Promise<void>
   world.check();
 }
 
-/** Lets everything come to its end that can: no stall, nothing in flight, no work undone, all ends sent, everything read. */
+/** Brings everything to its end: no stall, nothing in flight, no unfinished work, all ends sent, everything read. */
 async function rest(world: World): Promise<void> {
   for (const side of world.sides) {
     side.break(null);
@@ -108,7 +108,7 @@ function deliverAll(world: World): boolean {
   return moved;
 }
 
-/** Ends the connection, and checks that nothing is left of it. */
+/** Ends the connection, and checks that nothing of it is left. */
 async function part(world: World): Promise<void> {
   for (const { peer } of world.sides) void peer.close();
   do await promisesRun();
@@ -150,7 +150,7 @@ function checkEmpty(world: World, when: string): void {
   demand(keepalive || world.clock.pending === 0, 'no timer left', () => `something is due ${when}`);
 }
 
-/** The clock goes on; whatever is due happens in its order, promises in between. */
+/** Advances the clock. Due tasks run in order, and promises settle between them. */
 async function advance(world: World, ms: number): Promise<void> {
   const { clock } = world;
   const until = clock.now + ms;
@@ -166,7 +166,7 @@ function stepClock({ clock }: World, until: number): boolean {
   }
 }
 
-/** Enough turns of the microtask queue for a chain of promises as the library and its users make them. */
+/** Runs enough turns of the microtask queue for the promise chains of the library and its users. */
 export async function promisesRun(): Promise<void> {
   for (let turns = 6; turns > 0; turns--) await Promise.resolve();
 }

@@ -4,25 +4,25 @@ import { run } from './run.js';
 import type { Tally } from './run.js';
 import { Violation } from './violation.js';
 
-/** Commands in one script at most. */
+/** The maximum number of commands in one script. */
 const SCRIPT_LENGTH = 160;
-/** Scripts that are drawn from one seed. */
+/** The number of scripts from one seed. */
 const BATCH = 50;
 
-/** The seed of every run, the same each time unless the environment names another. */
+/** The seed of every run: always the same, unless the environment names another. */
 export const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 
-/** Where in the runs of a seed to begin, as a failure prints it; none begins with the first. */
+/** Where to begin in the runs of a seed, as a failure prints it. Default: the first. */
 const PATH = process.env['MODEL_PATH'];
 
-/** Whether one failure is played again, and nothing else. */
+/** Whether the run repeats one failure, and nothing else. */
 export const REPLAYS = PATH !== undefined;
 
 const setups = fc.tuple(config, script(SCRIPT_LENGTH));
 
 /**
- * Plays scripts with seeds from `seed` on, until `tally` counts `most` commands or `going` no longer holds. A failure
- * is shrunk and printed with its seed, its path and its commands.
+ * Plays scripts with seeds from `seed` on, until `tally` counts `most` commands or `going` no longer holds.
+ * A failure is shrunk and printed with its seed, its path and its commands.
  */
 export async function playSeeds(seed: number, most: number, tally: Tally, going: () => boolean = () => true): Promise<void> {
   for (let next = seed; tally.commands < most && going(); next++) {
@@ -38,7 +38,7 @@ export async function playSeeds(seed: number, most: number, tally: Tally, going:
   }
 }
 
-/** What the first script that fails shows; `null` when none of so many does. */
+/** The violation of the first failing script; `null` when none of them fails. */
 export async function firstViolation(scripts: number): Promise<Violation | null> {
   for (const [setup, commands] of fc.sample(setups, { seed: SEED, numRuns: scripts })) {
     try {

@@ -21,7 +21,7 @@ import { StreamModel, Turns } from './model.js';
 import type { End, Pipe } from './pipe.js';
 import type { World } from './world.js';
 
-/** How something is sent. */
+/** How a value is sent. */
 interface Sending {
   readonly headers?: Metadata;
   readonly trailers?: Metadata;
@@ -35,7 +35,7 @@ export class Side implements Home {
   readonly limits: Limits;
   readonly held: Held[] = [];
   readonly byId = new Map<number, Held>();
-  /** Those whose end has not been checked yet. */
+  /** The streams whose end is not checked yet. */
   readonly active = new Set<Held>();
   readonly aborts: AbortController[] = [];
   broke = false;
@@ -44,7 +44,7 @@ export class Side implements Home {
   /** Whether the next reply-headers interceptor throws. */
   breaksReply = false;
   readonly #breakable;
-  /** What never fails. */
+  /** The codec without faults. */
   readonly #codec;
   readonly #models = new Map<number, StreamModel>();
   readonly #turns: Turns;
@@ -105,7 +105,7 @@ export class Side implements Home {
     return this.held.filter(({ cause }) => cause === null);
   }
 
-  /** Makes the codec fail once, at this member; at none without one. */
+  /** Makes the codec fail once in this method; `null` repairs it. */
   break(at: Encoder | null): void {
     this.broke ||= at !== null;
     this.#breakable.breaksAt = at === null ? [] : [at];
@@ -115,7 +115,7 @@ export class Side implements Home {
     return encodedLength(this.#codec.encodePayload(payload));
   }
 
-  /** A frame that no honest peer sent comes in. */
+  /** Delivers a frame that no honest peer sent. */
   inject(frame: Frame): void {
     this.world.hostile = true;
     this.socket.receive(this.#codec.encode(frame));
@@ -125,7 +125,7 @@ export class Side implements Home {
     this.#turns.gone(id);
   }
 
-  /** Makes a call that opens a stream, which it gives to `opened`. What the call throws is what was broken on purpose. */
+  /** Makes a call that opens a stream and passes it to `opened`. Only a planted fault makes the call throw. */
   opens(headers: Metadata | null, call: (opened: (stream: Stream) => Held) => void): void {
     const expected = this.#nextId;
     this.#turns.accepted(expected);
@@ -141,7 +141,7 @@ export class Side implements Home {
     if (!isOpen || this.byId.get(expected)?.cause !== null) this.#turns.gone(expected);
   }
 
-  /** Opens a stream that gives nothing back. */
+  /** Opens a stream without an answer. */
   notifies(payload: unknown): void {
     try {
       this.peer.notify(payload);
@@ -160,7 +160,7 @@ export class Side implements Home {
     try {
       const options = { ...(headers === undefined ? {} : { headers }), ...(trailers === undefined ? {} : { trailers }) };
       const sent = end ? stream.reply(value === ABSENT ? undefined : value, options) : stream.send(value, options);
-      // Whoever does not look at the promise must not be punished for it.
+      // A user who ignores the promise must see no unhandled rejection.
       if (held.id % 3 !== 0) this.world.awaits(sent, `a value sent on ${held.name}`);
     } catch (error) {
       if (!sealed) this.#turns.revoked(held.id);

@@ -12,13 +12,13 @@ import type { End } from './pipe.js';
 import { demand } from './violation.js';
 import { lastLoss } from '../support/loss.js';
 
-/** What one side does on one stream, in order: a value, a value with the end, or a reset. */
+/** The acts of one side on one stream, in order: a value, the end, a cancel or a failure. */
 export type Program = readonly ('value' | 'end' | 'cancel' | 'fail')[];
 
-/** The programs of the opener and the answerer of each stream; each side opens one. */
+/** The programs of the opener and the answerer of each stream. Each side opens one stream. */
 export type Programs = readonly [opener: Program, answerer: Program];
 
-/** What can happen next. */
+/** A possible next event. */
 export type Choice = `send ${End} ${number}` | `deliver ${End}` | `cut ${'clean' | 'lost'} ${End}`;
 
 export const CUTS: readonly Choice[] = ['cut lost 0', 'cut clean 0', 'cut clean 1'];
@@ -31,12 +31,12 @@ const opens = (end: End, id: number): boolean => id === end + 1;
 
 interface Part {
   holder: Holder | null;
-  /** How far its program has come. */
+  /** The next step of its program. */
   step: number;
   readonly sent: string[];
 }
 
-/** Two sessions, two streams, and what either side is still to do. Nothing in it is left to chance or to time. */
+/** Two sessions, two streams, and the remaining acts of both sides. Neither chance nor time plays a part. */
 export class SmallWorld {
   readonly #pipe = new Pipe('mux.v1.json');
   readonly #sessions: readonly Session[];
@@ -48,7 +48,7 @@ export class SmallWorld {
     for (const session of this.#sessions) session.start();
   }
 
-  /** What can happen now, but for a cut. */
+  /** The possible next events, without cuts. */
   get choices(): readonly Choice[] {
     const choices: Choice[] = [];
     for (const end of ENDS) {
@@ -58,7 +58,7 @@ export class SmallWorld {
     return choices;
   }
 
-  /** All that matters of where the world is: two worlds of one key have one future. */
+  /** The relevant state of the world. Two worlds with one key have the same future. */
   get key(): string {
     const sides = ENDS.map((end) => {
       const parts = [...this.#part(end).values()].map(({ holder, step }) => [
@@ -84,7 +84,7 @@ export class SmallWorld {
     }
   }
 
-  /** What holds always, and what holds where nothing can happen any more. */
+  /** Checks the invariants, and the final ones when nothing can happen any more. */
   check(): void {
     const over = this.#cut || this.choices.length === 0;
     for (const end of ENDS) {
@@ -110,7 +110,7 @@ export class SmallWorld {
     }
   }
 
-  /** Whether a program, or the cut, explains what a stream was ended by. */
+  /** Whether a program, or the cut, explains the end of a stream. */
   #allows(end: End, id: number, cause: CloseCause): boolean {
     const [own, other] = [this.#program(end, id), this.#program(otherEnd(end), id)];
     if (cause.how === 'lost') return this.#cut;

@@ -29,7 +29,7 @@ const EMPTY: CompleteFrame = {
   last_stream: null,
 };
 
-/** What may go wrong on a stream. */
+/** Faults of a stream. */
 export const STREAM_FAULTS: readonly Fault[] = [
   {
     fault: 'a stream stays in its table after the end',

@@ -1,4 +1,4 @@
-/** What holds in every run, whatever happens in it. */
+/** The invariants of every run. */
 export type Invariant =
   | 'a stream ends once'
   | 'no value after the end'
@@ -24,7 +24,7 @@ export type Invariant =
   | 'messages within the cap'
   | 'same outcome';
 
-/** An invariant that did not hold. */
+/** A broken invariant. */
 export class Violation extends Error {
   constructor(
     readonly invariant: Invariant,
@@ -39,7 +39,7 @@ export function demand(holds: boolean, invariant: Invariant, detail: () => strin
   if (!holds) throw new Violation(invariant, detail());
 }
 
-/** Keeps what was found where a throw would be caught: in callbacks that the library guards. */
+/** Keeps violations in callbacks of the library, which would catch an error. */
 export class Findings {
   #first: Violation | null = null;
 
@@ -47,7 +47,7 @@ export class Findings {
     if (!holds) this.#first ??= new Violation(invariant, detail());
   }
 
-  /** @throws Violation for the first that was found */
+  /** @throws Violation for the first one kept */
   report(): void {
     if (this.#first !== null) throw this.#first;
   }

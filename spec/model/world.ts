@@ -11,14 +11,14 @@ import type { Order } from './orders.js';
 import { demand, Findings } from './violation.js';
 import { encodedLength } from '../../src/wire/length.js';
 
-/** Two peers, the line between them, and what is known of both. */
+/** Two peers, the line between them, and the known facts about both. */
 export class World {
   readonly findings = new Findings();
   readonly pipe: Pipe;
   readonly sides: readonly [Side, Side];
-  /** Whether a frame has come in that no honest peer sent. */
+  /** Whether a frame has arrived that no honest peer sent. */
   hostile = false;
-  /** What was asked of handlers, by call. */
+  /** The orders of the handlers, by call. */
   readonly orders = new Map<number, Order>();
   readonly #tainted = new Set<number>();
   readonly #pending = new Map<number, string>();
@@ -43,17 +43,17 @@ export class World {
     return this.sides.flatMap(({ held }) => held);
   }
 
-  /** What promises are still expected to settle. */
+  /** The promises that still have to settle. */
   get pending(): readonly string[] {
     return [...this.#pending.values()];
   }
 
-  /** Whether the line is as good as new. */
+  /** Whether the line is intact. */
   get connected(): boolean {
     return this.sides.every(({ peer }) => peer.status.state === 'open') && this.pipe.sockets.every(({ closes }) => closes.length === 0);
   }
 
-  /** A number that is given once. */
+  /** Returns a number that is used once. */
   serial(): number {
     return ++this.#serial;
   }
@@ -62,7 +62,7 @@ export class World {
     return valueOf(command, this.serial(), this.config.codec);
   }
 
-  /** A promise that has to settle before the end. */
+  /** Registers a promise that has to settle before the end. */
   awaits(promise: Promise<unknown>, name: string): void {
     const key = ++this.#promises;
     this.#pending.set(key, name);
@@ -72,7 +72,7 @@ export class World {
     promise.then(settle, settle);
   }
 
-  /** What becomes of a stream says nothing any more. */
+  /** Excludes a stream from the checks. */
   taint(stream: number): void {
     this.#tainted.add(stream);
   }
@@ -84,7 +84,7 @@ export class World {
     return first;
   }
 
-  /** The handler of a call has begun its work. */
+  /** Records that the handler of a call has begun its work. */
   ran(order: Order): void {
     const { call } = order;
     const given = this.orders.get(call);
@@ -94,12 +94,12 @@ export class World {
     this.findings.note(runs === 1, 'at most once', () => `call ${call} ran ${runs} times`);
   }
 
-  /** The handler of a call says that it has done nothing. */
+  /** Records that the handler of a call has done nothing. */
   undone(call: number): void {
     this.#runs.delete(call);
   }
 
-  /** @throws Violation for what must not be at any time */
+  /** @throws Violation for a state that is never allowed */
   check(): void {
     this.findings.report();
     for (const end of ENDS) {
@@ -129,7 +129,7 @@ export class World {
     for (const held of this.held) checkReason(held, around);
   }
 
-  /** @throws Violation for two sides of a stream that do not fit together */
+  /** @throws Violation for two sides of a stream that do not match */
   checkPairs(): void {
     for (const end of ENDS)
       for (const [id, here] of this.sides[end].byId) {

@@ -2,26 +2,26 @@ import { ResetCode } from '../../../src/index.js';
 import type { Stream } from '../../../src/index.js';
 import type { Scene, Told } from './scene.js';
 
-/** What the user's code does from inside of a callback. */
+/** An act of the user's code within a callback. */
 export interface Action {
   readonly does: string;
   readonly act: (scene: Scene, told: Told) => void;
-  /** Whether the connection is over by it. */
+  /** Whether the act ends the connection. */
   readonly ends?: true;
-  /** How often it is done, where the callback comes again; else once. */
+  /** How often it acts when the callback is called again. Default: once. */
   readonly times?: number;
   /** Whether the callback throws. */
   readonly throws?: true;
 }
 
-/** What the action that throws throws. */
+/** The message of the error that the throwing action throws. */
 export const THROWN = 'thrown inside of a callback';
 
 const streamOf = (scene: Scene, { stream }: Told): Stream => stream ?? scene.main;
 
 const QUIET = { error: () => undefined };
 
-/** Of what may be refused, as the stream or the peer may have ended. */
+/** An act that may be refused, because the stream or the peer may have ended. */
 const trying =
   (act: (scene: Scene, stream: Stream, told: Told) => unknown): Action['act'] =>
   (scene, told) => {
@@ -43,7 +43,7 @@ export const ACTIONS: readonly Action[] = [
     }),
   },
   { does: 'makes a request', act: trying(({ near }) => near.request('echo')) },
-  { does: 'lets the other peer make a request', act: trying(({ far }) => far.request('echo')) },
+  { does: 'makes a request by the other peer', act: trying(({ far }) => far.request('echo')) },
   {
     does: 'opens a stream and leaves it',
     act: trying(({ near }) => {
@@ -89,7 +89,7 @@ export const ACTIONS: readonly Action[] = [
   },
   { does: 'pings', act: trying(({ near }) => near.ping()) },
   {
-    does: 'asks for another dial',
+    does: 'dials again',
     act: trying(({ near }) => {
       near.reconnectNow();
     }),

@@ -16,7 +16,7 @@ const logs = collectLogs();
 
 const QUIET = { error: () => undefined };
 
-/** A peer that dials again and again, and what it was given. */
+/** A peer that dials again and again, and what it receives. */
 class Dialing {
   readonly server: TestServer = createServer({ onStream: (payload, stream) => this.#answer(payload, stream) });
   readonly accepted: Peer[] = [];
@@ -82,7 +82,7 @@ class Dialing {
     }).subscribe(QUIET);
   }
 
-  /** A promise that has to settle. */
+  /** Registers a promise that has to settle. */
   awaits(name: string, promise: Promise<unknown>): void {
     const key = {};
     this.pending.set(key, name);
@@ -120,7 +120,7 @@ const WHERES = [
 type Where = (typeof WHERES)[number];
 type Inside = (where: Where) => void;
 
-/** `ends`: the peer dials no more. */
+/** `ends`: the peer does not dial again. */
 const ACTIONS: readonly { readonly does: string; readonly ends?: true; readonly act: (scene: Dialing) => unknown }[] = [
   { does: 'closes the peer', ends: true, act: ({ peer }) => peer.close() },
   { does: 'closes the peer with a drain', ends: true, act: ({ peer }) => peer.close({ drainMs: 1_000 }) },
@@ -155,7 +155,7 @@ const ACTIONS: readonly { readonly does: string; readonly ends?: true; readonly 
   },
 ];
 
-/** What comes once in the life of a peer, or of a call. */
+/** Callbacks that run once in the life of a peer, or of a call. */
 const ONCE: readonly Where[] = ['the status closed', 'what follows opened', 'what follows a request', 'the delay of a retry'];
 
 const CELLS = WHERES.flatMap((where) =>
@@ -170,10 +170,10 @@ afterEach(() => {
 });
 
 describe('a peer that dials again', () => {
-  it.each(CELLS)('in $where, time $nth, $does: nothing is left undone', async ({ where, nth, action }) => {
+  it.each(CELLS)('A peer that dials again leaves nothing undone: in $where, time $nth, $does', async ({ where, nth, action }) => {
     let times = 0;
     let made: Dialing | null = null;
-    // What is called before the peer is there has nothing to act on.
+    // A callback before the peer exists has nothing to act on.
     const scene = new Dialing((at) => {
       if (at === where && made !== null && ++times === nth) action.act(made);
     });
@@ -197,7 +197,7 @@ describe('a peer that dials again', () => {
     });
     expect(time.isOver()).toBe(true);
     expect(logs.errors.filter((line) => line.includes('internal error'))).toEqual([]);
-    // Of each socket that has ended the listener of errors stays; the close handler and who watches the server are this test's.
+    // Each ended socket keeps its error listener. The close handler and the subscriber of the server belong to this test.
     expect({ ...counts.held(), listeners: 0 }).toEqual({ ...NOTHING, hooks: 1, subscriptions: 1 });
   });
 });

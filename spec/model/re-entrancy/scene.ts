@@ -5,30 +5,30 @@ import { createPair } from '../../../src/testing.js';
 import type { Link, PairOptions, Side } from '../../../src/testing.js';
 import { WireRules } from '../../support/wire-rules.js';
 
-/** What a callback is about, for the action in it: `this very stream`, and what its own subscription is. */
+/** The subject of a callback, for the action in it: its stream and its own subscription. */
 export interface Told {
   readonly stream?: Stream | null | undefined;
   readonly subscription?: Pick<Subscription, 'unsubscribe'> | undefined;
 }
 
-/** What runs inside of a callback. */
+/** Runs the action within a callback. */
 export type Run = (told?: Told) => void;
 
 export type Role = Side;
 
-/** Two peers, each with a handler, a stream that an action may be about, one that nobody touches, and everything they were given. */
+/** Two peers with handlers, a main stream for the actions, an untouched bystander stream, and everything they receive. */
 export class Scene {
   readonly near: Peer;
   readonly far: Peer;
   readonly link: Link;
   readonly rules = new WireRules();
-  /** The stream that an action is about whose callback has none of its own. */
+  /** The stream for an action whose callback has no stream. */
   main: Stream;
   mainReading: Subscription;
   readonly abort = new AbortController();
-  /** What reads the bystander has got. */
+  /** The values that the reader of the bystander received. */
   readonly news: unknown[] = [];
-  /** What an action was refused by the call that it made. */
+  /** The refusals of an action's own call. */
   readonly refusals: string[] = [];
   readonly statuses: PeerStatus['state'][] = [];
   readonly #bystander: Stream;
@@ -68,7 +68,7 @@ export class Scene {
     this.read('the bystander', this.#bystander, { next: (value) => this.news.push(value) });
   }
 
-  /** What the scene itself lets go of when all is over. */
+  /** Adds a teardown for the end of the scene. */
   until(over: TeardownLogic): void {
     this.#own.add(over);
   }
@@ -77,7 +77,7 @@ export class Scene {
     this.#own.unsubscribe();
   }
 
-  /** A promise that has to settle, by whatever. */
+  /** Registers a promise that has to settle, in either way. */
   awaits(name: string, promise: Promise<unknown>): void {
     const key = {};
     this.#pending.set(key, name);
@@ -85,14 +85,14 @@ export class Scene {
     promise.then(settle, settle);
   }
 
-  /** Subscribes to what has to end, or to be left. */
+  /** Subscribes to a source that has to end, or to be left. */
   read<T>(name: string, source$: Observable<T>, observer: Partial<Observer<T>> = {}): Subscription {
     const subscription = source$.subscribe({ error: () => undefined, ...observer });
     this.#readings.set(subscription, name);
     return subscription;
   }
 
-  /** A stream that somebody holds. */
+  /** Registers a stream that the scene holds. */
   keep(stream: Stream): Stream {
     this.awaits('closed of a stream', stream.closed);
     const { id, peer } = stream;
@@ -100,12 +100,12 @@ export class Scene {
     return stream;
   }
 
-  /** The stream of a frame as the near peer has it, if it has. */
+  /** The near peer's stream of a frame, if there is one. */
   streamOf(id: number | null | undefined): Stream | null {
     return this.#streams.near.get(id ?? 0) ?? null;
   }
 
-  /** A call that may be refused, which is no fault of the library's. */
+  /** Makes a call that may be refused without a fault of the library. */
   attempt(call: () => unknown): void {
     try {
       const given = call();
@@ -115,7 +115,7 @@ export class Scene {
     }
   }
 
-  /** The near peer answers this payload by `handler`, and is asked once. */
+  /** The near peer answers this payload by `handler`, and the far peer calls it once. */
   answer(payload: string, handler: (stream: Stream) => unknown): Stream {
     this.#answers.set(payload, handler);
     const asking = this.keep(this.far.open(payload, { timeoutMs: 1_000 }));
@@ -123,7 +123,7 @@ export class Scene {
     return asking;
   }
 
-  /** Answers by what is asked. */
+  /** Answers by the payload. */
   handle(payload: unknown, stream: Stream): unknown {
     this.keep(stream);
     const answer = stream.peer === this.near ? this.#answers.get(payload) : undefined;
@@ -147,7 +147,7 @@ export class Scene {
     }
   }
 
-  /** Calls of every kind in both directions, which go on beside what a callback does. */
+  /** Makes calls of every kind in both directions, which run beside a callback's action. */
   traffic(): void {
     for (const peer of [this.near, this.far]) {
       for (const payload of ['echo', 'fail']) this.attempt(() => peer.request(payload));
@@ -162,24 +162,24 @@ export class Scene {
     this.attempt(() => this.#farHeld[0]?.send('to the main stream'));
   }
 
-  /** The main stream comes to an end. */
+  /** Ends the main stream. */
   finish(): void {
     this.attempt(() => this.#farHeld[0]?.end());
     this.attempt(() => this.main.end());
   }
 
-  /** The far peer tells the stream that nobody has touched. */
+  /** The far peer sends a value on the bystander. */
   tell(value: unknown): void {
     this.attempt(() => this.#farHeld[1]?.send(value));
   }
 
-  /** The stream that nobody has touched comes to an end too. */
+  /** Ends the bystander too. */
   finishBystander(): void {
     this.attempt(() => this.#farHeld[1]?.end());
     this.attempt(() => this.#bystander.end());
   }
 
-  /** Whoever subscribes last is told of the statuses in their order, too. */
+  /** Checks that the last subscriber also receives the statuses in order. */
   watchStatus(): void {
     this.until(this.near.status$.subscribe(({ state }) => this.statuses.push(state)));
   }

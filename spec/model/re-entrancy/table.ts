@@ -14,7 +14,7 @@ import type { Role, Run } from './scene.js';
 
 const ROLES: readonly Role[] = ['dialer', 'acceptor'];
 
-/** What became of one cell; its `goesOn` is `null` where the callback came at the end only. */
+/** The outcome of one cell. `goesOn` is `null` when the callback ran only at the end. */
 type Outcome = Readonly<Record<keyof typeof CLEAN, unknown>>;
 
 interface Cell {
@@ -23,7 +23,7 @@ interface Cell {
   readonly role: Role;
 }
 
-/** The cells of a row: all, in both roles; or one in `THIN`, of which the rows after it take the others. */
+/** The cells of a row: all, in both roles; or one in `THIN`, so that later rows take the other cells. */
 function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): readonly Cell[] {
   const cells = ACTIONS.flatMap((action) => ROLES.map((role): Cell => ({ action, does: action.does, role })));
   const able = cells.filter(({ role }) => only === undefined || role === only);
@@ -31,36 +31,36 @@ function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): reado
   return able.filter((_, at) => at % THIN === row % THIN);
 }
 
-/** How many cells stand for one of them where not all are tried: odd, so that the roles take turns. */
+/** One of so many cells is tried when not all are. An odd number, so that the roles alternate. */
 const THIN = 13;
 
 const STATES: readonly PeerStatus['state'][] = ['connecting', 'waiting', 'open', 'draining', 'closed'];
 
-/** What has to be true of every cell. */
+/** The facts that hold for every cell. */
 const CLEAN = {
   ran: true,
   goesOn: true,
-  /** Streams that have ended on one side only, while the connection goes on. */
+  /** Streams that have ended on one side only, while the connection lives. */
   disagreements: [],
-  /** What a request of each side is answered with, and what the stream got that nobody has touched, where the connection goes on. */
+  /** The answers to a request of each side, and the last value of the bystander, while the connection lives. */
   answers: ['echo', 'echo', 'news'],
-  /** What is held where the connection goes on, and all streams have come to their end. */
+  /** The things held while the connection lives, after the end of all streams. */
   heldMeanwhile: { streams: 0, timers: 0, waiting: 0 },
-  /** Statuses of the near peer that came after one that is later in its life. */
+  /** Statuses of the near peer that came after a later one of its life. */
   statusesBack: [],
   brokenRules: [],
   ignored: [],
   states: ['closed', 'closed'],
   unsettled: [],
-  /** Who was told of errors that no call stands for. */
+  /** The number of reported errors that no call stands for. */
   told: { log: 0, rxjs: 0 },
   isOver: true,
   held: NOTHING,
 };
 
 /**
- * The table: every action inside of every one of these callbacks; a part of its cells, unless `isWhole`. A rejection that nobody handles, and what is thrown from a timer, fails
- * a test by itself.
+ * The table: every action within every one of these callbacks, or a part of its cells unless `isWhole`.
+ * An unhandled rejection, or an error in a timer, fails a test by itself.
  */
 export function describeTable(callbacks: readonly Callback[], isWhole = false): void {
   const time = virtualPeerTime();
@@ -73,7 +73,7 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
     ignored = [];
     config.onUnhandledError = (error: unknown) => unhandled.push(error);
     jest.spyOn(logger, 'debug').mockImplementation((line) => {
-      // An open may cross a goaway; nothing else of an honest side is ignored.
+      // An open may cross a goaway. No other frame of an honest side is ignored.
       if (line.includes('ignored') && !line.includes('an open of stream')) ignored.push(line);
     });
   });
@@ -99,7 +99,7 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
     await time.advance();
     made.finish();
     await time.advance(LONGEST_WATCH_MS);
-    // Some are called at the end only.
+    // Some callbacks run only at the end.
     const isOpen = made.states.every((state) => state === 'open');
     const survives = left < times && isOpen;
     const disagreements = survives ? made.disagreements : CLEAN.disagreements;
@@ -134,7 +134,7 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
     return { streams, timers, waiting };
   }
 
-  /** What a stranger to all that has happened is answered. */
+  /** The answers to new requests, which have nothing to do with the action. */
   async function answersOf(scene: Scene): Promise<string[]> {
     scene.tell('news');
     const answers = [scene.near.request('echo'), scene.far.request('echo')];
@@ -144,7 +144,7 @@ export function describeTable(callbacks: readonly Callback[], isWhole = false): 
 
   describe.each(callbacks.map((callback, row) => ({ callback, row, where: callback.where })))('in $where', ({ callback, row }) => {
     it.each(cellsOf(callback, row, isWhole))(
-      'the $role $does: nothing is left undone, and nobody else is harmed',
+      'The $role $does in a callback: nothing is left undone, and no bystander is harmed',
       async ({ action, role }) => {
         const { throws } = callback;
         const told = action.throws === true && throws !== undefined ? { ...CLEAN.told, [throws]: 1 } : CLEAN.told;

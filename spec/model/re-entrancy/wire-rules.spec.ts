@@ -11,7 +11,7 @@ const end: Sent = ['dialer', { type: 'data', stream: 1, end: true }];
 const reset: Sent = ['dialer', { type: 'reset', stream: 1, code: 8 }];
 const cut: Sent = ['dialer', { type: 'data', stream: 1, more: true, fragment: '"v' }];
 
-/** What the rules say of messages in their order. */
+/** The broken rules of messages in order. */
 function brokenBy(messages: readonly Sent[]): readonly string[] {
   const rules = new WireRules();
   messages.forEach(([from, frame], index) => {
@@ -20,13 +20,13 @@ function brokenBy(messages: readonly Sent[]): readonly string[] {
   return rules.broken;
 }
 
-describe('the rules that a stranger holds a sender to', () => {
+describe('the wire rules', () => {
   it.each<[string, readonly Sent[]]>([
     ['an upload that is reset after its end', [open, data, end, reset]],
     ['a payload in fragments, given up in between', [open, cut, reset]],
     ['streams of both sides', [open, ['acceptor', { type: 'open', stream: 2 }], ['acceptor', { type: 'data', stream: 1, end: true }]]],
     ['frames of the connection', [['dialer', { type: 'ping' }]]],
-  ])('let pass %s', (_what, messages) => {
+  ])('The wire rules accept %s', (_what, messages) => {
     expect(brokenBy(messages)).toEqual([]);
   });
 
@@ -42,11 +42,11 @@ describe('the rules that a stranger holds a sender to', () => {
     ['data of stream 1: headers after the first frame', [open, ['dialer', { type: 'data', stream: 1, headers: { a: 1 } }]]],
     ['data of stream 1: trailers without an end', [open, ['dialer', { type: 'data', stream: 1, trailers: { a: 1 } }]]],
     ['reset of stream 2: that nobody has opened', [['dialer', { type: 'reset', stream: 2 }]]],
-  ])('blame %s', (what, messages) => {
+  ])('The wire rules report %s', (what, messages) => {
     expect(brokenBy(messages)).toContain(`dialer: ${what}`);
   });
 
-  it('blame an open by whoever has read a goaway', () => {
+  it('The wire rules report an open by a side that has read a goaway', () => {
     const rules = new WireRules();
     rules.readGoaway('dialer');
     rules.wrote({ from: open[0], frame: open[1], nth: 1 });

@@ -5,12 +5,12 @@ import type { Role, Run, Scene } from '../scene.js';
 export interface Callback {
   readonly where: string;
   readonly options?: (run: Run, role: Role) => PairOptions;
-  /** Registers it, and makes whatever calls it beside the scene's own traffic. */
+  /** Registers the callback, and causes a call of it beside the scene's own traffic. */
   readonly hang: (scene: Scene, run: Run) => void;
-  /** Who is told of what it throws, where that is not the call that it is part of: the log, or rxjs's `onUnhandledError`. */
+  /** Where its error is reported when not by the surrounding call: in the log, or to rxjs's `onUnhandledError`. */
   readonly throws?: 'log' | 'rxjs';
-  /** Whether what it throws ends the connection. */
+  /** Whether its error ends the connection. */
   readonly fatal?: true;
-  /** The one side that can have it. */
+  /** The only side that can have it. */
   readonly role?: Role;
 }

@@ -19,7 +19,7 @@ const frames = (where: string, on: FrameDirection, fits: (frame: Frame) => boole
 const ofType = (type: string) => (frame: Frame) => frame.type === type;
 const ends = ({ type, end }: Frame): boolean => type === 'data' && end === true;
 
-/** A hook, which its peer keeps until it is taken out. */
+/** A hook. Its peer keeps it until it is removed. */
 const hook = (where: string, hang: (peer: Peer, run: Run) => TeardownLogic, throws?: 'log'): Callback => ({
   where,
   ...(throws === undefined ? {} : { throws }),
@@ -28,7 +28,7 @@ const hook = (where: string, hang: (peer: Peer, run: Run) => TeardownLogic, thro
   },
 });
 
-/** A subscriber of an Observable of the peer's. */
+/** A subscriber of an Observable of the peer. */
 const subscriber = (what: string, of: (peer: Peer) => Observable<unknown>, throws: 'rxjs' | 'log' = 'rxjs'): readonly Callback[] => [
   {
     where: `a subscriber of ${what}`,

@@ -5,7 +5,7 @@ import type { Callback } from './callback.js';
 
 type Make = (inside: () => void) => ObservableInput<unknown>;
 
-/** Where the near peer sends what `make` gives, as the input of a call and as an answer. */
+/** The near peer sends the result of `make`, as the input of a call and as an answer. */
 const input = (where: string, make: Make, throws?: Callback['throws']): readonly Callback[] => [
   {
     where: `${where} of a call`,
@@ -29,7 +29,7 @@ const input = (where: string, make: Make, throws?: Callback['throws']): readonly
   },
 ];
 
-/** An iterator of two values; the third is asked for and never comes, where it is asynchronous. */
+/** An iterator of two values. The third value of an asynchronous one is requested and never arrives. */
 class Steps {
   #given = 0;
 
@@ -53,7 +53,7 @@ const nothing = (): void => undefined;
 
 const sync = (onNext: () => void, onReturn = nothing): Iterable<number> => {
   const steps = new Steps(onNext, onReturn);
-  // It ends by itself, or nothing else would ever have its turn.
+  // It ends by itself. Otherwise no other task would have a turn.
   let left = 3;
   return {
     [Symbol.iterator]: () => ({

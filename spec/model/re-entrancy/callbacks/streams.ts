@@ -5,7 +5,7 @@ import type { Stream } from '../../../../src/index.js';
 import type { Run, Scene } from '../scene.js';
 import type { Callback } from './callback.js';
 
-/** In the handler of the near peer. */
+/** Acts in the handler of the near peer. */
 const handler = (where: string, answer: (stream: Stream, run: Run, scene: Scene) => unknown, throws?: Callback['throws']): Callback => ({
   where,
   ...(throws === undefined ? {} : { throws }),
@@ -17,7 +17,7 @@ const handler = (where: string, answer: (stream: Stream, run: Run, scene: Scene)
   },
 });
 
-/** In what the near peer answers with `respond`. */
+/** Acts in an answer of the near peer through `respond`. */
 const response = (where: string, answer: (stream: Stream, run: Run) => Observable<unknown>, throws?: 'log'): Callback => ({
   where,
   ...(throws === undefined ? {} : { throws }),
@@ -33,7 +33,7 @@ const OBSERVERS: readonly Way[] = ['next', 'error', 'complete'];
 
 type Call = (scene: Scene, payload: string, kept: (stream: Stream) => void) => Observable<unknown>;
 
-/** What an observer is told of, in each of its ways, when it reads what `call` gives. */
+/** Acts in an observer of `call`, in each of its methods. */
 const observers = (what: string, throws: 'rxjs' | 'log', call: Call, ways = OBSERVERS) =>
   ways.map((way): Callback => ({
     where: `${way} of what reads ${what}`,
@@ -46,11 +46,11 @@ const observers = (what: string, throws: 'rxjs' | 'log', call: Call, ways = OBSE
     },
   }));
 
-/** When what reads `call` comes to an end. */
+/** Acts in the teardown of a subscription to `call`. */
 const teardowns = (what: string, call: Call) =>
   ['rows', 'fail'].map((payload): Callback => ({
     where: `the teardown of what reads ${what} and gets ${payload === 'fail' ? 'an error' : 'an end'}`,
-    // rxjs swallows what is thrown within an operator that has completed, as the one that joins answer and input.
+    // rxjs drops an error within a completed operator, such as the one that joins answer and input.
     ...(payload === 'rows' && what.endsWith('an input') ? {} : { throws: 'log' as const }),
     hang(scene, run) {
       let stream: Stream | null = null;
@@ -82,7 +82,7 @@ const replyHeaders: Call = (scene, payload, kept) => {
   return stream.replyHeaders$;
 };
 
-/** What follows a promise of a stream that the near peer has opened. */
+/** Acts after a promise of a stream that the near peer has opened. */
 const follows = (what: string, promise: (scene: Scene, stream: Stream) => Promise<unknown>): Callback => ({
   where: `what follows ${what}`,
   hang(scene, run) {
@@ -101,7 +101,7 @@ export const STREAMS: readonly Callback[] = [
     run({ stream });
     return stream.reply('done').catch(() => undefined);
   }),
-  // Its answer stands: what it throws is nobody's business but the log's.
+  // Its answer stands, so its error goes only to the log.
   handler(
     'a handler that has replied',
     (stream, run) => {
@@ -135,7 +135,7 @@ export const STREAMS: readonly Callback[] = [
     return stream.sendAll([1, 2]);
   }),
   handler('a listener of the signal of a stream', (stream, run, scene) => {
-    // What it throws would be the platform's to tell, and the end of the process.
+    // Its error would reach the platform, and end the process.
     stream.signal.addEventListener('abort', () => scene.attempt(() => run({ stream })));
     return stream.reply('done');
   }),

@@ -7,7 +7,7 @@ type Make = (inside: () => void) => object;
 
 type Method = 'encode' | 'encodeWith' | 'decode' | 'encodePayload' | 'decodePayload';
 
-/** A codec of the user's that runs something in one of its methods. */
+/** A user's codec that acts in one of its methods. */
 const codec = (method: Method, throws?: Callback['throws']): Callback => ({
   where: `${method} of a codec`,
   ...(throws === undefined ? {} : { throws }),
@@ -23,13 +23,13 @@ const codec = (method: Method, throws?: Callback['throws']): Callback => ({
     return { [role]: { codec: made } };
   },
   hang(scene) {
-    // Large enough to be cut, and joined again.
+    // Large enough to be cut and joined.
     scene.attempt(() => scene.main.send('m'.repeat(100_000)));
     scene.attempt(() => scene.far.request('l'.repeat(100_000), { timeoutMs: 1_000 }));
   },
 });
 
-/** Where a value is looked at, as the near peer sends it. */
+/** Acts while the library reads a value that the near peer sends. */
 const value = (where: string, make: Make, send: (scene: Scene, given: object) => unknown): Callback => ({
   where,
   hang(scene, run) {
@@ -54,7 +54,7 @@ const getter = (inside: () => void) => ({
     return 'a name';
   },
 });
-/** Where the near peer answers with it. */
+/** Acts while the library reads an answer of the near peer. */
 const answer = (where: string, make: Make, reply: (stream: Stream, given: object) => unknown): Callback => ({
   where,
   hang(scene, run) {
@@ -72,7 +72,7 @@ const answer = (where: string, make: Make, reply: (stream: Stream, given: object
 export const VALUES: readonly Callback[] = [
   codec('encode'),
   codec('encodeWith', 'log'),
-  // The line between the peers decodes with the dialer's, for whoever listens.
+  // The line between the peers decodes with the dialer's codec, for its listeners.
   { ...codec('decode'), role: 'acceptor', fatal: true },
   codec('encodePayload'),
   codec('decodePayload'),
