@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import '../../src/index.js';
 import type { ConnectOptions, Peer, PeerOptions } from '../../src/index.js';
 import { Backoff } from '../../src/peer/backoff.js';
+import type { DialPlan } from '../../src/peer/dial-plan.js';
 import { Dialer } from '../../src/peer/dialer.js';
 import { GivenSocket } from '../../src/peer/given-socket.js';
 import { resolveOptions } from '../../src/peer/options.js';
@@ -67,7 +68,7 @@ export class HonestWorld {
 
   dial(server: HonestServer, { up = {}, down = {}, machine = new Machine(), reconnect, ...options }: DialOptions = {}): Peer {
     const core = new ShownCore(resolveOptions(options, true));
-    const dialer = new Dialer(core, {
+    const plan: DialPlan = {
       url: 'wss://example.org/mux',
       open: () => this.#link(core, server, { up, down, machine }),
       backoff: reconnect === true ? new Backoff({}) : null,
@@ -76,7 +77,9 @@ export class HonestWorld {
       helloTimeoutMs: 10_000,
       lazy: false,
       connectivity: ALWAYS_ONLINE,
-    });
+    };
+    // As in a program, the dialer belongs to the machine that makes it.
+    const dialer = machine.run(() => new Dialer(core, plan));
     const peer = this.#watch('dialer', core, new PeerOf(core, dialer));
     if (options.onStream !== undefined) peer.onStream(options.onStream);
     machine.run(() => {
