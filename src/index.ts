@@ -6,27 +6,27 @@ registerCodec('json', new JsonCodec());
 /* Connecting */
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/connect.js';
-export type { ConnectUrl } from './peer/dial-plan.js';
-export type { DialContext } from './peer/attempt.js';
-export type { Hello } from './peer/hello.js';
-export type { DialFailure, Reconnect } from './peer/backoff.js';
+export type { ConnectUrl } from './peer/dial/dial-plan.js';
+export type { DialContext } from './peer/dial/attempt.js';
+export type { Hello } from './peer/dial/hello.js';
+export type { DialFailure, Reconnect } from './peer/dial/backoff.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 
 /* Peers and streams */
 export { Peer } from './peer/peer.js';
-export type { CloseOptions } from './peer/close-options.js';
+export type { CloseOptions } from './peer/base/close-options.js';
 export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
-export type { PeerContext, PeerOptions } from './peer/options.js';
-export type { PeerStatus } from './peer/status.js';
-export { Stream } from './peer/stream.js';
-export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream.js';
-export type { InputOptions, OpenOptions } from './peer/calls.js';
-export type { FeedOptions } from './peer/feed.js';
-export type { Overflow } from './peer/overflow.js';
-export type { Input } from './peer/input.js';
-export type { CloseCause } from './session/close-cause.js';
-export type { StreamPhase } from './session/stream-state.js';
-export type { Keepalive } from './session/keepalive.js';
+export type { PeerContext, PeerOptions } from './peer/base/options.js';
+export type { PeerStatus } from './peer/base/status.js';
+export { Stream } from './peer/stream/stream.js';
+export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
+export type { InputOptions, OpenOptions } from './peer/calls/calls.js';
+export type { FeedOptions } from './peer/stream/feed.js';
+export type { Overflow } from './peer/stream/overflow.js';
+export type { Input } from './peer/stream/input.js';
+export type { CloseCause } from './session/base/close-cause.js';
+export type { StreamPhase } from './session/streams/stream-state.js';
+export type { Keepalive } from './session/watch/keepalive.js';
 
 /* Hooks */
 export type {
@@ -40,8 +40,8 @@ export type {
   Remove,
   ReplyHeadersInterceptor,
   StreamHandler,
-} from './peer/hooks.js';
-export { defaultErrorSerializer } from './peer/error-serializer.js';
+} from './peer/base/hooks.js';
+export { defaultErrorSerializer } from './peer/base/error-serializer.js';
 
 /* Operators over frames */
 export { ofDirection } from './operators/of-direction.js';
@@ -68,7 +68,7 @@ export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
 export type { Reopen } from './peer/operators/reopen-on-reconnect.js';
 export { respond } from './peer/operators/respond.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
-export type { Retry } from './peer/safe-retry.js';
+export type { Retry } from './peer/calls/safe-retry.js';
 export { through } from './peer/operators/through.js';
 export { withCredit } from './peer/operators/with-credit.js';
 export type { Credit } from './peer/operators/with-credit.js';

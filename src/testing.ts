@@ -6,7 +6,7 @@ export type { Pair, PairOptions } from './testing/pair.js';
 export { createServer } from './testing/server.js';
 export type { TestServer, TestServerOptions } from './testing/server.js';
 export type { FaultScript, Link, LinkMessage } from './testing/link.js';
-export type { Fault, Side } from './transport/memory-link.js';
+export type { Fault, Side } from './testing/memory-link.js';
 
 /* Time */
 export { virtualTime } from './testing/virtual-time.js';

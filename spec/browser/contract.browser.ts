@@ -12,9 +12,9 @@ import type { CloseReason, Codec, Stream, StreamHandler } from '../../src/index.
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
-import { portOf } from '../support/socket-handshake.js';
-import { turn, until } from '../support/socket-leaks.js';
-import { spoilt, undecodable, wrongKind } from '../support/socket-spoilt.js';
+import { portOf } from '../support/socket/handshake.js';
+import { turn, until } from '../support/socket/leaks.js';
+import { spoilt, undecodable, wrongKind } from '../support/socket/spoilt.js';
 import type { CodecName, Operations, WorkerAsk } from './page.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { serve } from '../../src/node.js';
-import { Backoff } from '../../src/peer/backoff.js';
+import { Backoff } from '../../src/peer/dial/backoff.js';
 import { Peer } from '../../src/peer/peer.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';

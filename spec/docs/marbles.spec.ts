@@ -52,7 +52,7 @@ describe('the marble files', () => {
 });
 
 /** What operators are made of. */
-const MADE_OF = ['peer/full-jitter.ts', 'operators/map-present.ts', 'operators/relay.ts', 'peer/operators/hook.ts'];
+const MADE_OF = ['peer/base/full-jitter.ts', 'operators/map-present.ts', 'operators/relay.ts', 'peer/operators/hook.ts'];
 
 describe('the operators', () => {
   const door = read('src/index.ts');

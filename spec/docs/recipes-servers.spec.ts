@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
 import { connect, serve } from '../../src/node.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { handshake } from '../support/socket-handshake.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { handshake } from '../support/socket/handshake.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

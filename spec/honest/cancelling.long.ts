@@ -16,11 +16,11 @@ import {
 } from 'rxjs';
 import { DEFAULT_LIMITS, retryWhenSafe } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { machineTime } from '../support/honest-machine.js';
-import { HonestWorld } from '../support/honest-world.js';
-import { framesOf } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
+import { machineTime } from '../support/honest/machine.js';
+import { HonestWorld } from '../support/honest/world.js';
+import { framesOf } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
 
 jest.setTimeout(180_000);
 const time = machineTime();

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, interval, map, take, toArray } from 'rxjs';
 import { reopenOnReconnect } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
-import { Machine, machineTime } from '../support/honest-machine.js';
-import { HonestWorld } from '../support/honest-world.js';
-import type { DialOptions } from '../support/honest-world.js';
-import { collectLogs } from '../support/peer-logs.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { Machine, machineTime } from '../support/honest/machine.js';
+import { HonestWorld } from '../support/honest/world.js';
+import type { DialOptions } from '../support/honest/world.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = machineTime();
 const logs = collectLogs();

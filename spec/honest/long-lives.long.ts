@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, interval, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
-import { machineTime } from '../support/honest-machine.js';
-import { HonestWorld } from '../support/honest-world.js';
-import { framesOf } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { machineTime } from '../support/honest/machine.js';
+import { HonestWorld } from '../support/honest/world.js';
+import { framesOf } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
 
 const time = machineTime();
 const logs = collectLogs();

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, interval, map, take, toArray } from 'rxjs';
 import { reopenOnReconnect, retryWhenSafe } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { machineTime } from '../support/honest-machine.js';
-import { HonestWorld } from '../support/honest-world.js';
-import { framesOf } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
+import { machineTime } from '../support/honest/machine.js';
+import { HonestWorld } from '../support/honest/world.js';
+import { framesOf } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = machineTime();
 const logs = collectLogs();

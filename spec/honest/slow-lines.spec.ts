@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, map, timer } from 'rxjs';
 import { DEFAULT_LIMITS } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { machineTime } from '../support/honest-machine.js';
-import { HonestWorld } from '../support/honest-world.js';
-import type { DialOptions } from '../support/honest-world.js';
-import { collectLogs } from '../support/peer-logs.js';
+import { machineTime } from '../support/honest/machine.js';
+import { HonestWorld } from '../support/honest/world.js';
+import type { DialOptions } from '../support/honest/world.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = machineTime();
 const logs = collectLogs();

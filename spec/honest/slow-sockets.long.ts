@@ -9,8 +9,8 @@ import { JsonCodec } from '../../src/index.js';
 import type { CloseReason, Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { selfSigned } from '../support/socket-certificate.js';
-import { Addresses, SlowLine } from '../support/socket-slow-line.js';
+import { selfSigned } from '../support/socket/certificate.js';
+import { Addresses, SlowLine } from '../support/socket/slow-line.js';
 
 const KB = 1_000;
 /** Longer than any transfer here. */

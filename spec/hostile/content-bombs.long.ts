@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encode } from '@msgpack/msgpack';
-import { attackedProcess } from '../support/hostile-child.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { attackedProcess } from '../support/hostile/child.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const attack = attackedProcess();
 

@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import type { Codec, Peer } from '../../src/index.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { times } from '../support/hostile-floods.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { times } from '../support/hostile/floods.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const blob = Uint8Array.from({ length: 5_000 }, (_, n) => n % 251);
 const value = { blob, list: [blob, { deep: blob.subarray(10, 20) }], text: 'x'.repeat(300) };

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
 import type { Metadata } from '../../src/index.js';
 import { ResetCode } from '../../src/index.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase } from '../support/hostile-case.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile-prototypes.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase } from '../support/hostile/case.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile/prototypes.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 /** Where this side's own code may put a map that goes out. */
 const OUT: readonly (readonly [

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase } from '../support/hostile-case.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile-prototypes.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase } from '../support/hostile/case.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile/prototypes.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 /** Looks at every map that any hook is shown, and counts them. */
 function watch({ peer }: HostilePeer, key: string): { seen: number } {

@@ -3,8 +3,8 @@ import { encode } from '@msgpack/msgpack';
 import { ResetCode } from '../../src/index.js';
 import type { Codec, StreamHandler } from '../../src/index.js';
 import type { Message } from '../../src/wire/codec.js';
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
 
 const { PROTOCOL_ERROR } = ResetCode;
 

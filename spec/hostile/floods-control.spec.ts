@@ -1,14 +1,14 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS, MAX_FRAME_BYTES, ResetCode } from '../../src/index.js';
-import { BYTES_PER_PING } from '../../src/session/flood-guard.js';
+import { BYTES_PER_PING } from '../../src/session/base/flood-guard.js';
 import { MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { describeHostile, TOO_BIG, TOO_MUCH } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { opens, quietly, times } from '../support/hostile-floods.js';
-import { firstCall, holdsNothing, isOpen } from '../support/hostile-steps.js';
-import type { Envelope } from '../support/peer-frames.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
+import { describeHostile, TOO_BIG, TOO_MUCH } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { opens, quietly, times } from '../support/hostile/floods.js';
+import { firstCall, holdsNothing, isOpen } from '../support/hostile/steps.js';
+import type { Envelope } from '../support/peer/frames.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
 
 const { CANCEL, PROTOCOL_ERROR, REFUSED } = ResetCode;
 const { pings: PING_RATE, maxControlFrames, maxMessageBytes } = DEFAULT_LIMITS;

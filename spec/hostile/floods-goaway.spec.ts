@@ -1,10 +1,10 @@
 import { ResetCode } from '../../src/index.js';
-import { describeHostile, TOO_MUCH } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { opens, quietly, times } from '../support/hostile-floods.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import { isOpen } from '../support/hostile-steps.js';
-import { progressOf } from '../support/peer-outcome.js';
+import { describeHostile, TOO_MUCH } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { opens, quietly, times } from '../support/hostile/floods.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import { isOpen } from '../support/hostile/steps.js';
+import { progressOf } from '../support/peer/outcome.js';
 
 const { INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR, REFUSED } = ResetCode;
 

@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
-import { describeHostile, TOO_MUCH } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { idOf, inTurns, opens, quietly, times } from '../support/hostile-floods.js';
-import { INNOCENT, SECRET } from '../support/hostile-peer.js';
-import { isOpen } from '../support/hostile-steps.js';
-import { progressOf } from '../support/peer-outcome.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile, TOO_MUCH } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { idOf, inTurns, opens, quietly, times } from '../support/hostile/floods.js';
+import { INNOCENT, SECRET } from '../support/hostile/peer.js';
+import { isOpen } from '../support/hostile/steps.js';
+import { progressOf } from '../support/peer/outcome.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const { CANCEL, PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
 const { junk: JUNK_RATE, provokedResets: PROVOKED_RATE } = DEFAULT_LIMITS;

@@ -2,10 +2,10 @@ import { lastValueFrom, timer } from 'rxjs';
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { idOf, inTurns, opens, quietly, times } from '../support/hostile-floods.js';
-import { GOOD } from '../support/hostile-peer.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { idOf, inTurns, opens, quietly, times } from '../support/hostile/floods.js';
+import { GOOD } from '../support/hostile/peer.js';
 
 const { CANCEL, DEADLINE_EXCEEDED, REFUSED } = ResetCode;
 

@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { slices } from '../support/hostile-messages.js';
-import { SECRET } from '../support/hostile-peer.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import { data, firstCall, firstOpened, framed, holdsNothing, MINE, NOTHING_SPARE, open, opens, reset } from '../support/hostile-steps.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { slices } from '../support/hostile/messages.js';
+import { SECRET } from '../support/hostile/peer.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import { data, firstCall, firstOpened, framed, holdsNothing, MINE, NOTHING_SPARE, open, opens, reset } from '../support/hostile/steps.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const PIECES = 5;
 const PAYLOAD = `${SECRET} in ${PIECES} pieces`;

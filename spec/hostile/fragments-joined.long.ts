@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals';
 import { JsonCodec, ResetCode } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { bytes, slices } from '../support/hostile-messages.js';
-import { SECRET } from '../support/hostile-peer.js';
-import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile-steps.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { bytes, slices } from '../support/hostile/messages.js';
+import { SECRET } from '../support/hostile/peer.js';
+import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile/steps.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 /** Slices of a payload, one after the other, as the codec of the case cuts it. */
 const pieces =

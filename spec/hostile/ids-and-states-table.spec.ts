@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
-import { describeHostile, TOO_MUCH } from '../support/hostile-case.js';
-import type { Step } from '../support/hostile-case.js';
-import { SECRET } from '../support/hostile-peer.js';
-import { counted, data, ends, firstCall, firstOpened, MINE, NONE, open, opens, reset, slice } from '../support/hostile-steps.js';
-import type { Row } from '../support/hostile-steps.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile, TOO_MUCH } from '../support/hostile/case.js';
+import type { Step } from '../support/hostile/case.js';
+import { SECRET } from '../support/hostile/peer.js';
+import { counted, data, ends, firstCall, firstOpened, MINE, NONE, open, opens, reset, slice } from '../support/hostile/steps.js';
+import type { Row } from '../support/hostile/steps.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const { PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
 const MY_END = { type: 'data', stream: 3, end: true };

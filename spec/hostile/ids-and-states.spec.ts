@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { SECRET, TOP } from '../support/hostile-peer.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { SECRET, TOP } from '../support/hostile/peer.js';
 import {
   data,
   ends,
@@ -17,8 +17,8 @@ import {
   reset,
   resets,
   slice,
-} from '../support/hostile-steps.js';
-import type { Envelope } from '../support/peer-frames.js';
+} from '../support/hostile/steps.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
-import { describeHostile, PROTOCOL, TOO_BIG, WRONG_KIND } from '../support/hostile-case.js';
-import type { HostileCase } from '../support/hostile-case.js';
-import { bytes, packed, packedMap } from '../support/hostile-messages.js';
-import { SECRET } from '../support/hostile-peer.js';
+import { describeHostile, PROTOCOL, TOO_BIG, WRONG_KIND } from '../support/hostile/case.js';
+import type { HostileCase } from '../support/hostile/case.js';
+import { bytes, packed, packedMap } from '../support/hostile/messages.js';
+import { SECRET } from '../support/hostile/peer.js';
 
 const PING = '{"type":"ping"}';
 const PACKED_PING = packed({ type: 'ping' });

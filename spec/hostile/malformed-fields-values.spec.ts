@@ -2,12 +2,12 @@ import { expect } from '@jest/globals';
 import { MAX_FRAME_BYTES, ResetCode } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile-messages.js';
-import { checkMap, poison, unpolluted } from '../support/hostile-prototypes.js';
-import { SECRET } from '../support/hostile-peer.js';
-import { isOpen, MINE, opens } from '../support/hostile-steps.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile/messages.js';
+import { checkMap, poison, unpolluted } from '../support/hostile/prototypes.js';
+import { SECRET } from '../support/hostile/peer.js';
+import { isOpen, MINE, opens } from '../support/hostile/steps.js';
 import { CODECS } from '../support/codecs.js';
 
 /** How a stream of the peer's that the remote has reset fails. */

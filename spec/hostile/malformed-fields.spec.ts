@@ -1,7 +1,7 @@
-import { describeHostile, PROTOCOL } from '../support/hostile-case.js';
-import type { HostileCase } from '../support/hostile-case.js';
-import { SECRET } from '../support/hostile-peer.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
+import type { HostileCase } from '../support/hostile/case.js';
+import { SECRET } from '../support/hostile/peer.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 type Codec = HostileCase['codec'];
 type Bad = readonly [label: string, value: unknown, codec?: Codec];

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Stream, StreamPhase } from '../../src/index.js';
 import { WRITING } from '../support/breakable-codec.js';
-import { fusedCodecs } from '../support/hostile-codec.js';
-import type { Fuse } from '../support/hostile-codec.js';
-import { GOOD, HostilePeer } from '../support/hostile-peer.js';
-import type { Envelope } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { fusedCodecs } from '../support/hostile/codec.js';
+import type { Fuse } from '../support/hostile/codec.js';
+import { GOOD, HostilePeer } from '../support/hostile/peer.js';
+import type { Envelope } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 collectLogs();

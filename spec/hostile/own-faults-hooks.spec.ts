@@ -3,10 +3,10 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
 import type { Peer, ReplyHeadersInterceptor, StreamHandler } from '../../src/index.js';
 import { logger } from '../../src/logger.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { bomb, THROWN } from '../support/hostile-values.js';
-import { settled } from '../support/peer-outcome.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { bomb, THROWN } from '../support/hostile/values.js';
+import { settled } from '../support/peer/outcome.js';
 
 const { APPLICATION_ERROR } = ResetCode;
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, merge, NEVER, take, timer } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
 import { JsonCodec } from '../../src/codec/json.js';
-import { HostilePeer } from '../support/hostile-peer.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { HostilePeer } from '../support/hostile/peer.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();

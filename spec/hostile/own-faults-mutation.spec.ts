@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { Peer, Stream } from '../../src/index.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase } from '../support/hostile-case.js';
-import type { Envelope } from '../support/peer-frames.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase } from '../support/hostile/case.js';
+import type { Envelope } from '../support/peer/frames.js';
 
 /** A value, and everything of it that can be changed after a call. */
 class Mutable {

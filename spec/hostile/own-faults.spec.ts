@@ -3,10 +3,10 @@ import { expect } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
 import type { ErrorSerializer, Stream, StreamHandler } from '../../src/index.js';
 import { respond } from '../../src/peer/operators/respond.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import type { HostileOptions, Role } from '../support/hostile-peer.js';
-import { bomb, THROWN, untouchable, withBomb } from '../support/hostile-values.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import type { HostileOptions, Role } from '../support/hostile/peer.js';
+import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
 import { nested, utf8 } from '../support/values.js';
 
 const { APPLICATION_ERROR } = ResetCode;

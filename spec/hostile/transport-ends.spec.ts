@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import type { HostilePeer } from '../support/hostile-peer.js';
-import { firstCall } from '../support/hostile-steps.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import type { HostilePeer } from '../support/hostile/peer.js';
+import { firstCall } from '../support/hostile/steps.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
-import { CLOSING_MS } from '../../src/session/watchdog.js';
-import { describeHostile } from '../support/hostile-case.js';
-import type { HostileCase, Step } from '../support/hostile-case.js';
-import { stopTaking } from '../support/hostile-socket.js';
-import { progressOf } from '../support/peer-outcome.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { CLOSING_MS } from '../../src/session/watch/watchdog.js';
+import { describeHostile } from '../support/hostile/case.js';
+import type { HostileCase, Step } from '../support/hostile/case.js';
+import { stopTaking } from '../support/hostile/socket.js';
+import { progressOf } from '../support/peer/outcome.js';
 
 const { stallBytes, stallMs } = DEFAULT_LIMITS;
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { connect } from '../../src/index.js';
 import { createPair, createServer } from '../../src/testing.js';
 import { counting, NOTHING } from '../support/counting.js';
 import type { Held } from '../support/counting.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 const { held, watch } = counting(time);

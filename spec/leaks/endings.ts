@@ -1,6 +1,6 @@
 import { tap, take } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { PeerTime } from '../support/peer-time.js';
+import type { PeerTime } from '../support/peer/time.js';
 import { ResetCode } from '../../src/index.js';
 import type { Scene } from './scene.js';
 

@@ -15,8 +15,8 @@ import type { Peer } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { Pair } from '../../src/testing.js';
 import { counting } from '../support/counting.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 import { LONGEST_WATCH_MS, surplus } from './scene.js';
 
 const time = virtualPeerTime();

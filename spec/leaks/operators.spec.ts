@@ -16,7 +16,7 @@ import {
 } from '../../src/index.js';
 import type { Frame, FrameDirection } from '../../src/index.js';
 import { counting } from '../support/counting.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 import { surplus } from './scene.js';
 
 const time = virtualPeerTime();

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { Peer, Stream } from '../../src/index.js';
 import { ResetCode } from '../../src/index.js';
 import { counting } from '../support/counting.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 import { joined, LONGEST_WATCH_MS, surplus } from './scene.js';
 import type { Scene } from './scene.js';
 

@@ -1,6 +1,6 @@
-import type { CloseCause } from '../../src/session/close-cause.js';
-import { Stream } from '../../src/peer/stream.js';
-import type { StreamCore } from '../../src/peer/stream-core.js';
+import type { CloseCause } from '../../src/session/base/close-cause.js';
+import { Stream } from '../../src/peer/stream/stream.js';
+import type { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Metadata } from '../../src/wire/frame.js';
 import type { Half } from './model.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Backoff } from '../../src/peer/backoff.js';
+import { Backoff } from '../../src/peer/dial/backoff.js';
 import { CloseCode } from '../../src/wire/close-reason.js';
 import { SEED } from './seeded.js';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CloseCause } from '../../src/session/close-cause.js';
-import { overtakes } from '../../src/session/precedence.js';
-import type { StreamPhase } from '../../src/session/stream-state.js';
+import type { CloseCause } from '../../src/session/base/close-cause.js';
+import { overtakes } from '../../src/session/base/precedence.js';
+import type { StreamPhase } from '../../src/session/streams/stream-state.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';

@@ -1,9 +1,9 @@
-import { GivenSocket } from '../../src/peer/given-socket.js';
-import { resolveOptions } from '../../src/peer/options.js';
-import { PeerCore } from '../../src/peer/peer-core.js';
+import { GivenSocket } from '../../src/peer/dial/given-socket.js';
+import { resolveOptions } from '../../src/peer/base/options.js';
+import { PeerCore } from '../../src/peer/core/peer-core.js';
 import { Peer } from '../../src/peer/peer.js';
-import type { Stream } from '../../src/peer/stream.js';
-import { SOCKET_FULL_BYTES } from '../../src/session/pace.js';
+import type { Stream } from '../../src/peer/stream/stream.js';
+import { SOCKET_FULL_BYTES } from '../../src/session/send/pace.js';
 import type { Session } from '../../src/session/session.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';

@@ -1,11 +1,11 @@
 import { JsonCodec } from '../../src/codec/json.js';
-import type { CloseCause } from '../../src/session/close-cause.js';
+import type { CloseCause } from '../../src/session/base/close-cause.js';
 import { Session } from '../../src/session/session.js';
-import type { LiveStream } from '../../src/session/live-stream.js';
+import type { LiveStream } from '../../src/session/streams/live-stream.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { Holder } from '../support/session-rig.js';
+import { Holder } from '../support/session/rig.js';
 import { isPrefix, show } from './model.js';
 import { ENDS, otherEnd, Pipe } from './pipe.js';
 import type { End } from './pipe.js';

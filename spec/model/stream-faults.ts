@@ -1,11 +1,11 @@
-import { Outbox } from '../../src/peer/outbox.js';
-import { StreamCore } from '../../src/peer/stream-core.js';
-import { LiveStream } from '../../src/session/live-stream.js';
-import { FrameOutbox as FrameOutbox } from '../../src/session/frame-outbox.js';
+import { Outbox } from '../../src/peer/stream/outbox.js';
+import { StreamCore } from '../../src/peer/stream/stream-core.js';
+import { LiveStream } from '../../src/session/streams/live-stream.js';
+import { FrameOutbox as FrameOutbox } from '../../src/session/send/frame-outbox.js';
 import { Session } from '../../src/session/session.js';
-import { StreamState } from '../../src/session/stream-state.js';
-import type { StreamInput } from '../../src/session/stream-state.js';
-import { StreamTable } from '../../src/session/stream-table.js';
+import { StreamState } from '../../src/session/streams/stream-state.js';
+import type { StreamInput } from '../../src/session/streams/stream-state.js';
+import { StreamTable } from '../../src/session/streams/stream-table.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
 import type { OutgoingFrame } from '../../src/wire/outgoing.js';

@@ -26,7 +26,7 @@ export const ACCEPTED = [
     { code: '{ return edgeBefore(text, Math.min(from + PIECE, text.length)); }', mutant: '{}', why: FASTER },
     { code: 'from + PIECE', mutant: 'from - PIECE', why: FASTER },
   ]),
-  ...of('src/session/stream-queue.ts', [
+  ...of('src/session/send/stream-queue.ts', [
     { code: "typeof part === 'string' && isPlain(slice)", mutant: 'false', why: FASTER },
     { code: "typeof part === 'string'", mutant: 'true', why: NARROWING },
     { code: "typeof part === 'string'", mutant: "typeof part !== 'string'", why: FASTER },
@@ -74,7 +74,7 @@ export const ACCEPTED = [
       why: 'only faster: where there is hardly room, all slices are made to see',
     },
   ]),
-  ...of('src/session/bulk-window.ts', [{ code: 'this.#probes.shift()?.giveUp', why: NARROWING }]),
+  ...of('src/session/send/bulk-window.ts', [{ code: 'this.#probes.shift()?.giveUp', why: NARROWING }]),
   ...of('src/wire/frames-equal.ts', [
     ...[
       "typeof a !== 'object' || typeof b !== 'object' || a === null || b === null",
@@ -239,7 +239,7 @@ export const ACCEPTED = [
     { code: 'kind === BYTES', mutant: 'true', within: 'blobs += 1', why: FASTER },
     { code: 'blobs === 0 && bomTexts === null', mutant: 'false', why: MEMORY },
   ]),
-  ...of('src/session/admission.ts', [
+  ...of('src/session/streams/admission.ts', [
     { code: '`an open of stream ${id}: ${refusal}`', why: 'only the text of a line at debug' },
     { code: 'this.session.streams .get(Number(stream)) ?.resetForViolation', why: NARROWING },
     {
@@ -250,7 +250,7 @@ export const ACCEPTED = [
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
   ]),
-  ...of('src/session/backlog.ts', [
+  ...of('src/session/send/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: 'this.#waiters.size > 0', why: FASTER },
@@ -263,33 +263,33 @@ export const ACCEPTED = [
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'true', why: NO_LOOK },
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'this.#bytes <= this.#highWater', why: NO_LOOK },
   ]),
-  ...of('src/session/waiters.ts', [
+  ...of('src/session/base/waiters.ts', [
     { code: 'this.get(stream) === undefined', mutant: 'false', why: 'only asked of a stream that waits, or by one who does not look' },
     { code: 'false', mutant: 'true', within: 'return false;', why: 'only asked of a stream that waits, or by one who does not look' },
   ]),
-  ...of('src/session/stream-map.ts', [
+  ...of('src/session/streams/stream-map.ts', [
     { code: '[]', why: 'replaced by the constructor' },
     { code: 'value !== undefined', mutant: 'true', why: 'only faster: a free slot that is moved frees a slot that is free' },
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
-  ...of('src/session/token-bucket.ts', [
+  ...of('src/session/base/token-bucket.ts', [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/frame-outbox.ts', [
+  ...of('src/session/send/frame-outbox.ts', [
     { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
     { code: 'this.#pipeline?.next', why: 'a session subscribes to the pipeline before anything is sent' },
   ]),
-  ...of('src/session/write-progress.ts', [
+  ...of('src/session/watch/write-progress.ts', [
     { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
   ]),
-  ...of('src/session/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
-  ...of('src/session/watchdog.ts', [
+  ...of('src/session/base/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
+  ...of('src/session/watch/watchdog.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
     ...["'closing'", "'fragments'", "'stall'"].map((code) => ({ code, why: 'any name will do that is its own' })),
     { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
   ]),
-  ...of('src/session/keepalive.ts', [
+  ...of('src/session/watch/keepalive.ts', [
     { code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' },
     { code: 'this.#probedAt !== null', mutant: 'true', why: NARROWING },
     {
@@ -298,10 +298,12 @@ export const ACCEPTED = [
       why: 'of a sign of life in the same ms nobody can say whether it answers the probe',
     },
   ]),
-  ...of('src/session/stream-queue.ts', [{ code: 'this.#front?.frame', why: "an empty queue is nobody's, and is not asked" }]),
-  ...of('src/session/restarting-pipeline.ts', [{ code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' }]),
-  ...of('src/session/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
-  ...of('src/session/scheduler.ts', [
+  ...of('src/session/send/stream-queue.ts', [{ code: 'this.#front?.frame', why: "an empty queue is nobody's, and is not asked" }]),
+  ...of('src/session/base/restarting-pipeline.ts', [
+    { code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' },
+  ]),
+  ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
+  ...of('src/session/send/scheduler.ts', [
     {
       code: '!backlog.pulled || this.#isEmpty()',
       why: 'a stream that is asked a moment earlier waits for its turn with its frame instead of without',
@@ -321,7 +323,7 @@ export const ACCEPTED = [
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
     { code: "frame.type === 'open'", mutant: 'true', why: 'nothing else of a stream leaves before its open' },
   ]),
-  ...of('src/session/live-stream.ts', [
+  ...of('src/session/streams/live-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },
     { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
     { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
@@ -329,7 +331,7 @@ export const ACCEPTED = [
     { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each of them has a slot' },
     { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each of them has a slot' },
   ]),
-  ...of('src/transport/write-batch.ts', [
+  ...of('src/transport/ws/write-batch.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
     { code: "'latin1'", why: 'of text that is all ASCII, and of nothing else' },
     { code: 'text === null', mutant: 'true', within: 'bytesOf(', why: FASTER },
@@ -338,13 +340,13 @@ export const ACCEPTED = [
     { code: "typeof content === 'string'", mutant: 'true', why: 'equal on Node: its `Buffer.byteLength` measures a buffer too' },
   ]),
   ...of(
-    'src/transport/websocket-frame.ts',
+    'src/transport/ws/websocket-frame.ts',
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
-  ...of('src/transport/read-bypass.ts', [
+  ...of('src/transport/ws/read-bypass.ts', [
     { code: 'false', within: ' #isHeard = false;', why: 'set before each time that `ws` is given something' },
   ]),
-  ...of('src/session/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
+  ...of('src/session/base/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [
     { code: "''", within: "#reason = ''", why: 'never read before a drain has set it' },
     { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'a timer is replaced by one for the same time' },

@@ -8,10 +8,10 @@ import type { Peer, PeerContext } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { accept, connect, handleUpgrade } from '../../src/node.js';
 import type { AcceptOptions, UpgradeOptions, Verdict } from '../../src/node.js';
-import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
-import { turn, until } from '../support/socket-leaks.js';
-import { emptied } from '../support/socket-servers.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
+import { turn, until } from '../support/socket/leaks.js';
+import { emptied } from '../support/socket/servers.js';
 
 const http = httpServer();
 

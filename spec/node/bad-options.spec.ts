@@ -5,8 +5,8 @@ import { expect, it } from '@jest/globals';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { ServeOptions } from '../../src/node.js';
 import type { SocketLike } from '../../src/transport/socket-like.js';
-import { MemorySocket } from '../../src/transport/memory-socket.js';
-import { MemoryLink } from '../../src/transport/memory-link.js';
+import { MemorySocket } from '../../src/testing/memory-socket.js';
+import { MemoryLink } from '../../src/testing/memory-link.js';
 
 type Row = readonly [options: object, message: string];
 

@@ -7,8 +7,8 @@ import { JsonCodec, settings } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
-import { portOf } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
+import { portOf } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
 
 const NOT_REGISTERED = expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: 'cbor', available: ['json'], retriable: false });
 

@@ -5,9 +5,9 @@ import { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
-import { selfSigned } from '../support/socket-certificate.js';
-import { answerOn, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { selfSigned } from '../support/socket/certificate.js';
+import { answerOn, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { turn, until, watchResources } from '../support/socket/leaks.js';
 
 /** The header of a TLS record of 512 bytes, a ClientHello, and the first of them. */
 const CUT_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1]);

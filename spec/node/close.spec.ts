@@ -7,8 +7,8 @@ import { connect, serve } from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { turn, until, watchResources } from '../support/socket/leaks.js';
 
 const HOUR = 3_600_000;
 

@@ -9,7 +9,7 @@ import { filter, firstValueFrom, Observable, take, toArray } from 'rxjs';
 import { connect } from '../../src/node.js';
 import type { Peer } from '../../src/index.js';
 import type { Order, Report } from '../support/cluster-program.js';
-import { collectLogs } from '../support/peer-logs.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 type Of<What> = Extract<Report, { readonly what: What }>;
 

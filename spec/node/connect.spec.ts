@@ -11,11 +11,11 @@ import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect } from '../../src/node.js';
 import type { NodeConnectOptions } from '../../src/node.js';
 import { virtualTime } from '../../src/testing.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { FakeSocket } from '../support/socket-fake.js';
-import { portOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
-import { testServer } from '../support/socket-servers.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { FakeSocket } from '../support/socket/fake.js';
+import { portOf } from '../support/socket/handshake.js';
+import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { testServer } from '../support/socket/servers.js';
 
 collectLogs();
 

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import type { ConnectError, DeadlineExceededError, Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
-import { portOf } from '../support/socket-handshake.js';
-import { until, watchResources } from '../support/socket-leaks.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { portOf } from '../support/socket/handshake.js';
+import { until, watchResources } from '../support/socket/leaks.js';
 
 const logs = collectLogs();
 

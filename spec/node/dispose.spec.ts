@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { portOf } from '../support/socket-handshake.js';
+import { portOf } from '../support/socket/handshake.js';
 
 it('A server and its client in one `await using` block answer, and are closed at its end', async () => {
   const ended: Promise<unknown>[] = [];

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connect, serve } from '../../src/node.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import type { Offer } from '../support/socket-handshake.js';
-import { until, watchResources } from '../support/socket-leaks.js';
-import { emptied, testServer } from '../support/socket-servers.js';
-import type { TestServer } from '../support/socket-servers.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import type { Offer } from '../support/socket/handshake.js';
+import { until, watchResources } from '../support/socket/leaks.js';
+import { emptied, testServer } from '../support/socket/servers.js';
+import type { TestServer } from '../support/socket/servers.js';
 
 collectLogs();
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
-import { portOf } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
-import { until } from '../support/socket-leaks.js';
+import { portOf } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
+import { until } from '../support/socket/leaks.js';
 
 const http = httpServer((server) => {
   server.closeAllConnections();

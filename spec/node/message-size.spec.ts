@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { WebSocketServer } from 'ws';
 import { connect, handleUpgrade } from '../../src/node.js';
-import { answerOn, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
+import { answerOn, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
 import type { Peer } from '../../src/index.js';
 
 const MAX = 65_536;

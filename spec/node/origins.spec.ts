@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { logger } from '../../src/index.js';
 import type { Origins, UpgradeOptions } from '../../src/node.js';
 import { originAllowed } from '../../src/node/origin.js';
-import { handshake, portOf } from '../support/socket-handshake.js';
-import { watchResources } from '../support/socket-leaks.js';
-import { testServer } from '../support/socket-servers.js';
-import type { TestServer } from '../support/socket-servers.js';
+import { handshake, portOf } from '../support/socket/handshake.js';
+import { watchResources } from '../support/socket/leaks.js';
+import { testServer } from '../support/socket/servers.js';
+import type { TestServer } from '../support/socket/servers.js';
 
 describe('the origin of a page', () => {
   let leaks: ReturnType<typeof watchResources>;

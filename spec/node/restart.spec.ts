@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { collectLogs } from '../support/peer-logs.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { losesNothing } from './restarting.js';
 
 const logs = collectLogs();

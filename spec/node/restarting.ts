@@ -4,7 +4,7 @@ import { distinct, firstValueFrom, lastValueFrom, pairwise, skip, Subject, timeI
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import type { Peer } from '../../src/peer/peer.js';
-import { turn } from '../support/socket-leaks.js';
+import { turn } from '../support/socket/leaks.js';
 
 /** The most turns of the event loop that a handler takes. */
 const TURNS = 2;

@@ -3,8 +3,8 @@ import { logger } from '../../src/index.js';
 import type { HandlerFailure, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
-import { portOf } from '../support/socket-handshake.js';
-import { until } from '../support/socket-leaks.js';
+import { portOf } from '../support/socket/handshake.js';
+import { until } from '../support/socket/leaks.js';
 
 const failing: StreamHandler = (payload) => {
   throw new RangeError(String(payload));

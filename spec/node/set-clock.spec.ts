@@ -3,9 +3,9 @@ import { firstValueFrom } from 'rxjs';
 import { WebSocketServer } from 'ws';
 import { connect } from '../../src/node.js';
 import { DeadlineExceededError } from '../../src/index.js';
-import { portOf } from '../support/socket-handshake.js';
-import { testServer } from '../support/socket-servers.js';
-import type { TestServer } from '../support/socket-servers.js';
+import { portOf } from '../support/socket/handshake.js';
+import { testServer } from '../support/socket/servers.js';
+import type { TestServer } from '../support/socket/servers.js';
 
 const HOUR_MS = 3_600_000;
 const SHIFTS = [

@@ -8,9 +8,9 @@ import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions, ServeOptions } from '../../src/node.js';
 import { logger } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { selfSigned } from '../support/socket-certificate.js';
-import { answerOn, handshake, portOf, rawSocket } from '../support/socket-handshake.js';
-import { turn, watchResources } from '../support/socket-leaks.js';
+import { selfSigned } from '../support/socket/certificate.js';
+import { answerOn, handshake, portOf, rawSocket } from '../support/socket/handshake.js';
+import { turn, watchResources } from '../support/socket/leaks.js';
 
 const named =
   (name: string): StreamHandler =>

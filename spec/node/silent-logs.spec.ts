@@ -7,11 +7,11 @@ import { logger } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
 import { connect } from '../../src/node.js';
 import { CODECS } from '../support/codecs.js';
-import { settled } from '../support/peer-outcome.js';
-import { handshake, portOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
-import { testServer } from '../support/socket-servers.js';
-import type { TestServer } from '../support/socket-servers.js';
+import { settled } from '../support/peer/outcome.js';
+import { handshake, portOf } from '../support/socket/handshake.js';
+import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { testServer } from '../support/socket/servers.js';
+import type { TestServer } from '../support/socket/servers.js';
 
 /** Stands in everything that an application sends, and nowhere else. */
 const SECRET = 'canary';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { logger } from '../../src/index.js';
 import { serve } from '../../src/node.js';
 import { nodePrograms } from '../support/node-child.js';
-import { watchResources } from '../support/socket-leaks.js';
+import { watchResources } from '../support/socket/leaks.js';
 
 const run = nodePrograms();
 let leaks: ReturnType<typeof watchResources>;

@@ -8,11 +8,11 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { judgeUpgrades } from '../../src/node/hand-back.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { selfSigned } from '../support/socket-certificate.js';
-import { handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
-import { until } from '../support/socket-leaks.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { selfSigned } from '../support/socket/certificate.js';
+import { handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
+import { until } from '../support/socket/leaks.js';
 
 const logs = collectLogs();
 const http = httpServer();

@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleUpgrade, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { handshake, rawSocket, requestOf } from '../support/socket-handshake.js';
-import type { Offer } from '../support/socket-handshake.js';
-import { httpServer } from '../support/socket-http.js';
+import { handshake, rawSocket, requestOf } from '../support/socket/handshake.js';
+import type { Offer } from '../support/socket/handshake.js';
+import { httpServer } from '../support/socket/http.js';
 
 const http = httpServer();
 

@@ -4,10 +4,10 @@ import { logger, RemoteError } from '../../src/index.js';
 import type { PeerContext } from '../../src/index.js';
 import { connect, handleUpgrade, refuse } from '../../src/node.js';
 import type { UpgradeOptions, Verdict } from '../../src/node.js';
-import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket-handshake.js';
-import { turn, until, watchResources } from '../support/socket-leaks.js';
-import { emptied, testServer } from '../support/socket-servers.js';
-import type { TestServer } from '../support/socket-servers.js';
+import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
+import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { emptied, testServer } from '../support/socket/servers.js';
+import type { TestServer } from '../support/socket/servers.js';
 
 interface Decide {
   readonly resolve: (verdict: Verdict) => void;

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import { connect, demultiplex, ofDirection, ofStream, ofType } from '../../src/index.js';
 import type { FrameEvent } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { CloseOptions, CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { PairOptions } from '../../src/testing.js';
-import { framesOf } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { settled } from '../support/peer-outcome.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { framesOf } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 import { CountedCode, PLACES } from '../support/user-code.js';
 import type { UserPlace } from '../support/user-code.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createPair } from '../../src/testing.js';
 import { otherPlatform } from '../support/globals.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 

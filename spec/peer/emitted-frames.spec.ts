@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { NEVER, take } from 'rxjs';
-import type { StreamHandler } from '../../src/peer/hooks.js';
+import type { StreamHandler } from '../../src/peer/base/hooks.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS } from '../support/codecs.js';
-import { framesOf } from '../support/peer-frames.js';
-import type { Envelope } from '../support/peer-frames.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { framesOf } from '../support/peer/frames.js';
+import type { Envelope } from '../support/peer/frames.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const open = (fields: Envelope = {}): Envelope => ({ type: 'open', stream: 1, ...fields });
 const data = (fields: Envelope): Envelope => ({ type: 'data', stream: 1, ...fields });

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { connect, isMuxError, MuxError, StreamError } from '../../src/index.js';
 import type { AnyMuxError, ConnectOptions, Peer } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
-import { Network } from '../support/peer-network.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { Network } from '../support/peer/network.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 

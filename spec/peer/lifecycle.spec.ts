@@ -3,10 +3,10 @@ import { lastValueFrom, timer } from 'rxjs';
 import type { CloseHandler, CloseReason, ConnectOptions, Hello, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { PairOptions } from '../../src/testing.js';
-import { dialing, echoing } from '../support/peer-dialing.js';
-import { framesOf } from '../support/peer-frames.js';
-import { settled } from '../support/peer-outcome.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { dialing, echoing } from '../support/peer/dialing.js';
+import { framesOf } from '../support/peer/frames.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 

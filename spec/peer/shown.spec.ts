@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { connect } from '../../src/index.js';
 import { serve } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
-import { Network } from '../support/peer-network.js';
-import { virtualPeerTime } from '../support/peer-time.js';
+import { Network } from '../support/peer/network.js';
+import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 const plain = (value: object): string => inspect(value).replace(/\d+/, 'N');

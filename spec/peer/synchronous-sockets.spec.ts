@@ -3,8 +3,8 @@ import { concatMap, firstValueFrom, from, lastValueFrom, range, take, toArray } 
 import { connect, Peer, ResetCode, respond } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { CODECS } from '../support/codecs.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { synchronousSockets } from '../support/socket-synchronous.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { synchronousSockets } from '../support/socket/synchronous.js';
 
 const logs = collectLogs();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { Rig } from '../support/session-rig.js';
-import type { Holder } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { Rig } from '../support/session/rig.js';
+import type { Holder } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const MIB = 1024 * 1024;
 const { NO_ERROR, CANCEL } = ResetCode;

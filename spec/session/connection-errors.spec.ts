@@ -4,7 +4,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Message } from '../../src/wire/codec.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { Rig } from '../support/session-rig.js';
+import { Rig } from '../support/session/rig.js';
 
 const { PROTOCOL_ERROR, CANCEL } = ResetCode;
 const CLOSED_BY_RESET: readonly Frame[] = [

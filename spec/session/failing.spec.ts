@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { Rig } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { Rig } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const MIB = 1024 * 1024;
 const { NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM } = ResetCode;

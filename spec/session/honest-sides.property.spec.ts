@@ -5,10 +5,10 @@ import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { Rig } from '../support/session-rig.js';
-import type { Holder } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { Rig } from '../support/session/rig.js';
+import type { Holder } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const CAP = 256;
 const FULL = 1024 * 1024;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { Rig } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { Rig } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const FULL = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { ConnectionFault } from '../../src/wire/fault.js';
-import { Rig } from '../support/session-rig.js';
+import { Rig } from '../support/session/rig.js';
 
 const FULL = 1024 * 1024;
 

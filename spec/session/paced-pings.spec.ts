@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Rig } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { Rig } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const BURST = 500;
 

@@ -3,9 +3,9 @@ import { ConnectionFault } from '../../src/wire/fault.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
-import { collectLogs } from '../support/peer-logs.js';
-import { Rig } from '../support/session-rig.js';
-import type { Envelope, Holder } from '../support/session-rig.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { Rig } from '../support/session/rig.js';
+import type { Envelope, Holder } from '../support/session/rig.js';
 
 const MIB = 1024 * 1024;
 const { CANCEL, APPLICATION_ERROR, INTERNAL_ERROR, NO_ERROR } = ResetCode;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_KEEPALIVE } from '../../src/session/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { Rig } from '../support/session-rig.js';
-import { inTime } from '../support/session-time.js';
+import { Rig } from '../support/session/rig.js';
+import { inTime } from '../support/session/time.js';
 
 const MIB = 1024 * 1024;
 const { NO_ERROR, APPLICATION_ERROR, CANCEL, INTERNAL_ERROR } = ResetCode;

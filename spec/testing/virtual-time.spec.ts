@@ -5,7 +5,7 @@ import { TestScheduler } from 'rxjs/testing';
 import { connect } from '../../src/index.js';
 import { createPair, createServer, virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { collectLogs } from '../support/peer-logs.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const logs = collectLogs();
 

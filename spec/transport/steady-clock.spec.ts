@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { steadyNow } from '../../src/transport/steady-clock.js';
-import { inTime } from '../support/session-time.js';
+import { inTime } from '../support/session/time.js';
 import { otherPlatform } from '../support/globals.js';
 
 const platform = otherPlatform();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Peer } from '../../src/index.js';
-import { FakeSocket } from '../support/socket-fake.js';
-import { turn, until } from '../support/socket-leaks.js';
+import { FakeSocket } from '../support/socket/fake.js';
+import { turn, until } from '../support/socket/leaks.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { ReadyState } from '../../src/transport/socket-like.js';

@@ -2,9 +2,9 @@ import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { connectOver } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
-import type { ConnectUrl } from '../peer/dial-plan.js';
+import type { ConnectUrl } from '../peer/dial/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
-import { dialWs, transportOf } from '../transport/ws.js';
+import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject, checkObjects } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 

@@ -3,8 +3,8 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Observable } from 'rxjs';
-import type { CloseOptions } from '../peer/close-options.js';
-import type { HandlerFailure } from '../peer/hooks.js';
+import type { CloseOptions } from '../peer/base/close-options.js';
+import type { HandlerFailure } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { UpgradeOptions } from './accept.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { types } from 'node:util';
-import { booleanOf } from '../peer/guard.js';
+import { booleanOf } from '../peer/base/guard.js';
 import { optionError } from '../wire/check.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */

@@ -5,14 +5,14 @@ import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { checkObject } from '../wire/check.js';
-import { asyncDispose } from './async-dispose.js';
-import { Calls } from './calls.js';
-import type { InputOptions, OpenOptions } from './calls.js';
-import { resolveClose } from './close-options.js';
-import type { CloseOptions } from './close-options.js';
-import { GivenSocket } from './given-socket.js';
-import { unheeded } from './caller-frames.js';
-import { addHook } from './hooks.js';
+import { asyncDispose } from './base/async-dispose.js';
+import { Calls } from './calls/calls.js';
+import type { InputOptions, OpenOptions } from './calls/calls.js';
+import { resolveClose } from './base/close-options.js';
+import type { CloseOptions } from './base/close-options.js';
+import { GivenSocket } from './dial/given-socket.js';
+import { unheeded } from './base/caller-frames.js';
+import { addHook } from './base/hooks.js';
 import type {
   CloseHandler,
   ErrorHandler,
@@ -23,14 +23,14 @@ import type {
   Remove,
   ReplyHeadersInterceptor,
   StreamHandler,
-} from './hooks.js';
-import { resolveOptions } from './options.js';
-import type { PeerContext, PeerOptions } from './options.js';
-import { PeerCore } from './peer-core.js';
-import { ping } from './ping.js';
-import type { SocketSource } from './socket-source.js';
-import type { PeerStatus } from './status.js';
-import type { Stream } from './stream.js';
+} from './base/hooks.js';
+import { resolveOptions } from './base/options.js';
+import type { PeerContext, PeerOptions } from './base/options.js';
+import { PeerCore } from './core/peer-core.js';
+import { ping } from './calls/ping.js';
+import type { SocketSource } from './core/socket-source.js';
+import type { PeerStatus } from './base/status.js';
+import type { Stream } from './stream/stream.js';
 
 /** A frame as an observer sees it, with the peer and the number of the socket it went over: 1, 2, … */
 export interface FrameEvent<F extends Frame = Frame> {

@@ -7,7 +7,7 @@ import { LazyMap } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { GoAway } from './goaway.js';
+import { GoAway } from './base/goaway.js';
 import { PacedPings } from './paced-pings.js';
 import type { Session } from './session.js';
 

@@ -1,7 +1,7 @@
 import { Subscription, timer } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Rate } from '../wire/limits.js';
-import { TokenBucket } from './token-bucket.js';
+import { TokenBucket } from './base/token-bucket.js';
 
 /** Half of what a remote takes by default (L2, `pings`): keepalive and bulk send pings, too. */
 const RATE: Rate = { burst: 500, perSecond: 16 };

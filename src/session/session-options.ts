@@ -1,8 +1,8 @@
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import type { Limits } from '../wire/limits.js';
-import type { KeepaliveTimes } from './keepalive.js';
-import type { SessionOwner } from './session-owner.js';
+import type { KeepaliveTimes } from './watch/keepalive.js';
+import type { SessionOwner } from './base/session-owner.js';
 
 /** What a session is made of. */
 export interface SessionOptions {

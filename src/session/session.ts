@@ -20,22 +20,22 @@ import { encodedPartOf } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
-import { Admission } from './admission.js';
-import { ControlReplies } from './control-replies.js';
+import { Admission } from './streams/admission.js';
+import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
-import { FloodGuard } from './flood-guard.js';
-import { ReceiveBudget } from './receive-budget.js';
-import { LiveStream } from './live-stream.js';
-import { FrameOutbox } from './frame-outbox.js';
-import { ReadBackpressure } from './read-backpressure.js';
-import { RestartingPipeline } from './restarting-pipeline.js';
-import type { Scheduler } from './scheduler.js';
+import { FloodGuard } from './base/flood-guard.js';
+import { ReceiveBudget } from './receive/receive-budget.js';
+import { LiveStream } from './streams/live-stream.js';
+import { FrameOutbox } from './send/frame-outbox.js';
+import { ReadBackpressure } from './receive/read-backpressure.js';
+import { RestartingPipeline } from './base/restarting-pipeline.js';
+import type { Scheduler } from './send/scheduler.js';
 import type { SessionOptions } from './session-options.js';
-import type { SessionOwner } from './session-owner.js';
-import { StreamTable } from './stream-table.js';
-import { Transit } from './transit.js';
-import { Watchdog } from './watchdog.js';
+import type { SessionOwner } from './base/session-owner.js';
+import { StreamTable } from './streams/stream-table.js';
+import { Transit } from './watch/transit.js';
+import { Watchdog } from './watch/watchdog.js';
 
 /** One socket's life: an inbound pipeline, from messages to streams, and an outbound one, from frames in their turn to messages. */
 export class Session {

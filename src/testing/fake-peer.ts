@@ -1,9 +1,9 @@
 import { tap } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { respond } from '../peer/operators/respond.js';
-import type { PeerOptions } from '../peer/options.js';
+import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import type { Stream } from '../peer/stream.js';
+import type { Stream } from '../peer/stream/stream.js';
 import type { Metadata } from '../wire/frame.js';
 import { checkFunction, checkObject, optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';

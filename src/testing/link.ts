@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Fault, MemoryLink, Side } from '../transport/memory-link.js';
+import type { Fault, MemoryLink, Side } from './memory-link.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';

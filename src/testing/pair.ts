@@ -1,9 +1,9 @@
-import { GivenSocket } from '../peer/given-socket.js';
-import { resolveOptions } from '../peer/options.js';
-import type { PeerOptions } from '../peer/options.js';
-import { PeerCore } from '../peer/peer-core.js';
+import { GivenSocket } from '../peer/dial/given-socket.js';
+import { resolveOptions } from '../peer/base/options.js';
+import type { PeerOptions } from '../peer/base/options.js';
+import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
-import { MemoryLink } from '../transport/memory-link.js';
+import { MemoryLink } from './memory-link.js';
 import type { Transport } from '../transport/transport.js';
 import { checkObject, checkObjects } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';

@@ -1,4 +1,4 @@
-import { MemoryClock, promisesSettled } from '../transport/memory-clock.js';
+import { MemoryClock, promisesSettled } from './memory-clock.js';
 import { checkNumber } from '../wire/check.js';
 
 /** Time in the hands of a test. */

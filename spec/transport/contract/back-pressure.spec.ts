@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { lastValueFrom, map, toArray } from 'rxjs';
 import { ResetCode } from '../../../src/index.js';
 import type { Stream } from '../../../src/index.js';
-import { turn } from '../../support/socket-leaks.js';
+import { turn } from '../../support/socket/leaks.js';
 import { onEveryLine } from './every-line.js';
 
 onEveryLine('back-pressure', (join, kind) => {

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, from, lastValueFrom, map, range, take, toArray } from 'rxjs';
 import { RemoteError, ResetCode } from '../../../src/index.js';
 import type { Frame, Stream } from '../../../src/index.js';
-import { turn } from '../../support/socket-leaks.js';
-import type { LineOptions } from '../../support/socket-lines.js';
+import { turn } from '../../support/socket/leaks.js';
+import type { LineOptions } from '../../support/socket/lines.js';
 import { onEveryLine } from './every-line.js';
 
 const MIB = 1024 * 1024;

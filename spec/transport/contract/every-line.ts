@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { JsonCodec } from '../../../src/index.js';
 import type { Codec } from '../../../src/index.js';
 import { MsgpackCodec } from '../../../src/msgpack.js';
-import { watchResources } from '../../support/socket-leaks.js';
-import { LINE_KINDS } from '../../support/socket-lines.js';
-import type { Line, LineKind, LineOptions } from '../../support/socket-lines.js';
+import { watchResources } from '../../support/socket/leaks.js';
+import { LINE_KINDS } from '../../support/socket/lines.js';
+import type { Line, LineKind, LineOptions } from '../../support/socket/lines.js';
 
 type Join = (options?: Omit<LineOptions, 'codec'>) => Promise<Line>;
 

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import { firstValueFrom, take, toArray } from 'rxjs';
 import { ConnectionLostError, RefusedError, ResetCode } from '../../../src/index.js';
 import type { CloseReason, Stream } from '../../../src/index.js';
-import { until } from '../../support/socket-leaks.js';
-import { oversized, spoilt, undecodable, wrongKind } from '../../support/socket-spoilt.js';
+import { until } from '../../support/socket/leaks.js';
+import { oversized, spoilt, undecodable, wrongKind } from '../../support/socket/spoilt.js';
 import { onEveryLine } from './every-line.js';
 
 const MIB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { Observable, Subscription, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { Remove } from '../hooks.js';
+import type { Remove } from '../base/hooks.js';
 import type { Peer } from '../peer.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { OpenInterceptor } from '../hooks.js';
+import type { OpenInterceptor } from '../base/hooks.js';
 import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 

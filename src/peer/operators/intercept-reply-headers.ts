@@ -1,6 +1,6 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { ReplyHeadersInterceptor } from '../hooks.js';
+import type { ReplyHeadersInterceptor } from '../base/hooks.js';
 import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 

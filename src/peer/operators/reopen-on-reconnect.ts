@@ -4,7 +4,7 @@ import { checkFunction, checkObject } from '../../wire/check.js';
 import { isMuxError } from '../../wire/any-error.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import { observableFrom } from '../input.js';
+import { observableFrom } from '../stream/input.js';
 import { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
 

@@ -2,13 +2,13 @@ import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Obs
 import type { ObservableInput, OperatorFunction } from 'rxjs';
 import { checkFunction, checkObject } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
-import { failAnswer, stopUpload } from '../run-handler.js';
-import { feed } from '../feed.js';
-import type { FeedOptions } from '../feed.js';
-import { decline } from '../input.js';
-import { checkOverflow } from '../overflow.js';
-import type { Overflow } from '../overflow.js';
-import { Stream } from '../stream.js';
+import { failAnswer, stopUpload } from '../answers/run-handler.js';
+import { feed } from '../stream/feed.js';
+import type { FeedOptions } from '../stream/feed.js';
+import { decline } from '../stream/input.js';
+import { checkOverflow } from '../stream/overflow.js';
+import type { Overflow } from '../stream/overflow.js';
+import { Stream } from '../stream/stream.js';
 
 /**
  * Answers streams with Observables: values become data, completion the end, an error the reset that a handler's would be,

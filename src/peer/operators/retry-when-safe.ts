@@ -1,8 +1,8 @@
 import { NEVER } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkObject } from '../../wire/check.js';
-import { retrySafely } from '../safe-retry.js';
-import type { Retry } from '../safe-retry.js';
+import { retrySafely } from '../calls/safe-retry.js';
+import type { Retry } from '../calls/safe-retry.js';
 
 /**
  * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done

@@ -4,10 +4,10 @@ import { ProtocolError } from '../../wire/errors.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
 import { checkFunction, checkNumber } from '../../wire/check.js';
 import { describeReceived } from '../../wire/describe-received.js';
-import { checkOverflow } from '../overflow.js';
-import type { Outlet, Overflow } from '../overflow.js';
-import { decline, observableFrom } from '../input.js';
-import { pump } from '../pump.js';
+import { checkOverflow } from '../stream/overflow.js';
+import type { Outlet, Overflow } from '../stream/overflow.js';
+import { decline, observableFrom } from '../stream/input.js';
+import { pump } from '../stream/pump.js';
 
 /** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
 export interface Credit {

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { Peer } from '../../../src/index.js';
+import { createPair } from '../../../src/testing.js';
+import { linkOf } from '../../../src/testing/link.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
+import { MemorySocket } from '../../../src/testing/memory-socket.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+describe('A peer that refuses a stream, whose opener may not listen,', () => {
+  it('warns of notifies that are too large once a minute, with a count', async () => {
+    const { dialer } = createPair({ limits: { maxPayloadBytes: 100_000 } });
+    const notify = async (times: number): Promise<void> => {
+      for (let nth = 0; nth < times; nth++) dialer.notify('x'.repeat(200_000));
+      await time.advance();
+    };
+    await notify(5);
+    await time.advance(60_000);
+    await notify(2);
+    expect(logs.warnings.map((line) => line.replace(/peer \d+/, 'peer N'))).toEqual([
+      expect.stringMatching(/^rxmux: peer N refused a stream with PAYLOAD_TOO_LARGE: payload of at least \d+ bytes .*\(maxPayloadBytes\)$/),
+      expect.stringContaining('PAYLOAD_TOO_LARGE, and 4 more since the line before: '),
+    ]);
+  });
+
+  it('warns of a notify that no handler took', async () => {
+    createPair().dialer.notify('p');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('refused a stream with REFUSED: no handler took this stream')]);
+  });
+
+  it('does not warn of an upload that it stops after its answer', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    dialer.open('p');
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+  });
+});
+
+describe('A peer of new Peer(socket)', () => {
+  it('warns once of calls that wait for serve()', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    expect(linkOf(line, peer.codec)).toBeDefined();
+    peer.notify('p');
+    peer.notify('q');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('a call waits for peer.serve()')]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('warns of no call where serve() follows in the same turn', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    peer.notify('p');
+    void peer.serve();
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+    void peer.close();
+    await time.advance();
+  });
+});

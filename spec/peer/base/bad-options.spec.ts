@@ -1,0 +1,324 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { connect, JsonCodec, Peer, retryWhenSafe } from '../../../src/index.js';
+import type { ConnectOptions, NewPeerOptions, OpenOptions, Overflow, Retry, SocketLike, Stream } from '../../../src/index.js';
+import { MsgpackCodec } from '../../../src/msgpack.js';
+import { createPair } from '../../../src/testing.js';
+import { MemorySocket } from '../../../src/testing/memory-socket.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { settled } from '../../support/peer/outcome.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** What a call fails with, whether it throws or rejects. */
+const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions<unknown, never>) => unknown])[] = [
+  ['open', (peer, options) => peer.open('p', options)],
+  ['open$', (peer, options) => firstValueFrom(peer.open$('p', options))],
+  ['request', (peer, options) => peer.request('p', options)],
+  ['request$', (peer, options) => firstValueFrom(peer.request$('p', options))],
+];
+
+describe.each(CALLS)('%s', (_call, call) => {
+  const failure = async (options: object): Promise<unknown> => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const outcome = settled(new Promise((resolve) => resolve(call(dialer, options))));
+    await time.advance();
+    expect(sent).toEqual([]);
+    return outcome;
+  };
+
+  it.each<[options: unknown, got: string]>([
+    [null, 'null'],
+    ['safe', "'safe'"],
+    [() => 5, 'a function'],
+  ])('refuses %p for options', async (options, got) => {
+    expect(await failure(options as object)).toEqual({ error: new TypeError(`options: expected an object, got ${got}`) });
+  });
+
+  it.each<[option: string, value: unknown, message: string]>([
+    ['onOpen', {}, 'onOpen: expected a function, got an object'],
+    ['onOpen', 'log', "onOpen: expected a function, got 'log'"],
+    ['onOpen', null, 'onOpen: expected a function, got null'],
+    ['timeoutMs', null, 'timeoutMs: expected a number of at least 0, got null'],
+    ['timeoutMs', '5', "timeoutMs: expected a number of at least 0, got '5'"],
+  ])('refuses the option %s that is %p before anything is sent', async (option, value, message) => {
+    expect(await failure({ [option]: value })).toEqual({ error: new TypeError(message) });
+  });
+});
+
+describe.each<[call: string, (stream: Stream, options: never) => unknown]>([
+  ['send', (stream, options) => stream.send(1, options)],
+  ['sendAll', (stream, options) => stream.sendAll([1], options)],
+  ['reply', (stream, options) => stream.reply(1, options)],
+  ['end', (stream, options) => stream.end(options)],
+])('%s of a stream', (_call, call) => {
+  it.each<[options: unknown, got: string]>([
+    [null, 'null'],
+    ['x', "'x'"],
+    [5, '5'],
+  ])('refuses %p for options, and sends nothing', async (options, got) => {
+    const { dialer } = createPair();
+    const stream = dialer.open('p');
+    await time.advance();
+    const sent = framesOf(dialer);
+    expect(() => call(stream, options as never)).toThrow(new TypeError(`options: expected an object, got ${got}`));
+    await time.advance();
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('the option retry', () => {
+  it('takes a signal of null beside it for none, and refuses what is no signal', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const asked = (signal: unknown): Promise<unknown> => settled(dialer.request('p', { retry: 'safe', signal: signal as undefined }));
+    const answers = Promise.all([asked(null), asked({ aborted: false })]);
+    await time.advance();
+    expect(await answers).toEqual([{ value: 'p' }, { error: new TypeError('signal: expected an AbortSignal, got object') }]);
+  });
+
+  it.each<[retry: unknown, message: string]>([
+    ['never', "retry: expected false, 'safe' or { count, delay }, got 'never'"],
+    [true, "retry: expected false, 'safe' or { count, delay }, got true"],
+    [5, "retry: expected false, 'safe' or { count, delay }, got 5"],
+    [null, "retry: expected false, 'safe' or { count, delay }, got null"],
+    [[3], "retry: expected false, 'safe' or { count, delay }, got an array"],
+    [() => 3, "retry: expected false, 'safe' or { count, delay }, got a function"],
+    [{ count: '5' }, "retry.count: expected a number of at least 0, got '5'"],
+    [{ count: null }, 'retry.count: expected a number of at least 0, got null'],
+    [{ delay: '5' }, "retry.delay: expected a number of at least 0 or a function, got '5'"],
+    [{ delay: -1 }, 'retry.delay: expected a number of at least 0 or a function, got -1'],
+    [{ delay: {} }, 'retry.delay: expected a number of at least 0 or a function, got an object'],
+  ])('that is %p is refused by every call, before anything is sent', async (retry, message) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const options = { retry } as OpenOptions<unknown, never>;
+    expect(() => dialer.request$('p', options)).toThrow(new TypeError(message));
+    expect(() => dialer.open$('p', options)).toThrow(new TypeError(message));
+    expect(await settled(dialer.request('p', options))).toEqual({ error: new TypeError(message) });
+    expect(sent).toEqual([]);
+  });
+
+  it('may have no delay and no second attempt', () => {
+    expect(() => retryWhenSafe({ count: 0, delay: 0 })).not.toThrow();
+  });
+
+  it.each<[options: unknown, message: string]>([
+    [1, 'retryWhenSafe: expected { count, delay }, got 1'],
+    ['safe', "retryWhenSafe: expected { count, delay }, got 'safe'"],
+    [null, 'retryWhenSafe: expected { count, delay }, got null'],
+    [{ delay: true }, 'retry.delay: expected a number of at least 0 or a function, got true'],
+    [{ delay: Number.NaN }, 'retry.delay: expected a number of at least 0 or a function, got NaN'],
+  ])('of retryWhenSafe that is %p is refused', (options, message) => {
+    expect(() => retryWhenSafe(options as Retry)).toThrow(new TypeError(message));
+  });
+});
+
+/** Options of every peer, and what is said of them. */
+const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
+  [{ onStream: 5 }, 'onStream: expected a function, got 5'],
+  [{ onStream: null }, 'onStream: expected a function, got null'],
+  [{ errorSerializer: 'message' }, "errorSerializer: expected a function, got 'message'"],
+  [{ keepalive: 5_000 }, 'keepalive: expected false or { idleMs, timeoutMs }, got 5000'],
+  [{ keepalive: true }, 'keepalive: expected false or { idleMs, timeoutMs }, got true'],
+  [{ keepalive: null }, 'keepalive: expected false or { idleMs, timeoutMs }, got null'],
+  [{ limits: 5 }, 'limits: expected an object, got 5'],
+  [{ limits: null }, 'limits: expected an object, got null'],
+  [{ limits: [] }, 'limits: expected an object, got an array'],
+  [{ requestTimeoutMs: 1n }, 'requestTimeoutMs: expected a number of at least 0, got 1n'],
+  [{ context: 5 }, 'context: expected an object, got 5'],
+  [{ context: null }, 'context: expected an object, got null'],
+];
+
+describe('new Peer', () => {
+  it.each(OF_PEERS)('refuses %p', (options, message) => {
+    const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
+    expect(() => new Peer(socket, { isDialer: true, ...options })).toThrow(new TypeError(message));
+  });
+});
+
+it.each<[socket: unknown, options: unknown, message: string]>([
+  [{}, undefined, 'options: expected an object, got undefined'],
+  [{}, null, 'options: expected an object, got null'],
+  [{}, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [{ addEventListener: () => undefined, send: 1 }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [{ addEventListener: 1, send: () => undefined }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
+  [null, { isDialer: true }, 'socket: expected a WebSocket, got null'],
+])('new Peer(%p, %p) is refused', (socket, options, message) => {
+  expect(() => new Peer(socket as SocketLike, options as NewPeerOptions)).toThrow(new TypeError(message));
+});
+
+it.each([null, 5, 'ws'])('connect refuses %p for options', (options) => {
+  expect(() => connect('ws://test', options as unknown as object)).toThrow(/^options: expected an object, got /);
+});
+
+it('notify refuses null for options', () => {
+  expect(() => createPair().dialer.notify('p', null as unknown as undefined)).toThrow(
+    new TypeError('options: expected an object, got null'),
+  );
+});
+
+const POLICIES = "'buffer', 'latest', 'error' or { dropOldest }";
+
+it.each<[overflow: unknown, message: string]>([
+  [null, `overflow: expected ${POLICIES}, got null`],
+  ['newest', `overflow: expected ${POLICIES}, got 'newest'`],
+  [() => 5, `overflow: expected ${POLICIES}, got a function`],
+  [{ dropOldest: 0 }, 'overflow.dropOldest: expected a number of at least 1, got 0'],
+  [{}, 'overflow.dropOldest: expected a number of at least 1, got undefined'],
+])('the overflow %p is refused', (overflow, message) => {
+  expect(() => createPair().dialer.open$('p', { overflow: overflow as Overflow })).toThrow(new TypeError(message));
+});
+
+describe('connect', () => {
+  it.each([
+    ...OF_PEERS,
+    [{ socket: {} }, 'socket: expected a function, got an object'],
+    [{ socket: null }, 'socket: expected a function, got null'],
+    [{ hello: { payload: 1 } }, 'hello: expected a function, got an object'],
+    [{ lazy: 'no' }, "lazy: expected a boolean, got 'no'"],
+    [{ reconnect: 'yes' }, "reconnect: expected a boolean or an object, got 'yes'"],
+    [{ reconnect: 5 }, 'reconnect: expected a boolean or an object, got 5'],
+    [{ reconnect: null }, 'reconnect: expected a boolean or an object, got null'],
+    [{ reconnect: { shouldRetry: true } }, 'reconnect.shouldRetry: expected a function, got true'],
+    [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
+  ])('refuses %p, and dials nowhere', (options, message) => {
+    const socket = jest.fn<() => SocketLike>();
+    expect(() => connect('ws://test', { socket, ...options })).toThrow(new TypeError(message));
+    expect(socket).not.toHaveBeenCalled();
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('the address of connect', () => {
+  it.each<[url: unknown, got: string]>([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [5, '5'],
+    [{}, 'an object'],
+    [['ws://test'], 'an array'],
+  ])('that is %p is refused, whoever makes the socket', (url, got) => {
+    const error = new TypeError(`url: expected an address, or a function that gives it, got ${got}`);
+    const socket = jest.fn<() => SocketLike>();
+    expect(() => connect(url as string)).toThrow(error);
+    expect(() => connect(url as string, { socket })).toThrow(error);
+    expect(socket).not.toHaveBeenCalled();
+  });
+
+  it.each(['', 'nope', '/mux', 'ws://', 'ws://a b', 'ftp://test', 'localhost:8080', 'javascript:alert(1)'])(
+    'that no platform dials is refused at once, not dialed again and again: %p',
+    (url) => {
+      const error = new TypeError(`url: expected a ws: or wss: address, got '${url}'`);
+      expect(() => connect(url, { reconnect: { maxAttempts: Infinity } })).toThrow(error);
+      expect(time.isOver()).toBe(true);
+    },
+  );
+
+  it('is what a socket factory makes of it', () => {
+    const socket = jest.fn<NonNullable<ConnectOptions['socket']>>(
+      () => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null),
+    );
+    void connect('the blue one', { socket }).close();
+    expect(socket).toHaveBeenCalledWith('the blue one', 'mux.v1.json');
+  });
+
+  it('is relative to the page that there is', () => {
+    const platform = globalThis as { location?: unknown; WebSocket?: unknown };
+    const { WebSocket: own } = platform;
+    const dialed: string[] = [];
+    platform.location = new URL('https://example.org/app/');
+    platform.WebSocket = class extends MemorySocket {
+      constructor(url: string) {
+        super(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
+        dialed.push(url);
+      }
+    };
+    try {
+      void connect('/mux').close();
+      void connect(new URL('wss://example.org/mux')).close();
+      expect(() => connect('//a b')).toThrow(new TypeError("url: expected a ws: or wss: address, got '//a b'"));
+    } finally {
+      delete platform.location;
+      platform.WebSocket = own;
+    }
+    expect(dialed).toEqual(['/mux', 'wss://example.org/mux']);
+  });
+});
+
+describe('a hook', () => {
+  const given = undefined as unknown as () => undefined;
+
+  it.each<[name: string, hang: (peer: Peer) => unknown]>([
+    ['interceptOpen', (peer) => peer.interceptOpen(given)],
+    ['interceptReplyHeaders', (peer) => peer.interceptReplyHeaders(given)],
+    ['interceptIncomingHeaders', (peer) => peer.interceptIncomingHeaders(given)],
+    ['onFrame', (peer) => peer.onFrame(given)],
+    ['onClose', (peer) => peer.onClose(given)],
+    ['onStream', (peer) => peer.onStream(given)],
+  ])('of %s that is no function is refused, and harms nothing', async (name, hang) => {
+    const { dialer, acceptor } = createPair();
+    expect(() => hang(acceptor)).toThrow(new TypeError(`${name}: expected a function, got undefined`));
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('p');
+    expect(logs.warnings).toEqual([]);
+  });
+});
+
+describe.each([new JsonCodec(), new MsgpackCodec()])('metadata that the codec $name cannot represent', (codec) => {
+  const metadata = { trace: [(): number => 1] };
+  const at = (place: string): Error =>
+    new TypeError(`codec '${codec.name}': expected a value it can carry at ${place}.trace[0], got a function`);
+
+  it('says which headers they are, and where in them', () => {
+    const { dialer } = createPair({ codec });
+    expect(() => dialer.open('p', { headers: metadata })).toThrow(at('headers'));
+    expect(() => dialer.open('p').end({ trailers: metadata })).toThrow(at('trailers'));
+  });
+
+  it('says so of those of an answer too', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    acceptor.onStream((_, stream) => {
+      expect(() => stream.send(1, { headers: metadata })).toThrow(at('headers'));
+      expect(() => stream.reply(1, { trailers: metadata })).toThrow(at('trailers'));
+      return stream.reply('told');
+    });
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('told');
+  });
+});
+
+it('passes on what a codec throws for headers that it takes in a frame', () => {
+  const json = new JsonCodec();
+  const encodePayload = (payload: unknown): string => {
+    if (payload === 'p') return json.encodePayload(payload);
+    throw new TypeError('no headers');
+  };
+  const codec = {
+    name: 'json',
+    binary: false,
+    encode: json.encode.bind(json),
+    decode: json.decode.bind(json),
+    encodePayload,
+    decodePayload: json.decodePayload.bind(json),
+  };
+  expect(() => createPair({ codec }).dialer.open('p', { headers: { a: 1 } })).toThrow(new TypeError('no headers'));
+});
+
+it('says what a codec makes of payloads that is no message, wherever a value is given', async () => {
+  const { dialer } = createPair({
+    codec: Object.assign(new JsonCodec(), { encodePayload: (value: unknown) => (value === 'p' ? '"p"' : null) }),
+  });
+  const error = new TypeError("codec 'json': expected text or bytes to be encoded, got null");
+  expect(() => dialer.open('x')).toThrow(error);
+  expect(() => dialer.open('p').send('x')).toThrow(error);
+  expect(() => dialer.open('p', { headers: { a: 1 } })).toThrow(error);
+  await expect(dialer.request('x')).rejects.toThrow(error);
+});

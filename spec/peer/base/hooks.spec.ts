@@ -1,0 +1,181 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { of, Subject } from 'rxjs';
+import { JsonCodec } from '../../../src/codec/json.js';
+import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import { hook } from '../../../src/peer/operators/hook.js';
+import { observeFrames } from '../../../src/peer/operators/observe-frames.js';
+import type { Peer } from '../../../src/peer/peer.js';
+import { createPair } from '../../../src/testing.js';
+import type { Codec } from '../../../src/wire/codec.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { settled } from '../../support/peer/outcome.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+describe('every hook', () => {
+  const KINDS: readonly (readonly [kind: string, (peer: Peer, hook: () => undefined) => () => void])[] = [
+    ['interceptOpen', (peer, hook) => peer.interceptOpen(hook)],
+    ['interceptReplyHeaders', (peer, hook) => peer.interceptReplyHeaders(hook)],
+    ['interceptIncomingHeaders', (peer, hook) => peer.interceptIncomingHeaders(hook)],
+    ['onFrame', (peer, hook) => peer.onFrame(hook)],
+    ['onClose', (peer, hook) => peer.onClose(hook)],
+  ];
+
+  async function exchange(register: (peer: Peer) => void): Promise<void> {
+    const { dialer, acceptor } = createPair();
+    register(dialer);
+    register(acceptor);
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    void dialer.request('p');
+    await time.advance();
+    void dialer.close();
+    await time.advance();
+  }
+
+  it.each(KINDS)('of %s runs in the order of registration, and twice when it is registered twice', async (_kind, add) => {
+    const seen: number[] = [];
+    const first = (): undefined => void seen.push(1);
+    const second = (): undefined => void seen.push(2);
+    await exchange((peer) => {
+      add(peer, first);
+      add(peer, second);
+      add(peer, first);
+    });
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen).toEqual(Array.from({ length: seen.length / 3 }, () => [1, 2, 1]).flat());
+  });
+
+  it.each(KINDS)('of %s is taken out by the function that its registration returned, which may be called twice', async (_kind, add) => {
+    const seen: string[] = [];
+    const hook = (): undefined => void seen.push('once');
+    await exchange((peer) => {
+      const remove = add(peer, hook);
+      add(peer, hook);
+      remove();
+      remove();
+    });
+    const kept: string[] = [];
+    await exchange((peer) => {
+      add(peer, () => void kept.push('once'));
+    });
+    expect(seen).toEqual(kept);
+  });
+});
+
+describe('onStream', () => {
+  it('replaces the handler with a warning when there is one', async () => {
+    const { dialer, acceptor } = createPair();
+    const first = jest.fn<StreamHandler>();
+    acceptor.onStream(first);
+    expect(logs.warnings).toEqual([]);
+    acceptor.onStream((_, stream) => stream.reply('second'));
+    expect(logs.warnings).toEqual([expect.stringContaining('second onStream handler')]);
+    const answer = dialer.request();
+    await time.advance();
+    expect(await answer).toBe('second');
+    expect(first).not.toHaveBeenCalled();
+  });
+
+  it('gives a function that removes its own handler, and no other', async () => {
+    const { dialer, acceptor } = createPair();
+    const removeFirst = acceptor.onStream((_, stream) => stream.reply('first'));
+    const removeSecond = acceptor.onStream((_, stream) => stream.reply('second'));
+    removeFirst();
+    const answer = dialer.request();
+    await time.advance();
+    expect(await answer).toBe('second');
+    removeSecond();
+    const refused = settled(dialer.request());
+    await time.advance();
+    expect(await refused).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+    acceptor.onStream((_, stream) => stream.reply('third'));
+    expect(logs.warnings.filter((line) => line.includes('a second onStream handler'))).toHaveLength(1);
+  });
+});
+
+describe('a frame observer', () => {
+  it("sees each frame before a codec of one's own encodes it, once, and after its decoding", async () => {
+    const json = new JsonCodec();
+    const seen: string[] = [];
+    const codec: Codec = {
+      name: 'json',
+      binary: false,
+      encode: (frame) => {
+        seen.push(`encode ${frame.type}`);
+        return json.encode(frame);
+      },
+      decode: (message) => {
+        const frame = json.decode(message);
+        seen.push(`decode ${frame.type}`);
+        return frame;
+      },
+      encodePayload: (payload) => json.encodePayload(payload),
+      decodePayload: (data) => json.decodePayload(data),
+    };
+    const { dialer, acceptor } = createPair({ dialer: { codec } });
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    dialer.onFrame((direction, { type }) => seen.push(`${direction} ${type}`));
+    void dialer.request('p');
+    await time.advance();
+    expect(seen).toEqual(['tx open', 'encode open', 'decode data', 'rx data']);
+  });
+
+  it('is called with the direction and the frame, and with nothing else', async () => {
+    const { dialer, acceptor } = createPair();
+    const given: unknown[][] = [];
+    dialer.onFrame((...args) => given.push(args));
+    of(acceptor)
+      .pipe(observeFrames((...args) => given.push(args)))
+      .subscribe();
+    dialer.notify('p');
+    await time.advance();
+    expect(new Set(given.map((args) => args.length))).toEqual(new Set([2]));
+  });
+
+  it('can change nothing of what is sent and delivered: what it writes to is a frozen copy, and the error is logged', async () => {
+    const { dialer, acceptor } = createPair();
+    for (const peer of [dialer, acceptor])
+      peer.onFrame((_direction, frame) => {
+        Object.assign(frame, { stream: 77 });
+      });
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const answer = settled(dialer.request('p'));
+    await time.advance();
+    expect(await answer).toEqual({ value: 'p' });
+    expect(logs.errors).toEqual(Array<string>(4).fill('rxmux: a frame observer failed'));
+  });
+});
+
+describe('a close handler', () => {
+  it('that throws is told of, and those after it are called', async () => {
+    const { dialer, link } = createPair();
+    const seen: number[] = [];
+    dialer.onClose(() => {
+      throw new Error('no');
+    });
+    dialer.onClose(({ code }) => seen.push(code));
+    link.cut();
+    await time.advance();
+    expect([seen, logs.errors]).toEqual([[1006], ['rxmux: a close handler failed']]);
+  });
+});
+
+describe('a hook that an operator hangs into peers', () => {
+  it('goes with its peer, and those of the others when the operator is unsubscribed', async () => {
+    const { dialer } = createPair();
+    const { dialer: other } = createPair();
+    const removed: string[] = [];
+    const peers$ = new Subject<Peer>();
+    const hanging = peers$.pipe(hook((peer) => () => void removed.push(peer === dialer ? 'ended' : 'live'))).subscribe();
+    peers$.next(dialer);
+    peers$.next(other);
+    void dialer.close();
+    await time.advance();
+    expect(removed).toEqual(['ended']);
+    hanging.unsubscribe();
+    expect(removed).toEqual(['ended', 'live']);
+  });
+});

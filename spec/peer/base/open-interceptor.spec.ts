@@ -1,0 +1,206 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { OpenInterceptor } from '../../../src/peer/base/hooks.js';
+import type { Peer } from '../../../src/peer/peer.js';
+import { createPair } from '../../../src/testing.js';
+import { CODECS } from '../../support/codecs.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { settled } from '../../support/peer/outcome.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+
+/** A promise, as an interceptor that ignores its type returns one. */
+const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
+
+const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) => unknown])[] = [
+  ['open', (peer, headers) => peer.open('p', { headers, end: true })],
+  ['request', (peer, headers) => peer.request('p', { headers })],
+  [
+    'notify',
+    (peer, headers) => {
+      peer.notify('p', { headers });
+    },
+  ],
+];
+
+describe('an open interceptor', () => {
+  it.each(OPENING)('runs synchronously inside %s, in the order of registration, over one fresh copy of the headers', (_call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const given = { a: 1 };
+    const seen: unknown[] = [];
+    dialer.interceptOpen((headers, payload) => {
+      seen.push([{ ...headers }, payload, headers === given]);
+      headers['b'] = 2;
+    });
+    dialer.interceptOpen((headers, payload) => {
+      seen.push([{ ...headers }, payload]);
+    });
+    void Promise.resolve(open(dialer, given)).catch(() => undefined);
+    expect(seen).toEqual([
+      [{ a: 1 }, 'p', false],
+      [{ a: 1, b: 2 }, 'p'],
+    ]);
+    expect(given).toEqual({ a: 1 });
+    expect(sent).toEqual([{ type: 'open', stream: 1, end: true, headers: { a: 1, b: 2 }, payload: 'p' }]);
+  });
+
+  it.each(OPENING)('that throws fails %s with what it threw: no later one runs, nothing is sent and no id is burnt', async (call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const error = new Error('not now');
+    const second = jest.fn<OpenInterceptor>();
+    const remove = dialer.interceptOpen(() => {
+      throw error;
+    });
+    dialer.interceptOpen(second);
+    if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toEqual({ error });
+    else expect(() => open(dialer)).toThrow(error);
+    expect(sent).toEqual([]);
+    expect(second).not.toHaveBeenCalled();
+    remove();
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it.each(OPENING)('that returns a promise fails %s with TypeError, and the promise may reject', async (call, open) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    dialer.interceptOpen(() => later(new Error('nobody sees this')));
+    if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toMatchObject({ error: { name: 'TypeError' } });
+    else expect(() => open(dialer)).toThrow(TypeError);
+    expect(sent).toEqual([]);
+    await time.advance();
+  });
+
+  it('that returns something to wait for fails with TypeError, and it is not waited for', () => {
+    const { dialer } = createPair();
+    const then = (): never => {
+      throw new Error('waited for');
+    };
+    dialer.interceptOpen(() => ({ then }) as unknown as undefined);
+    expect(() => dialer.open()).toThrow(new TypeError('expected an open interceptor to work synchronously, got a promise'));
+  });
+
+  it('that returns anything else is no failure', () => {
+    const { dialer } = createPair();
+    dialer.interceptOpen(() => ({ then: 1 }) as unknown as undefined);
+    expect(dialer.open().id).toBe(1);
+  });
+
+  it('makes a payload that cannot be sent, or headers that cannot, burn no id', () => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    expect(() => dialer.open(1n)).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: { a: 1n } })).toThrow(TypeError);
+    expect(() => dialer.open(1, { headers: { a: 'x'.repeat(70_000) } })).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+    expect(sent).toEqual([]);
+    expect(dialer.open().id).toBe(1);
+  });
+
+  class Trace {
+    readonly id = 'a';
+  }
+
+  it.each<[what: string, headers: unknown, got: string]>([
+    ['a Map', new Map([['a', 1]]), '[object Map]'],
+    ['a Headers', new Headers({ a: '1' }), '[object Headers]'],
+    ['an array', ['a'], '[object Array]'],
+    ['a promise', Promise.reject(new Error('nobody looks at it')), '[object Promise]'],
+    ['a Date', new Date(0), '[object Date]'],
+    ['an error', new Error('a'), '[object Error]'],
+    ['an URL', new URL('http://x'), '[object URL]'],
+    ['bytes', new ArrayBuffer(1), '[object ArrayBuffer]'],
+    ['a text', 'a', 'string'],
+    ['a number in an object', Object(1), '[object Number]'],
+  ])('headers and trailers that are %s are refused, not sent as nothing', (_what, headers, got) => {
+    const { dialer } = createPair();
+    const sent = framesOf(dialer);
+    const message = `expected headers or trailers to be a plain object, got ${got}`;
+    expect(() => dialer.open(1, { headers: headers as object })).toThrow(new TypeError(message));
+    expect(sent).toEqual([]);
+    const stream = dialer.open(1);
+    expect(() => stream.end({ trailers: headers as object })).toThrow(new TypeError(message));
+  });
+
+  it('headers may be an object without a prototype, or of a class: its own properties count', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
+    for (const headers of [Object.assign(Object.create(null) as object, { id: 'a' }), new Trace()]) dialer.notify(1, { headers });
+    await time.advance();
+    expect(seen).toEqual([{ id: 'a' }, { id: 'a' }]);
+  });
+
+  it('does not change the headers that were sent when it changes its copy later', async () => {
+    const { dialer, acceptor } = createPair();
+    let kept: Record<string, unknown> = {};
+    dialer.interceptOpen((headers) => {
+      headers['list'] = [1];
+      kept = headers;
+    });
+    const seen: unknown[] = [];
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
+    const stream = dialer.open();
+    (kept['list'] as number[]).push(2);
+    kept['more'] = true;
+    await time.advance();
+    expect(seen).toEqual([{ list: [1] }]);
+    expect(stream.headers).toEqual({ list: [1] });
+    expect(() => Object.assign(stream.headers, { a: 1 })).toThrow(TypeError);
+  });
+
+  it('keeps a key named __proto__ as data', async () => {
+    const { dialer, acceptor } = createPair();
+    const seen: object[] = [];
+    acceptor.onStream((_, stream) => void seen.push(stream.headers));
+    dialer.interceptOpen(() => undefined);
+    dialer.open(null, { headers: JSON.parse('{"__proto__":{"admin":true}}') as object });
+    await time.advance();
+    expect(Object.entries(seen[0] ?? {})).toEqual([['__proto__', { admin: true }]]);
+    expect((seen[0] as { admin?: unknown }).admin).toBeUndefined();
+  });
+});
+
+describe.each(CODECS)('the payload that an open interceptor sees under %s', (_name, codec) => {
+  it('An open interceptor changes neither what is sent nor what the caller gave', async () => {
+    const { dialer, acceptor } = createPair({ codec });
+    const received: unknown[] = [];
+    acceptor.onStream((payload) => void received.push(payload));
+    const errors: unknown[] = [];
+    dialer.interceptOpen((_, payload) => {
+      const { list } = payload as { list: number[] };
+      for (const change of [() => list.push(2), () => Object.assign(payload as object, { admin: true })])
+        try {
+          change();
+        } catch (error) {
+          errors.push(error);
+        }
+    });
+    const given = { list: [1] };
+    dialer.notify(given);
+    await time.advance();
+    expect(received).toEqual([{ list: [1] }]);
+    expect(given).toEqual({ list: [1] });
+    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)]);
+  });
+
+  it.each([
+    ['text', 'p'],
+    ['null', null],
+    ['none', undefined],
+  ])('An open interceptor sees a payload of %s as it is', (_what, payload) => {
+    const { dialer } = createPair({ codec });
+    const seen: unknown[] = [];
+    dialer.interceptOpen((_, value) => void seen.push(value));
+    dialer.notify(payload);
+    expect(seen).toEqual([payload]);
+  });
+
+  it('A payload that cannot be encoded fails its call before an interceptor runs', () => {
+    const { dialer } = createPair({ codec });
+    const interceptor = jest.fn<OpenInterceptor>();
+    dialer.interceptOpen(interceptor);
+    expect(() => dialer.open({ f: () => 0 })).toThrow(TypeError);
+    expect(interceptor).not.toHaveBeenCalled();
+  });
+});

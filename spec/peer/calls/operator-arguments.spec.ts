@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { of } from 'rxjs';
+import {
+  interceptIncomingHeaders,
+  interceptOpen,
+  interceptReplyHeaders,
+  observeFrames,
+  reopenOnReconnect,
+  respond,
+  through,
+  withCredit,
+} from '../../../src/index.js';
+import { createPair } from '../../../src/testing.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+virtualPeerTime();
+
+/** What a program without types gives. */
+const given = (value: unknown): never => value as never;
+
+describe('an operator over peers or streams that is given what it cannot use says so where it is made, not when something passes', () => {
+  it.each<[string, () => unknown, string]>([
+    ['observeFrames', () => observeFrames(given(undefined)), 'observeFrames: expected a function, got undefined'],
+    ['interceptOpen', () => interceptOpen(given({})), 'interceptOpen: expected a function, got an object'],
+    ['interceptReplyHeaders', () => interceptReplyHeaders(given('a')), "interceptReplyHeaders: expected a function, got 'a'"],
+    ['interceptIncomingHeaders', () => interceptIncomingHeaders(given(null)), 'interceptIncomingHeaders: expected a function, got null'],
+    ['respond', () => respond(given([1])), 'respond: expected a function, got an array'],
+    ['the options of respond', () => respond(() => of(1), given(null)), 'options: expected an object, got null'],
+    ['withCredit().grant', () => withCredit(1).grant(given(1)), 'grant.open: expected a function, got 1'],
+    ['the work of withCredit().grant', () => withCredit(1).grant(() => [], given(1)), 'grant.work: expected a function, got 1'],
+  ])('%s', (_name, make, message) => {
+    expect(make).toThrow(new TypeError(message));
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no options', undefined, 'reopenOnReconnect: expected { open }, got undefined'],
+    ['a function where options are expected', () => [], 'reopenOnReconnect: expected { open }, got a function'],
+    ['no open', {}, 'reopenOnReconnect.open: expected a function, got undefined'],
+    ['a cursor that is none', { open: () => [], cursor: 1 }, 'reopenOnReconnect.cursor: expected a function, got 1'],
+  ])('reopenOnReconnect: %s', (_what, options, message) => {
+    const { dialer } = createPair();
+    expect(() => reopenOnReconnect(dialer, given(options))).toThrow(new TypeError(message));
+  });
+
+  it.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    ['ws://localhost', "'ws://localhost'"],
+    [{}, 'an object'],
+  ])('reopenOnReconnect and through: %p for a peer', (peer, got) => {
+    expect(() => reopenOnReconnect(given(peer), { open: () => [] })).toThrow(
+      new TypeError(`reopenOnReconnect: expected a Peer, got ${got}`),
+    );
+    expect(() => through(given(peer))).toThrow(new TypeError(`through: expected a Peer, got ${got}`));
+  });
+});
+
+it('through refuses an unknown overflow where it is piped', () => {
+  const { dialer } = createPair();
+  const operator = through(dialer, 'p', { overflow: given('newest') });
+  expect(() => of(1).pipe(operator)).toThrow(TypeError);
+});

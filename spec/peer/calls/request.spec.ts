@@ -1,0 +1,230 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { OpenOptions } from '../../../src/peer/calls/calls.js';
+import type { PeerOptions } from '../../../src/peer/base/options.js';
+import type { Peer } from '../../../src/peer/peer.js';
+import type { Stream } from '../../../src/peer/stream/stream.js';
+import { createPair } from '../../../src/testing.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { settled } from '../../support/peer/outcome.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+const stays: StreamHandler = () => new Promise(() => undefined);
+
+function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
+  const made = createPair({ dialer });
+  made.acceptor.onStream(handler);
+  return { ...made, sent: framesOf(made.dialer) };
+}
+
+/** The ways to ask once. */
+const ASKING: readonly (readonly [
+  call: string,
+  (peer: Peer, payload: unknown, options?: OpenOptions<unknown, never>) => Promise<unknown>,
+])[] = [
+  ['request', (peer, payload, options) => peer.request(payload, options)],
+  ['request$', (peer, payload, options) => firstValueFrom(peer.request$(payload, options))],
+];
+
+describe('request', () => {
+  it('fails with what is wrong with its options, and throws nothing', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcome = settled(dialer.request('p', { retry: { count: -1 } }));
+    expect(await outcome).toEqual({ error: new TypeError('retry.count: expected a number of at least 0, got -1') });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe.each(ASKING)('%s', (_call, ask) => {
+  it.each<[string, StreamHandler, unknown]>([
+    ['the payload of the reply', (_, stream) => stream.reply({ a: [1] }), { a: [1] }],
+    ['null for a null reply', (_, stream) => stream.reply(null), null],
+    ['null for an end without a payload', (_, stream) => stream.reply(), null],
+    ['null for the implicit end', () => undefined, null],
+    ['the first payload, also when the end comes later', (_, stream) => stream.sendAll([1]), 1],
+  ])('settles with %s', async (_what, handler, value) => {
+    const { dialer } = pair(handler);
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    expect(await answer).toEqual(value);
+  });
+
+  it('needs no end: it settles with the first payload, and an end that follows closes the stream', async () => {
+    const streams: Stream[] = [];
+    const { dialer, sent } = pair((_, stream) => {
+      streams.push(stream);
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    expect(await answer).toBe(1);
+    expect(streams[0]?.phase).toBe('halfClosedRemote');
+    void streams[0]?.end();
+    await time.advance();
+    expect(sent).toHaveLength(1);
+    expect(streams[0]?.cause).toEqual({ how: 'ended' });
+  });
+
+  it('rejects with what the remote reset it with', async () => {
+    const { dialer } = pair((_, stream) => {
+      stream.reset(300, 'quota', { limit: 1 });
+    });
+    const outcome = settled(ask(dialer, 'p'));
+    await time.advance();
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'RESET',
+        resetCode: 300,
+        reason: 'quota',
+        payload: { limit: 1 },
+        streamId: 1,
+        retriable: false,
+      }),
+    });
+  });
+
+  it('rejects, rather than throws, for a payload that cannot be sent', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcomes = Promise.all([settled(ask(dialer, 1n)), settled(ask(dialer, 1, { timeoutMs: -1 }))]);
+    await time.advance();
+    expect(await outcomes).toEqual([{ error: expect.any(TypeError) }, { error: expect.any(TypeError) }]);
+    expect(sent).toEqual([]);
+  });
+
+  it('gives its stream to onOpen: for reply headers and trailers', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1, { headers: { h: 1 }, trailers: { t: 2 } }));
+    const streams: Stream<unknown, never>[] = [];
+    const answer = ask(dialer, 'p', { onOpen: (stream) => streams.push(stream) });
+    await time.advance();
+    await answer;
+    expect(streams).toEqual([expect.objectContaining({ id: 1, replyHeaders: { h: 1 }, trailers: { t: 2 }, phase: 'closed' })]);
+  });
+
+  it('goes on where a promise that onOpen gave rejects, which is logged: nobody waits for it', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    const onOpen: unknown = () => Promise.reject(new Error('too late'));
+    const answer = ask(dialer, 'p', { onOpen: onOpen as () => void });
+    await time.advance();
+    expect([await answer, logs.errors]).toEqual([1, ['rxmux: onOpen failed']]);
+  });
+
+  it('is not cancelled by a reader of that stream that leaves', async () => {
+    const { dialer, sent } = pair((_, stream) => {
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const seen: unknown[] = [];
+    const answer = ask(dialer, 'p', {
+      onOpen: (stream) => {
+        const subscription = stream.subscribe((value) => {
+          seen.push(value);
+          subscription.unsubscribe();
+        });
+      },
+    });
+    await time.advance();
+    expect([await answer, seen, sent.length]).toEqual([1, [1], 1]);
+  });
+
+  it('times out after 30 s by default', async () => {
+    const { dialer, sent } = pair(stays);
+    const outcome = settled(ask(dialer, 'p'));
+    await time.advance(29_999);
+    expect(sent).toHaveLength(1);
+    await time.advance(1);
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'DEADLINE_EXCEEDED',
+        timeoutMs: 30_000,
+        streamId: 1,
+        retriable: false,
+        message: expect.stringContaining('30000 ms'),
+      }),
+    });
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
+  });
+
+  it.each<[string, PeerOptions, OpenOptions<unknown, never>, number]>([
+    ['requestTimeoutMs', { requestTimeoutMs: 200 }, {}, 200],
+    ['timeoutMs', {}, { timeoutMs: 100 }, 100],
+    ['timeoutMs, ahead of requestTimeoutMs', { requestTimeoutMs: 200 }, { timeoutMs: 300 }, 300],
+  ])('times out as %s says', async (_what, options, call, ms) => {
+    const { dialer, sent } = pair(stays, options);
+    const outcome = settled(ask(dialer, 'p', call));
+    await time.advance(ms - 1);
+    expect(sent).toHaveLength(1);
+    await time.advance(1);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: ms }) });
+  });
+
+  it.each<[string, PeerOptions, OpenOptions<unknown, never>]>([
+    ['requestTimeoutMs 0', { requestTimeoutMs: 0 }, {}],
+    ['timeoutMs 0', {}, { timeoutMs: 0 }],
+    ['timeoutMs Infinity', {}, { timeoutMs: Infinity }],
+  ])('never times out with %s', async (_what, options, call) => {
+    const { dialer, sent } = pair(stays, options);
+    void settled(ask(dialer, 'p', call));
+    await time.advance(86_400_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('leaves no timer after its answer', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    const answer = ask(dialer, 'p');
+    await time.advance();
+    await answer;
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('leaves no timer after many answers once the peer is closed', async () => {
+    const { dialer } = pair((_, stream) => stream.reply(1));
+    for (let n = 0; n < 150; n++) {
+      const answer = ask(dialer, 'p');
+      await time.advance();
+      await answer;
+    }
+    void dialer.close();
+    await time.advance();
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('leaves no timer behind on a peer that is closed', async () => {
+    const { dialer } = pair(stays);
+    void dialer.close();
+    await time.advance();
+    const outcome = settled(ask(dialer, 'p'));
+    await time.advance();
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+    });
+    expect(time.isOver()).toBe(true);
+  });
+});
+
+describe('request$', () => {
+  it('is cold: each subscription asks anew', async () => {
+    let asked = 0;
+    const { dialer } = pair((_, stream) => stream.reply(++asked));
+    const answer$ = dialer.request$('p');
+    expect(asked).toBe(0);
+    const answers = Promise.all([firstValueFrom(answer$), firstValueFrom(answer$)]);
+    await time.advance();
+    expect(await answers).toEqual([1, 2]);
+  });
+
+  it('cancels nothing when it is left after its answer', async () => {
+    const { dialer, sent } = pair((_, stream) => {
+      void stream.send(1);
+      return new Promise(() => undefined);
+    });
+    const answers = lastValueFrom(dialer.request$('p').pipe(toArray()));
+    await time.advance();
+    expect([await answers, sent.length]).toEqual([[1], 1]);
+  });
+});

@@ -1,0 +1,283 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Backoff } from '../../../src/peer/dial/backoff.js';
+import type { DialFailure, FailureFacts, Reconnect } from '../../../src/peer/dial/backoff.js';
+import { CodecMismatch, ConnectError } from '../../../src/wire/errors.js';
+import { RemoteError } from '../../../src/wire/stream-errors.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const logs = collectLogs();
+const time = virtualPeerTime();
+
+const LOST = { code: 1006, reason: '', wasClean: false };
+const NOTHING: FailureFacts = { status: null, error: null, announced: null, offline: false, openMs: null, retryAfterMs: null };
+
+/** A backoff after so many failures, connected before them or not. */
+function after(failures: number, options: Reconnect = {}, connected = true): Backoff {
+  const backoff = new Backoff(options);
+  if (connected) backoff.connected();
+  for (let n = 0; n < failures; n++) backoff.failed(LOST, NOTHING);
+  return backoff;
+}
+
+/** How long a run of failures goes on being retried, up to 100. */
+function attempts(backoff: Backoff, facts: Partial<FailureFacts> = {}): number {
+  for (let n = 1; n <= 100; n++) if (!backoff.failed(LOST, { ...NOTHING, ...facts })) return n;
+  return Infinity;
+}
+
+describe('the delay', () => {
+  it('lies between 0 and 500 ms doubled with each failure, and is never more than 5 s', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2_000 }), (failures) => {
+        const delay = after(failures).delay(1006, NOTHING);
+        expect(delay).toBeGreaterThanOrEqual(0);
+        expect(delay).toBeLessThanOrEqual(Math.min(5_000, 500 * 2 ** (failures - 1)));
+      }),
+    );
+  });
+
+  it('stays within the bounds that the options set', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(1_000), fc.nat(100_000), (failures, minDelayMs, more) => {
+        const maxDelayMs = minDelayMs + more;
+        const delay = after(failures, { minDelayMs, maxDelayMs }).delay(1006, NOTHING);
+        expect(delay).toBeGreaterThanOrEqual(0);
+        expect(delay).toBeLessThanOrEqual(Math.min(maxDelayMs, minDelayMs * 2 ** (failures - 1)));
+      }),
+    );
+  });
+
+  it('is spread over its whole range: no herd comes back together', () => {
+    const backoff = after(4);
+    const delays = Array.from({ length: 2_000 }, () => backoff.delay(1006, NOTHING));
+    const quarters = [0, 1, 2, 3].map((quarter) => delays.filter((delay) => Math.floor(delay / 1_000) === quarter).length);
+    for (const count of quarters) expect(count).toBeGreaterThan(350);
+  });
+
+  it.each<[string, number, number | null]>([
+    ['a goaway in good order', 1006, 0],
+    ['1001', 1001, null],
+    ['1012', 1012, null],
+  ])('lies between 0 and 1 s after %s, however many have failed', (_what, code, announced) => {
+    const backoff = after(20);
+    const delays = Array.from({ length: 200 }, () => backoff.delay(code, { ...NOTHING, announced, openMs: 1_000 }));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(1_000);
+    expect(Math.max(...delays)).toBeGreaterThan(900);
+  });
+
+  it.each<[string, number, number | null]>([
+    ['a goaway with ENHANCE_YOUR_CALM', 1006, 11],
+    ['1008 without a goaway', 1008, null],
+    ['4008 without a goaway', 4008, null],
+  ])('is 30 s after %s, and maxDelayMs where that is set', (_what, code, announced) => {
+    const facts = { ...NOTHING, announced };
+    expect([after(1).delay(code, facts), after(1, { maxDelayMs: 7_000 }).delay(code, facts)]).toEqual([30_000, 7_000]);
+  });
+
+  it.each<[string, number, number]>([
+    ['1008 with a goaway of another code, as of a refused hello', 1008, 7],
+    ['4008 with a goaway of another code', 4008, 7],
+  ])('is an ordinary one after %s', (_what, code, announced) => {
+    const backoff = after(1);
+    const delays = Array.from({ length: 200 }, () => backoff.delay(code, { ...NOTHING, announced }));
+    expect(Math.max(...delays)).toBeLessThanOrEqual(500);
+  });
+
+  it.each<[what: string, retryAfterMs: number, options: Reconnect, least: number, most: number]>([
+    ['2 s', 2_000, {}, 2_000, 3_000],
+    ['an hour', 3_600_000, {}, 30_000, 30_000],
+    ['an hour, with a maxDelayMs', 3_600_000, { maxDelayMs: 7_000 }, 7_000, 7_000],
+  ])('is at least Retry-After and half more at most: %s', (_what, retryAfterMs, options, least, most) => {
+    const backoff = after(1, options);
+    const delays = Array.from({ length: 200 }, () => backoff.delay(1006, { ...NOTHING, status: 503, retryAfterMs }));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(least);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(most);
+  });
+
+  it('is the longest without a network', () => {
+    expect(after(1).delay(1006, { ...NOTHING, offline: true })).toBe(5_000);
+  });
+
+  it('may be as long as minDelayMs, where no maxDelayMs says otherwise', () => {
+    const { minDelayMs, maxDelayMs } = new Backoff({ minDelayMs: 60_000 });
+    expect([minDelayMs, maxDelayMs]).toEqual([60_000, 60_000]);
+  });
+
+  it('is none that the platform cannot count', () => {
+    const delay = after(1_500, { minDelayMs: 1, maxDelayMs: Infinity }).delay(1008, NOTHING);
+    expect([delay, after(1_500, { minDelayMs: 0 }).delay(1006, NOTHING)]).toEqual([2 ** 31 - 1, 0]);
+    const endless = after(1, { minDelayMs: 2 ** 40, maxDelayMs: Infinity });
+    expect(Math.max(...Array.from({ length: 100 }, () => endless.delay(1006, NOTHING)))).toBeLessThan(2 ** 31);
+  });
+});
+
+describe('a server that ends its sockets in good order', () => {
+  const ORDERLY = { ...NOTHING, announced: 0 };
+  const REFUSED = { ...NOTHING, error: new ConnectError('connect ECONNREFUSED 127.0.0.1:8080') };
+  const UNAVAILABLE = { ...REFUSED, status: 503 };
+
+  beforeEach(() => {
+    // Each delay is the longest possible.
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+  });
+
+  /** The delays after one failure after another. */
+  const delays = (backoff: Backoff, failures: readonly (readonly [code: number, facts: FailureFacts])[]): readonly number[] =>
+    failures.map(([code, facts]) => {
+      backoff.failed({ ...LOST, code }, facts);
+      return backoff.delay(code, facts);
+    });
+
+  it.each<[what: string, facts: FailureFacts]>([
+    ['a refused connection', REFUSED],
+    ['a 503', UNAVAILABLE],
+  ])('The delay stops at 1 s for 30 s after the restart was announced, then doubles to 5 s: %s', async (_what, facts) => {
+    const backoff = after(0);
+    expect(backoff.goneAway(10_000)).toBe(1_000);
+    expect(delays(backoff, Array(20).fill([1006, facts]))).toEqual([500, ...Array<number>(19).fill(1_000)]);
+    await time.advance(29_999);
+    expect(delays(backoff, [[1006, facts]])).toEqual([1_000]);
+    await time.advance(1);
+    expect(delays(backoff, Array(4).fill([1006, facts]))).toEqual([2_000, 4_000, 5_000, 5_000]);
+  });
+
+  it.each<[what: string, facts: FailureFacts]>([
+    ['another status', { ...REFUSED, status: 502 }],
+    ['a refused hello', { ...NOTHING, error: new RemoteError('no', null) }],
+    ['a lost socket', { ...NOTHING, openMs: 10 }],
+  ])('The delay doubles after what is no restart: %s', (_what, facts) => {
+    const backoff = after(0);
+    backoff.goneAway(10_000);
+    expect(delays(backoff, Array(5).fill([1006, facts]))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
+  });
+
+  it('A refused connection that no restart came before doubles the delay', () => {
+    expect(delays(after(0), Array(5).fill([1006, REFUSED]))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
+  });
+
+  it('A dial that fails during a restart does not end the dialing, and one after it does', async () => {
+    const backoff = after(0, { maxAttempts: 3 });
+    backoff.goneAway(10_000);
+    expect(attempts(backoff, REFUSED)).toBe(Infinity);
+    await time.advance(30_000);
+    expect(attempts(backoff, REFUSED)).toBe(1);
+  });
+
+  it.each<[what: string, code: number, facts: FailureFacts]>([
+    ['a goaway', 1000, ORDERLY],
+    ['1001', 1001, NOTHING],
+    ['1012', 1012, NOTHING],
+  ])('An end right after the opening is dialed soon once, then the delay doubles until a socket has lasted: %s', (_what, code, facts) => {
+    const backoff = after(0);
+    const brief = { ...facts, openMs: 999 };
+    expect(delays(backoff, Array(6).fill([code, brief]))).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    expect(delays(backoff, [[code, { ...facts, openMs: 1_000 }]])).toEqual([1_000]);
+    expect(delays(backoff, [[code, brief]])).toEqual([500]);
+  });
+
+  it('A goaway right after the opening counts as such an end while its socket drains', () => {
+    const backoff = after(0);
+    expect(Array.from({ length: 5 }, () => backoff.goneAway(0))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
+    expect(backoff.failures).toBe(5);
+    expect([backoff.goneAway(1_000), backoff.goneAway(0)]).toEqual([1_000, 500]);
+  });
+
+  it('A stable socket ends the time of a restart', () => {
+    const backoff = after(0, { maxAttempts: 2 });
+    backoff.goneAway(10_000);
+    backoff.stable();
+    expect(attempts(backoff, REFUSED)).toBe(2);
+  });
+});
+
+describe('the budget', () => {
+  it.each<[string, Backoff, number]>([
+    ['5 failures in a row while never yet connected', after(0, {}, false), 5],
+    ['unlimited after a first success', after(0), Infinity],
+    ['maxAttempts before the first success', after(0, { maxAttempts: 2 }, false), 2],
+    ['maxAttempts after it', after(0, { maxAttempts: 7 }), 7],
+    ['maxAttempts Infinity before it', after(0, { maxAttempts: Infinity }, false), Infinity],
+    ['one failure with maxAttempts 1', after(0, { maxAttempts: 1 }), 1],
+    ['one failure with maxAttempts 0', after(0, { maxAttempts: 0 }), 1],
+  ])('is %s', (_what, backoff, count) => {
+    expect(attempts(backoff)).toBe(count);
+  });
+
+  it('starts anew after a stable connection', () => {
+    const backoff = after(3, { maxAttempts: 5 });
+    expect(backoff.failures).toBe(3);
+    backoff.stable();
+    expect(backoff.failures).toBe(0);
+    expect(attempts(backoff)).toBe(5);
+  });
+
+  it('is not spent without a network', () => {
+    const backoff = after(0, { maxAttempts: 2 });
+    expect([attempts(backoff, { offline: true }), backoff.failures]).toEqual([Infinity, 0]);
+  });
+});
+
+describe('what is not retried', () => {
+  const FATAL: readonly (readonly [what: string, code: number, Partial<FailureFacts>])[] = [
+    ['1002', 1002, {}],
+    ['1003', 1003, {}],
+    ['4002', 4002, {}],
+    ['4003', 4003, {}],
+    ['HTTP 400', 1006, { status: 400 }],
+    ['HTTP 401', 1006, { status: 401 }],
+    ['HTTP 403', 1006, { status: 403 }],
+    ['another subprotocol', 1008, { error: new CodecMismatch('mux.v1.json', '') }],
+  ];
+
+  it.each(FATAL)('is %s, unless shouldRetry says so', (_what, code, facts) => {
+    const asked: DialFailure[] = [];
+    const reason = { ...LOST, code };
+    expect(after(0).failed(reason, { ...NOTHING, ...facts })).toBe(false);
+    const stubborn = after(0, {
+      shouldRetry: (failure) => {
+        asked.push(failure);
+        return true;
+      },
+    });
+    expect(stubborn.failed(reason, { ...NOTHING, ...facts })).toBe(true);
+    expect(asked).toEqual([
+      { attempt: 1, reason: { ...reason, willRetry: false }, status: facts.status ?? null, error: facts.error ?? null, willRetry: false },
+    ]);
+  });
+
+  it.each<[string, number, Partial<FailureFacts>]>([
+    ['1000', 1000, {}],
+    ['1001', 1001, {}],
+    ['1006', 1006, {}],
+    ['1008', 1008, {}],
+    ['1009', 1009, {}],
+    ['1011', 1011, {}],
+    ['1012', 1012, {}],
+    ['4008', 4008, {}],
+    ['4011', 4011, {}],
+    ['HTTP 404', 1006, { status: 404 }],
+    ['HTTP 503', 1006, { status: 503 }],
+    ['a time-out', 1006, { error: new ConnectError('late') }],
+  ])('is not %s, unless shouldRetry says so', (_what, code, facts) => {
+    expect(after(0).failed({ ...LOST, code }, { ...NOTHING, ...facts })).toBe(true);
+    expect(after(0, { shouldRetry: () => false }).failed({ ...LOST, code }, { ...NOTHING, ...facts })).toBe(false);
+  });
+
+  it.each<[string, () => boolean]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['gives a promise', () => Promise.reject(new Error('broken')) as unknown as boolean],
+    ['gives nothing', () => undefined as unknown as boolean],
+  ])('is decided without shouldRetry where it %s, which is logged', (_what, shouldRetry) => {
+    const backoff = after(0, { shouldRetry });
+    expect([backoff.failed(LOST, NOTHING), backoff.failed({ ...LOST, code: 1002 }, NOTHING)]).toEqual([true, false]);
+    expect(logs.errors).toHaveLength(2);
+  });
+});

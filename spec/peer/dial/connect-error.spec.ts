@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { connectError } from '../../../src/peer/dial/connect-error.js';
+import type { ConnectFacts } from '../../../src/peer/dial/connect-error.js';
+
+const close = { code: 1006, reason: '', wasClean: false };
+const address = 'wss://user:secret@example.org:8443/mux?token=secret#secret';
+
+describe('the error of a dial that failed', () => {
+  it.each<[what: string, reason: string, facts: ConnectFacts, message: string]>([
+    ['the close code', '', {}, 'the connection could not be opened (1006)'],
+    ['the reason', 'ECONNREFUSED', {}, 'the connection could not be opened (1006 ECONNREFUSED)'],
+    ['the status alone', 'x', { status: 503, opaque: true }, 'expected the handshake to be accepted, got HTTP 503'],
+    [
+      'the address without credentials and query',
+      '',
+      { address },
+      'the connection to wss://example.org:8443/mux could not be opened (1006)',
+    ],
+    [
+      'the address beside the status',
+      '',
+      { address, status: 404 },
+      'expected wss://example.org:8443/mux to accept the handshake, got HTTP 404',
+    ],
+    [
+      'the proxy that 426 points to',
+      '',
+      { address, status: 426 },
+      'expected wss://example.org:8443/mux to accept the handshake, got HTTP 426; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection',
+    ],
+  ])('The error names %s', (_what, reason, facts, message) => {
+    expect(connectError({ ...close, reason }, facts).message).toBe(message);
+  });
+
+  it('The error names the suspects only where the platform does not say why', () => {
+    expect(connectError(close, { opaque: true }).message).toMatch(
+      /^the connection could not be opened \(1006\); this platform does not say why: /,
+    );
+  });
+
+  it('The error has what the platform reported as its cause, where it did', () => {
+    const cause = new Error('ECONNREFUSED');
+    expect(connectError(close, { cause }).cause).toBe(cause);
+    expect('cause' in connectError(close)).toBe(false);
+  });
+
+  it.each([null, 503])('The error has the reason of the close, and no dial of its own follows: status %p', (status) => {
+    expect(connectError(close, { status })).toMatchObject({ status, reason: { ...close, willRetry: false } });
+  });
+});

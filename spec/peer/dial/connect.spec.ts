@@ -1,0 +1,352 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect } from '../../../src/index.js';
+import type { ConnectOptions, Peer } from '../../../src/index.js';
+import type { SocketLike } from '../../../src/transport/socket-like.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { Network } from '../../support/peer/network.js';
+import { settled } from '../../support/peer/outcome.js';
+import { ADDRESS, dialing, echoing } from '../../support/peer/dialing.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+collectLogs();
+
+describe('connect', () => {
+  it('gives a peer at once, and dials with exactly one subprotocol', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    expect(peer.isDialer).toBe(true);
+    expect(peer.status).toEqual({ state: 'connecting', attempt: 1, last: null });
+    expect(network.dials).toEqual([expect.objectContaining({ url: ADDRESS, protocol: 'mux.v1.json' })]);
+    await time.advance();
+    expect(await peer.opened).toBe(peer);
+    expect(peer.status).toEqual({ state: 'open', reconnects: 0 });
+  });
+
+  it('accepts a URL', () => {
+    const network = echoing();
+    dialing(network, {}, new URL(ADDRESS));
+    expect(network.last.url).toBe(ADDRESS);
+  });
+
+  it('sends what was called while it was connecting, in order, ids and all', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    const stream = peer.open('first');
+    void stream.send(1);
+    const answer = peer.request('second');
+    peer.notify('third');
+    void stream.end();
+    expect([stream.id, stream.phase, sent]).toEqual([null, 'idle', []]);
+    await time.advance();
+    expect(sent).toEqual([
+      { type: 'open', stream: 1, payload: 'first' },
+      { type: 'data', stream: 1, payload: 1 },
+      { type: 'data', stream: 1, end: true },
+      { type: 'open', stream: 3, end: true, payload: 'second' },
+      { type: 'open', stream: 5, end: true, payload: 'third' },
+    ]);
+    expect([await answer, stream.id]).toEqual(['second', 1]);
+  });
+
+  it('lets a call that is made when the socket opens go after those that waited', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    peer.status$.subscribe(({ state }) => {
+      if (state === 'open') peer.notify('at the opening');
+    });
+    peer.notify('before');
+    await time.advance();
+    expect(sent.map((frame) => frame['payload'])).toEqual(['before', 'at the opening']);
+  });
+
+  it('keeps the order of a stream into which a hook sends while it leaves', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const stream = peer.open('p');
+    void stream.send(1);
+    const sent: unknown[] = [];
+    peer.onFrame((direction, frame) => {
+      if (direction !== 'tx') return;
+      sent.push(frame.payload);
+      if (frame.type === 'open') void stream.send('from the hook');
+    });
+    await time.advance();
+    expect(sent).toEqual(['p', 1, 'from the hook']);
+  });
+
+  it('ends a stream that a hook resets while it leaves', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const stream = peer.open('p');
+    void stream.send(1);
+    peer.onFrame((_direction, frame) => {
+      if (frame.type === 'open') stream.reset(300, 'no');
+    });
+    const sent = framesOf(peer);
+    await time.advance();
+    expect(sent.map((frame) => frame['type'])).toEqual(['open', 'data', 'reset']);
+    expect([stream.cause, peer.status.state]).toEqual([expect.objectContaining({ how: 'reset', code: 300 }), 'open']);
+  });
+
+  it('drops a stream that ended while it waited: nothing of it goes on the wire, and no id is spent', async () => {
+    const network = echoing();
+    const peer = dialing(network);
+    const sent = framesOf(peer);
+    peer.open('dropped').reset();
+    peer.open$('left').subscribe().unsubscribe();
+    const kept = peer.open('kept');
+    await time.advance();
+    expect([sent, kept.id]).toEqual([[{ type: 'open', stream: 1, payload: 'kept' }], 1]);
+  });
+
+  it('lets deadlines run while it is connecting', async () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network);
+    const outcome = settled(peer.request('p', { timeoutMs: 100 }));
+    await time.advance(100);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: null }) });
+  });
+
+  it('takes 16 MiB of opens while it is connecting; more throws QueueOverflowError, which is retriable', () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network);
+    // With its quotes a payload is 1 MiB.
+    const payload = 'x'.repeat(1024 * 1024 - 2);
+    for (let n = 0; n < 16; n++) peer.open(payload);
+    for (const more of [payload, 'small'])
+      expect(() => peer.open(more)).toThrow(
+        expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true, message: expect.stringContaining('16777216 (maxQueuedBytes)') }),
+      );
+  });
+
+  it('lets one open that is larger than maxQueuedBytes wait alone, and takes 15 small ones in its place', () => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const alone = peer.open('x'.repeat(2_000));
+    expect(() => peer.open('y')).toThrow(
+      expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true, message: expect.stringContaining('1000 (maxQueuedBytes)') }),
+    );
+    alone.subscribe({ error: () => undefined });
+    alone.reset();
+    for (let n = 0; n < 15; n++) peer.open('small');
+    expect(() => peer.open('one too many')).toThrow(expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }));
+  });
+
+  it('fails a waiting stream that is fed beyond the limit, and that stream only', async () => {
+    const network = echoing();
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const other = peer.open('other');
+    const stream = peer.open('fed');
+    const sends = [1, 2, 3].map(() => settled(stream.send('x'.repeat(600))));
+    expect(await sends[2]).toEqual({ error: expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }) });
+    await time.advance();
+    expect([stream.phase, other.id]).toEqual(['closed', 1]);
+  });
+
+  it('lets send() wait while too much is queued, and go on with the socket', async () => {
+    const network = echoing();
+    const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
+    const stream = peer.open('p');
+    const seen: string[] = [];
+    void stream.send('x'.repeat(2_000)).then(() => seen.push('sent'));
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    await time.advance();
+    expect(seen).toEqual(['sent']);
+  });
+
+  it('fails what waits with a retriable error when the dial fails', async () => {
+    const network = new Network();
+    network.answer = { status: 503 };
+    const peer = dialing(network);
+    const outcome = settled(peer.request('p'));
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(reason));
+    await time.advance();
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({
+        code: 'CONNECT',
+        status: 503,
+        retriable: true,
+        message: expect.stringContaining('HTTP 503'),
+        reason: { code: 1006, reason: '', wasClean: false, willRetry: false },
+      }),
+    });
+    expect(reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
+    expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', status: 503 } });
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT' });
+    expect(await peer.closed).toEqual(reasons[0]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('names the suspects where the platform does not say why a dial failed', async () => {
+    const network = new Network();
+    network.answer = { status: null };
+    const peer = dialing(network);
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({
+      code: 'CONNECT',
+      status: null,
+      message: expect.stringMatching(/codec.*origin.*prox/),
+    });
+  });
+
+  it.each<[string, number, number]>([
+    ['10 s by default', NaN, 10_000],
+    ['connectTimeoutMs', 300, 300],
+  ])('gives up a socket that does not open within %s', async (_what, connectTimeoutMs, ms) => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, Number.isNaN(connectTimeoutMs) ? {} : { connectTimeoutMs });
+    const outcome = settled(peer.opened);
+    await time.advance(ms - 1);
+    expect(network.givenUp).toBe(0);
+    await time.advance(1);
+    expect(network.givenUp).toBe(1);
+    const message = `expected a connection within ${ms} ms, got none`;
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message }) });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it.each([0, Infinity, 2 ** 31])('waits for ever with connectTimeoutMs %p', async (connectTimeoutMs) => {
+    const network = new Network();
+    network.answer = 'silence';
+    const peer = dialing(network, { connectTimeoutMs });
+    await time.advance(86_400_000);
+    expect(peer.status.state).toBe('connecting');
+  });
+
+  it('fails with CodecMismatch, closing with 1008, when the socket opens with another subprotocol', async () => {
+    const network = new Network();
+    network.answer = { protocol: 'mux.v1.msgpack' };
+    const peer = dialing(network, { reconnect: true });
+    const outcome = settled(peer.request('p'));
+    const closed = settled(network.last.peer.serve());
+    await time.advance(1_000);
+    expect(await outcome).toEqual({
+      error: expect.objectContaining({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: 'mux.v1.msgpack', retriable: false }),
+    });
+    expect(await peer.closed).toMatchObject({ code: 1008, wasClean: false, willRetry: false });
+    expect(await closed).toEqual({ value: expect.objectContaining({ code: 1008, wasClean: true }) });
+    expect(network.dials).toHaveLength(1);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('ends a socket of another subprotocol that the server does not close when nothing has moved for 2 s', async () => {
+    const network = new Network();
+    network.answer = { protocol: 'mux.v1.msgpack' };
+    const sockets: SocketLike[] = [];
+    const socket = (url: string, protocol: string): SocketLike => {
+      const made = network.socket(url, protocol);
+      sockets.push(made);
+      return made;
+    };
+    const peer = dialing(network, { socket });
+    await time.advance(1_999);
+    expect([peer.status.state, sockets[0]?.readyState]).toEqual(['closed', 2]);
+    await time.advance(1);
+    expect([sockets[0]?.readyState, time.isOver()]).toEqual([3, true]);
+  });
+
+  it('fails with CodecMismatch when the handshake is refused with 400', async () => {
+    const network = new Network();
+    network.answer = { status: 400 };
+    const peer = dialing(network, { reconnect: true });
+    await time.advance(1_000);
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: '' });
+    expect(network.dials).toHaveLength(1);
+  });
+
+  it.each<[string, ConnectOptions]>([
+    ['connectTimeoutMs', { connectTimeoutMs: -1 }],
+    ['helloTimeoutMs', { helloTimeoutMs: NaN }],
+    ['requestTimeoutMs', { requestTimeoutMs: -1 }],
+    ['maxFrameBytes', { maxFrameBytes: 1 }],
+    ['maxFrameBytes', { maxFrameBytes: 100.5 }],
+    ['maxFrameBytes', { maxFrameBytes: 65_537 }],
+    ['keepalive.idleMs', { keepalive: { idleMs: 0 } }],
+    ['limits.maxStreams', { limits: { maxStreams: -1 } }],
+    ['reconnect.minDelayMs', { reconnect: { minDelayMs: -1 } }],
+    ['reconnect.maxDelayMs', { reconnect: { minDelayMs: 10, maxDelayMs: 5 } }],
+    ['reconnect.maxAttempts', { reconnect: { maxAttempts: NaN } }],
+    ['reconnect.stableMs', { reconnect: { stableMs: -1 } }],
+  ])('throws TypeError naming the option %s, before it dials', (name, options) => {
+    const network = new Network();
+    expect(() => dialing(network, options)).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
+    expect(network.dials).toEqual([]);
+  });
+});
+
+describe('a lazy peer', () => {
+  it.each<[string, (peer: Peer) => unknown]>([
+    ['open', (peer) => peer.open()],
+    ['request', (peer) => void settled(peer.request())],
+    [
+      'notify',
+      (peer) => {
+        peer.notify();
+      },
+    ],
+    ['open$ when it is subscribed to', (peer) => peer.open$().subscribe({ error: () => undefined })],
+  ])('dials on the first %s', async (_call, call) => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    await time.advance(60_000);
+    expect(network.dials).toEqual([]);
+    call(peer);
+    expect(network.dials).toHaveLength(1);
+    call(peer);
+    await time.advance();
+    expect([network.dials.length, peer.status.state]).toEqual([1, 'open']);
+  });
+
+  it('does not dial for a call whose signal has aborted', async () => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    expect(await settled(peer.request('p', { signal: AbortSignal.abort() }))).toEqual({
+      error: expect.objectContaining({ code: 'CANCELLED' }),
+    });
+    await time.advance();
+    expect([network.dials, peer.status.state]).toEqual([[], 'connecting']);
+  });
+
+  it('never dials when it is closed first', async () => {
+    const network = echoing();
+    const peer = dialing(network, { lazy: true });
+    expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(network.dials).toEqual([]);
+  });
+});
+
+describe('connect where the platform has no WebSocket', () => {
+  const had = Reflect.get(globalThis, 'WebSocket') as unknown;
+  beforeEach(() => {
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+  });
+  afterEach(() => {
+    if (had !== undefined) Reflect.set(globalThis, 'WebSocket', had);
+  });
+
+  it('fails, and says where there is one', async () => {
+    const peer = connect('ws://localhost');
+    const outcome = settled(peer.opened);
+    await time.advance();
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('rxmux/node') }) });
+  });
+
+  it('does not dial again, unless it is told to', async () => {
+    const peer = connect('ws://localhost', { reconnect: { maxAttempts: Infinity } });
+    const stubborn = connect('ws://localhost', { reconnect: { shouldRetry: () => true } });
+    await time.advance();
+    expect([peer.status.state, stubborn.status.state]).toEqual(['closed', 'waiting']);
+    await stubborn.close();
+  });
+});

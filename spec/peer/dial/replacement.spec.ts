@@ -1,0 +1,514 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, Subject, timer } from 'rxjs';
+import { Peer } from '../../../src/index.js';
+import type { ConnectOptions, Stream } from '../../../src/index.js';
+import { Backoff } from '../../../src/peer/dial/backoff.js';
+import { Dialer } from '../../../src/peer/dial/dialer.js';
+import type { DialContext } from '../../../src/peer/dial/attempt.js';
+import type { Hello } from '../../../src/peer/dial/hello.js';
+import { resolveOptions } from '../../../src/peer/base/options.js';
+import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { W3cTransport } from '../../../src/transport/w3c.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { Network } from '../../support/peer/network.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { progressOf, settled } from '../../support/peer/outcome.js';
+import {
+  ADDRESS,
+  SOON,
+  dialing,
+  echo,
+  echoing,
+  holding,
+  later,
+  reconnecting,
+  spell,
+  watched,
+  welcome,
+} from '../../support/peer/dialing.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+describe('a goaway', () => {
+  it('has the replacement dialed before the old socket drains: make before break', async () => {
+    const streams: Stream[] = [];
+    const network = new Network({
+      onStream: (_, stream) => {
+        streams.push(stream);
+        return new Promise(() => undefined);
+      },
+    });
+    const { peer, reasons, states } = reconnecting(network);
+    await time.advance();
+    const old = peer.open('old');
+    const values: unknown[] = [];
+    old.subscribe((value) => values.push(value));
+    await time.advance();
+    const first = network.last;
+    void first.peer.close({ drainMs: 60_000 });
+    await time.advance();
+    expect([states.at(-1), network.dials.length]).toEqual(['draining by remote', 1]);
+    const fresh = peer.open('new');
+    expect(fresh.id).toBeNull();
+    await time.advance(1_000);
+    expect([network.dials.length, states.at(-1), fresh.id, reasons]).toEqual([2, 'open 1', 1, []]);
+    void streams[0]?.reply('drained');
+    await time.advance();
+    expect([values, old.cause]).toEqual([['drained'], null]);
+    void old.end();
+    await time.advance(10);
+    // The last stream has left, so the old socket closes: a replacement is there.
+    expect([reasons, states.at(-1)]).toEqual([[{ code: 1000, reason: '', wasClean: true, willRetry: true }], 'open 1']);
+    void peer.close();
+  });
+
+  it('that comes again, on a socket whose replacement is open, lowers the cut and has nothing else dialed', async () => {
+    const network = holding();
+    const { peer, states } = reconnecting(network);
+    await time.advance();
+    const [kept, cut] = [peer.open('kept'), peer.open('cut')];
+    const { link } = network.last;
+    await time.advance();
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 3 }));
+    await time.advance(1_000);
+    const fresh = peer.open('new');
+    await time.advance();
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance(60_000);
+    expect([kept.phase, cut.cause, fresh.phase]).toMatchObject(['open', { how: 'reset', code: 7 }, 'open']);
+    expect([network.dials.length, states.at(-1)]).toEqual([2, 'open 1']);
+    void peer.close();
+  });
+
+  it('whose socket is lost while the replacement is dialed leaves that dial alone', async () => {
+    const network = holding();
+    const { peer, reasons, states } = reconnecting(network);
+    await time.advance(1_000);
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    const { link } = network.last;
+    network.answer = 'silence';
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance(1_000);
+    link.cut();
+    await time.advance(5_000);
+    expect([network.dials.length, network.givenUp, reasons, states]).toEqual([
+      2,
+      0,
+      [{ code: 1006, reason: '', wasClean: false, willRetry: true }],
+      ['connecting 1', 'open 0', 'draining by remote', 'connecting 1'],
+    ]);
+    void peer.close();
+  });
+
+  it('whose old socket outlives a replacement that close() has ended ends the peer with it: nothing more will be dialed', async () => {
+    const network = holding();
+    const { peer, reasons, states } = reconnecting(network);
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    const { link } = network.last;
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    void peer.close({ drainMs: 30_000 });
+    await time.advance(2_000);
+    expect([states.at(-1), reasons.length]).toEqual(['draining by local', 1]);
+    link.cut();
+    const lost = { code: 1006, reason: '', wasClean: false, willRetry: false };
+    expect([old.cause, reasons[1], states.at(-1)]).toEqual([{ how: 'lost', reason: lost }, lost, 'closed 1006']);
+    await time.advance(60_000);
+    expect(network.dials).toHaveLength(2);
+  });
+
+  it('whose old socket is lost from within the loss of its replacement, as close() waits for both, ends the peer once', async () => {
+    const network = holding();
+    const { peer, states, reasons } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    const old = network.last;
+    void old.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    peer.open('new').subscribe({ error: () => old.link.cut({ code: 1011 }) });
+    await time.advance();
+    void peer.close({ drainMs: 30_000 });
+    network.last.link.cut();
+    expect([states.slice(4), reasons.map(({ code }) => code)]).toEqual([
+      ['draining by local', 'closed 1011'],
+      [1011, 1006],
+    ]);
+    expect(spell(peer.status)).toBe('closed 1011');
+  });
+
+  it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
+    const network = holding();
+    const { peer, states } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_000);
+    expect(states.at(-1)).toBe('open 1');
+    network.last.link.cut();
+    expect(peer.status).toEqual({ state: 'draining', by: 'remote' });
+    const pong = settled(peer.ping());
+    await time.advance(1_000);
+    expect([await pong, network.dials.length, peer.status.state]).toEqual([{ value: expect.any(Number) }, 3, 'open']);
+    void peer.close();
+    await time.advance(70_000);
+  });
+
+  it('whose old socket ends while the replacement waits for the answer to its hello leaves nothing that drains: it connects', async () => {
+    let greeted = 0;
+    const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
+    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance(1_000);
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 1_500 });
+    await time.advance(1_400);
+    expect([states, network.dials.length]).toEqual([['connecting 1', 'open 0', 'draining by remote'], 2]);
+    await time.advance(200);
+    expect(states.slice(3)).toEqual(['connecting 1']);
+    await time.advance(8_000);
+    expect(states.slice(4)).toEqual(['open 1']);
+    void peer.close();
+  });
+
+  it('goes on draining where the replacement is lost before its hello was answered', async () => {
+    let greeted = 0;
+    const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
+    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(1_400);
+    expect(network.dials).toHaveLength(2);
+    network.last.link.cut();
+    expect(states).toEqual(['connecting 1', 'open 0', 'draining by remote']);
+    void peer.close();
+    await time.advance(70_000);
+  });
+
+  it('has the old socket, which drains, count as stable no more: the failures of its replacements add up', async () => {
+    const network = holding();
+    const attempts: number[] = [];
+    const url = ({ attempt }: DialContext): string => {
+      attempts.push(attempt);
+      return ADDRESS;
+    };
+    const peer = dialing(network, { reconnect: { ...SOON, stableMs: 5_000 }, connectTimeoutMs: 3_000 }, url);
+    await time.advance(1_000);
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    network.answer = 'silence';
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance(8_000);
+    expect(attempts).toEqual([1, 1, 2, 3]);
+    void peer.close();
+    await time.advance(70_000);
+  });
+
+  it('fails calls that wait for the replacement when the peer is closed, without waiting for the drain', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    peer.open('old').subscribe({ error: () => undefined });
+    await time.advance();
+    void network.last.peer.close({ drainMs: 60_000 });
+    await time.advance();
+    const waiting = settled(peer.request('new'));
+    void peer.close({ drainMs: 3_000 });
+    const before = time.now;
+    expect(await waiting).toMatchObject({ error: { code: 'CONNECTION_LOST', retriable: true } });
+    expect(time.now).toBe(before);
+    await time.advance(70_000);
+  });
+
+  it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    const { link } = network.last;
+    link.stall('acceptor');
+    const sent = peer.open('sent');
+    const errors: unknown[] = [];
+    sent.subscribe({ error: (error: unknown) => errors.push(error) });
+    void sent.send('x'.repeat(2_000_000));
+    await time.advance();
+    const waiting = peer.open('waiting');
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 0 }));
+    await time.advance();
+    expect(errors).toEqual([expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true })]);
+    expect([waiting.phase, waiting.id]).toEqual(['idle', null]);
+    await time.advance(1_000);
+    expect([waiting.phase, waiting.id, network.dials.length]).toEqual(['open', 1, 2]);
+    void peer.close();
+  });
+
+  it('without the reconnect helper ends the taking of new streams: they are refused', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network, { reconnect: false });
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    void network.last.peer.close({ drainMs: 1_000 });
+    await time.advance();
+    expect(await settled(peer.request('new'))).toEqual({
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+    });
+    expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
+    await time.advance(3_000);
+    expect(peer.status.state).toBe('closed');
+  });
+
+  it('without the reconnect helper refuses at once what has not left', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network, { reconnect: false });
+    await time.advance();
+    const { link } = network.last;
+    link.stall('acceptor');
+    void peer.open('sent').send('x'.repeat(2_000_000));
+    await time.advance();
+    const waiting = peer.open('waiting');
+    link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));
+    await time.advance();
+    expect([waiting.phase, await settled(firstValueFrom(waiting))]).toEqual([
+      'closed',
+      { error: expect.objectContaining({ code: 'REFUSED', retriable: true }) },
+    ]);
+    void peer.close();
+  });
+
+  it('during the hello has the replacement dialed after it', async () => {
+    const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
+    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
+    const waiting = peer.open('waiting');
+    await time.advance(49);
+    expect([network.dials.length, states.at(-1)]).toEqual([1, 'connecting 1']);
+    await time.advance(1_200);
+    expect([network.dials.length, waiting.id, peer.status]).toEqual([2, 3, { state: 'open', reconnects: 1 }]);
+    void peer.close();
+  });
+
+  /** A peer whose server answers the hello 100 ms later, and goes away 50 ms before. */
+  async function goneDuringTheHello(code: number, options: ConnectOptions) {
+    const network = new Network({ onHello: later(100, welcome), onStream: echo });
+    const watching = watched(network, { hello: () => ({ payload: 'hi' }), ...options });
+    const opened = progressOf(watching.peer.opened);
+    const waiting = progressOf(watching.peer.request('waiting'));
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code }));
+    await time.advance(100);
+    return { ...watching, opened, waiting };
+  }
+
+  it('during the hello opens nothing: the status drains, and the peer is open over the replacement', async () => {
+    const { peer, states, opened, waiting } = await goneDuringTheHello(0, { reconnect: SOON });
+    expect([states, opened.settled]).toEqual([['connecting 1', 'draining by remote'], false]);
+    await time.advance(1_200);
+    expect([states, opened, waiting]).toEqual([
+      ['connecting 1', 'draining by remote', 'open 1'],
+      { settled: true, error: null },
+      { settled: true, error: null },
+    ]);
+    void peer.close();
+  });
+
+  it('during the hello ends the hopes of a peer without the reconnect helper: calls are refused, and it never opens', async () => {
+    const { peer, network, states, opened, waiting } = await goneDuringTheHello(0, {});
+    expect([states, waiting]).toEqual([
+      ['connecting 1', 'draining by remote'],
+      { settled: true, error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }) },
+    ]);
+    expect(await settled(peer.request('new'))).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+    void network.last.peer.close();
+    await time.advance();
+    expect([states.slice(2), opened]).toEqual([
+      ['closed 1000'],
+      { settled: true, error: expect.objectContaining({ code: 'CONNECTION_LOST' }) },
+    ]);
+  });
+
+  it.each([
+    [11, 'is followed by the longest delay', ['waiting 2'], 2],
+    [1, 'by none', ['closed 1000'], 1],
+  ])('during the hello with code %p %s, as shouldRetry is told', async (code, _what, states, dials) => {
+    const asked: boolean[] = [];
+    const shouldRetry = ({ willRetry }: { readonly willRetry: boolean }): boolean => {
+      asked.push(willRetry);
+      return willRetry;
+    };
+    const watching = await goneDuringTheHello(code, { reconnect: { shouldRetry } });
+    expect([watching.states, asked]).toEqual([['connecting 1', 'draining by remote'], []]);
+    await time.advance(29_000);
+    expect([watching.states.slice(2), asked, watching.network.dials.length]).toEqual([states, [dials === 2], 1]);
+    await time.advance(3_000);
+    expect(watching.network.dials.length).toBe(dials);
+    void watching.peer.close();
+  });
+
+  it('is not what is told of a connection that breaks before the hello has been made', async () => {
+    const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
+    const { peer, reasons } = watched(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
+    await time.advance(50);
+    // So that the socket closes only after the hello.
+    network.last.link.stall('acceptor');
+    network.last.link.inject('dialer', '{');
+    await time.advance(100);
+    network.last.link.resume('acceptor');
+    await time.advance(5_000);
+    expect(reasons).toEqual([expect.objectContaining({ code: 1002, willRetry: false })]);
+    expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', message: expect.stringContaining('1002') } });
+  });
+
+  it('before the hello has been made has none sent on that socket, and the next greeted', async () => {
+    const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
+    const { peer, sent } = reconnecting(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
+    await time.advance(50);
+    network.last.link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0 }));
+    await time.advance(50);
+    expect([network.dials.length, sent.filter(({ type }) => type === 'open')]).toEqual([1, []]);
+    await time.advance(10_000);
+    expect([network.dials.length, peer.status]).toEqual([2, { state: 'open', reconnects: 0 }]);
+    expect(logs.warnings).toEqual([
+      'rxmux: a dial failed, and more follow: the hello has failed: refused: the remote is going away',
+      'rxmux: connected to wss://example.org/mux after 1 failed dial',
+    ]);
+    void peer.close();
+  });
+
+  it('and a replacement that is refused for good: the old streams drain, then the peer ends, and nothing hangs', async () => {
+    const network = holding();
+    const { peer, reasons } = reconnecting(network);
+    await time.advance();
+    const old = peer.open('old');
+    await time.advance();
+    const first = network.last;
+    network.answer = { status: 401 };
+    void first.peer.close({ drainMs: 5_000 });
+    await time.advance();
+    const waiting = settled(peer.request('waiting'));
+    const opened = peer.open('waiting too');
+    await time.advance(1_000);
+    expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
+    expect(opened.cause).toEqual({ how: 'lost', reason: reasons[0] });
+    expect(await waiting).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 401, retriable: true }) });
+    expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
+    expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    await time.advance(10_000);
+    expect(reasons.at(-1)).toMatchObject({ code: 1000, willRetry: false });
+    expect(await peer.closed).toEqual(reasons.at(-1));
+    expect(peer.status).toMatchObject({ state: 'closed', reason: { code: 1000 }, error: { code: 'CONNECT', status: 401 } });
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('whose socket ends before the replacement is dialed leaves the peer waiting, and says so', async () => {
+    const network = echoing();
+    const { peer, states, reasons } = reconnecting(network);
+    await time.advance(1_000);
+    void network.last.peer.close();
+    await time.advance();
+    expect(reasons).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: true }]);
+    expect(states.at(-1)).toBe('waiting 1');
+    await time.advance(1_000);
+    expect(peer.status).toEqual({ state: 'open', reconnects: 1 });
+    void peer.close();
+  });
+});
+
+describe('a peer whose stream ids are used up', () => {
+  const LAST = 2 ** 53 - 1;
+
+  function nearlyUsedUp(network: Network, backoff: Backoff | null, hello?: () => Hello) {
+    const options = { ...resolveOptions({ keepalive: false }, true), firstId: hello === undefined ? LAST : LAST - 2 };
+    const core = new PeerCore(options);
+    const dialer = new Dialer(core, {
+      url: 'ws://test',
+      open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
+      backoff,
+      hello,
+      connectTimeoutMs: 0,
+      helloTimeoutMs: 0,
+      lazy: false,
+      connectivity: { offline: false, resumes$: new Subject() },
+    });
+    const peer = new Peer(core, dialer);
+    dialer.start();
+    return peer;
+  }
+
+  it('throws StreamIdsExhaustedError without the reconnect helper, and sends nothing', async () => {
+    const peer = nearlyUsedUp(holding(), null);
+    await time.advance();
+    expect(peer.open('last').id).toBe(LAST);
+    const sent = framesOf(peer);
+    expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
+    expect(sent).toEqual([]);
+  });
+
+  it('sends a notification that waited for another over a new socket', async () => {
+    const seen: unknown[] = [];
+    const network = new Network({ onStream: (payload) => void seen.push(String(payload).length) });
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    peer.notify('x'.repeat(300_000));
+    peer.notify('one more');
+    await time.advance(2_000);
+    expect([seen, network.dials.length]).toEqual([[300_000, 8], 2]);
+  });
+
+  it('goes on over a new socket with it, while the old one drains', async () => {
+    const network = holding();
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    const last = peer.open('last');
+    const sent = framesOf(peer);
+    const next = peer.open('one more');
+    expect([next.id, sent]).toEqual([null, [{ type: 'goaway', code: 0, last_stream: 0 }]]);
+    await time.advance(1_000);
+    expect([network.dials.length, next.id, last.phase]).toEqual([2, LAST, 'open']);
+    last.reset();
+    await time.advance(5_000);
+    expect(network.dials[0]?.peer.status.state).toBe('closed');
+    void peer.close();
+  });
+
+  it('dials no more where the observer of the goaway closes it', async () => {
+    const network = holding();
+    const peer = nearlyUsedUp(network, new Backoff({}));
+    await time.advance();
+    peer.open('last');
+    peer.onFrame((direction, { type }) => {
+      if (direction === 'tx' && type === 'goaway') void peer.close();
+    });
+    const outcome = settled(peer.request('one more'));
+    await time.advance(60_000);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect([network.dials.length, peer.status.state, time.isOver()]).toEqual([1, 'closed', true]);
+  });
+
+  it('connects where the old socket is lost before the hello on the new one was answered: nothing drains', async () => {
+    const network = new Network({ onHello: later(100, welcome), onStream: () => new Promise(() => undefined) });
+    const peer = nearlyUsedUp(network, new Backoff({ maxDelayMs: 0, minDelayMs: 0 }), () => ({ payload: 'hi' }));
+    const states: string[] = [];
+    peer.status$.subscribe((status) => states.push(spell(status)));
+    await time.advance(100);
+    peer.open('last').subscribe({ error: () => undefined });
+    const old = network.last;
+    peer.open('one more').subscribe({ error: () => undefined });
+    await time.advance(50);
+    expect([states, network.dials.length]).toEqual([['connecting 1', 'open 0'], 2]);
+    old.link.cut();
+    await time.advance(50);
+    expect(states.slice(2)).toEqual(['connecting 1', 'open 1']);
+    void peer.close();
+  });
+});

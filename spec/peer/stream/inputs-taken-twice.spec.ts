@@ -1,0 +1,303 @@
+import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import { describe, expect, it } from '@jest/globals';
+import { interval, of, repeat, retry, Subject, take } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import { reopenOnReconnect, ResetCode, respond, retryWhenSafe, withCredit } from '../../../src/index.js';
+import type { Input, Peer, Stream } from '../../../src/index.js';
+import { createPair } from '../../../src/testing.js';
+import { dialing, SOON } from '../../support/peer/dialing.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { Network } from '../../support/peer/network.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** What was told, and the whole uploads that arrived at the other side. */
+interface Story {
+  readonly told: unknown[];
+  readonly uploads: unknown[][];
+}
+
+/** Refuses so many streams, and then writes down each upload that comes to its end, and tells its opener. */
+const receiving = (uploads: unknown[][], refusals = 0) => {
+  let opened = 0;
+  return (_payload: unknown, stream: Stream): Promise<unknown> | undefined => {
+    if (opened++ < refusals) {
+      stream.reset(ResetCode.REFUSED);
+      return undefined;
+    }
+    const upload: unknown[] = [];
+    return new Promise((resolve) =>
+      stream.subscribe({
+        next: (value) => upload.push(value),
+        error: resolve,
+        complete: () => resolve(uploads.push(upload) > 0 && stream.reply('stored')),
+      }),
+    );
+  };
+};
+
+const listen = (call$: Observable<unknown>, told: unknown[]): unknown =>
+  call$.subscribe({
+    next: (value) => told.push(value),
+    error: (error: unknown) => told.push(error),
+    complete: () => told.push('complete'),
+  });
+
+/** A call with this input, and what is piped after it. */
+const calling =
+  (refusals: number, again: (call$: Observable<unknown>) => Observable<unknown>) =>
+  async (input: Input<unknown>): Promise<Story> => {
+    const { dialer, acceptor } = createPair();
+    const story: Story = { told: [], uploads: [] };
+    acceptor.onStream(receiving(story.uploads, refusals));
+    listen(again(dialer.open$('up', { input })), story.told);
+    await time.advance(60_000);
+    return story;
+  };
+
+const KINDS: readonly (readonly [kind: string, got: string, make: () => ObservableInput<unknown>])[] = [
+  ['an iterator', 'an iterator', () => ['a', 'b'].values()],
+  [
+    'a generator',
+    'an iterator',
+    () =>
+      (function* () {
+        yield* ['a', 'b'];
+      })(),
+  ],
+  [
+    'an async generator',
+    'an iterator',
+    () =>
+      (async function* () {
+        yield* ['a', await Promise.resolve('b')];
+      })(),
+  ],
+  [
+    'a ReadableStream',
+    'a ReadableStream',
+    () =>
+      new ReadableStream({
+        start(controller) {
+          for (const value of ['a', 'b']) controller.enqueue(value);
+          controller.close();
+        },
+      }),
+  ],
+  ['a stream of Node', 'a stream of Node', () => Readable.from(['a', 'b'])],
+  [
+    'a stream of another peer',
+    'a stream',
+    () => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream((_, stream) => stream.sendAll(['a', 'b']));
+      return dialer.open('rows', { end: true });
+    },
+  ],
+];
+
+const spent = (got: string): TypeError =>
+  new TypeError(
+    `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${got} that was taken before`,
+  );
+
+describe.each(KINDS)('an input that is %s', (_kind, got, make) => {
+  it.each<[string, (input: Input<unknown>) => Promise<Story>]>([
+    ['retryWhenSafe', calling(1, retryWhenSafe({ delay: 1 }))],
+    ['retry of rxjs', calling(1, retry({ count: 1, delay: 1 }))],
+    [
+      'retry of the call, and its function gives the same again,',
+      async (input) => {
+        const { dialer, acceptor } = createPair();
+        const story: Story = { told: [], uploads: [] };
+        acceptor.onStream(receiving(story.uploads, 1));
+        const same = (): ObservableInput<unknown> => input as ObservableInput<unknown>;
+        listen(dialer.open$('up', { input: same, retry: { delay: 1 } }), story.told);
+        await time.advance(60_000);
+        return story;
+      },
+    ],
+    [
+      'reopenOnReconnect',
+      async (input) => {
+        const story: Story = { told: [], uploads: [] };
+        const network = new Network({
+          onStream: (_, stream) => new Promise(() => stream.subscribe({ complete: () => story.uploads.push(['another']) })),
+        });
+        const peer = dialing(network, { reconnect: SOON });
+        listen(reopenOnReconnect(peer, { open: () => peer.open$('up', { input }) }), story.told);
+        await time.advance(100);
+        expect(story).toEqual({ told: [], uploads: [['another']] });
+        story.uploads.pop();
+        network.last.link.cut();
+        await time.advance(60_000);
+        void peer.close();
+        return story;
+      },
+    ],
+  ])('fails the second attempt of %s, which is the last, and nothing passes for an upload', async (_what, use) => {
+    expect(await use(make())).toEqual({ told: [spent(got)], uploads: [] });
+  });
+
+  it('is sent once by repeat, whose second call fails', async () => {
+    const story = await calling(0, repeat(3))(make());
+    expect(story).toEqual({ told: ['stored', spent(got)], uploads: [['a', 'b']] });
+  });
+
+  it('is sent once by sendAll, and a second stream is reset', async () => {
+    const { dialer, acceptor } = createPair();
+    const uploads: unknown[][] = [];
+    acceptor.onStream(receiving(uploads));
+    const input = make();
+    void dialer.open().sendAll(input);
+    await time.advance();
+    const stream = dialer.open();
+    const failed = stream.sendAll(input).catch((error: unknown) => error);
+    await time.advance();
+    expect([uploads, await failed]).toEqual([[['a', 'b']], spent(got)]);
+    expect(stream.cause).toMatchObject({ how: 'reset', code: ResetCode.APPLICATION_ERROR });
+  });
+
+  it.each<[string, (stream: Stream, input: ObservableInput<unknown>) => ObservableInput<unknown>]>([
+    ['respond', (_stream, input) => input],
+    ['spend', (stream, input) => withCredit(8).spend(stream)(input)],
+  ])('answers one call by %s, and the next one fails', async (_what, project) => {
+    const { dialer, acceptor } = createPair();
+    const input = make();
+    acceptor.streams$.pipe(respond((_, stream) => project(stream, input))).subscribe();
+    const told: unknown[] = [];
+    for (let n = 0; n < 2; n++) {
+      listen(dialer.open$('rows', { input: of(8) }), told);
+      await time.advance();
+    }
+    expect(told).toEqual(['a', 'b', 'complete', expect.objectContaining({ code: 'REMOTE', message: spent(got).message })]);
+  });
+
+  it('is sent again where a function makes a fresh one', async () => {
+    const { told, uploads } = await calling(1, retryWhenSafe({ delay: 1 }))(make);
+    expect({ told, uploads }).toEqual({ told: ['stored', 'complete'], uploads: [['a', 'b']] });
+  });
+});
+
+describe('an input that may be taken any number of times', () => {
+  it.each<[string, Input<unknown>]>([
+    ['an array', ['a', 'b']],
+    ['a Set', new Set(['a', 'b'])],
+    ['an iterable', { [Symbol.iterator]: () => ['a', 'b'].values() }],
+    ['an async iterable', { [Symbol.asyncIterator]: () => Readable.from(['a', 'b'])[Symbol.asyncIterator]() }],
+    ['an Observable', of('a', 'b')],
+    ['a text', 'ab'],
+    ['a function', () => ['a', 'b'].values()],
+  ])('is %s', async (_what, input) => {
+    const { told, uploads } = await calling(0, repeat(2))(input);
+    expect([told, uploads]).toEqual([
+      ['stored', 'stored', 'complete'],
+      [
+        ['a', 'b'],
+        ['a', 'b'],
+      ],
+    ]);
+  });
+
+  it('is a stream, while somebody reads it', async () => {
+    const { dialer, acceptor } = createPair();
+    const source = createPair();
+    source.acceptor.onStream((_, stream) => stream.sendAll(interval(10).pipe(take(4))));
+    const shared = source.dialer.open('rows', { end: true });
+    acceptor.onStream((_, stream) => stream.sendAll(shared));
+    const told: unknown[][] = [[], []];
+    for (const each of told) {
+      listen(dialer.open$('rows'), each);
+      await time.advance(25);
+    }
+    await time.advance(1_000);
+    expect(told).toEqual([
+      [0, 1, 2, 3, 'complete'],
+      [2, 3, 'complete'],
+    ]);
+  });
+});
+
+it('a stream that a call reads is shared by it: it can be sent on again when who took it has left', async () => {
+  const { dialer, acceptor } = createPair();
+  const source = createPair();
+  source.acceptor.onStream((_, stream) => stream.sendAll(interval(10).pipe(take(3))));
+  const own: unknown[] = [];
+  const streams: Stream[] = [];
+  listen(source.dialer.open$('rows', { onOpen: (stream) => streams.push(stream) }), own);
+  acceptor.onStream((_, stream) => stream.sendAll(streams[0] ?? []));
+  dialer.open$('rows').pipe(take(1)).subscribe();
+  await time.advance(15);
+  const told: unknown[] = [];
+  listen(dialer.open$('rows'), told);
+  await time.advance(1_000);
+  expect([own, told]).toEqual([
+    [0, 1, 2, 'complete'],
+    [1, 2, 'complete'],
+  ]);
+});
+
+it('a stream whose end completes the call is not shared by the next attempt, which begins before its reader has left', async () => {
+  const { dialer, acceptor } = createPair();
+  const source = createPair();
+  const rows$ = new Subject();
+  source.acceptor.onStream((_, stream) => stream.sendAll(rows$));
+  let uploads = 0;
+  acceptor.onStream((_, stream) => {
+    stream.subscribe({ error: () => undefined, complete: () => uploads++ });
+    return stream.reply('early');
+  });
+  const told: unknown[] = [];
+  listen(dialer.open$('up', { input: source.dialer.open('rows', { end: true }) }).pipe(repeat(2)), told);
+  await time.advance();
+  rows$.next('a');
+  rows$.complete();
+  await time.advance();
+  expect([told, uploads]).toEqual([['early', spent('a stream')], 1]);
+});
+
+describe('an input that nobody took', () => {
+  const after = async (input: Input<unknown>, first: (peer: Peer) => unknown): Promise<Story> => {
+    const { dialer, acceptor } = createPair();
+    const story: Story = { told: [], uploads: [] };
+    acceptor.onStream(receiving(story.uploads));
+    first(dialer);
+    await time.advance();
+    listen(dialer.open$('up', { input }), story.told);
+    await time.advance();
+    return story;
+  };
+  const aborted = (input: Input<unknown>) => (peer: Peer) =>
+    peer.open$('up', { input, signal: AbortSignal.abort() }).subscribe({ error: () => undefined });
+
+  it.each(KINDS)('was stopped, and fails who takes it then, when it is %s', async (_kind, got, make) => {
+    const input = make();
+    expect(await after(input, aborted(input))).toEqual({ told: [spent(got)], uploads: [] });
+  });
+
+  it.each(KINDS.slice(3))('is left to the call that has taken it, when it is %s', async (_kind, _got, make) => {
+    const { dialer, acceptor } = createPair();
+    const story: Story = { told: [], uploads: [] };
+    acceptor.onStream(receiving(story.uploads));
+    const input = make();
+    listen(dialer.open$('up', { input }), story.told);
+    aborted(input)(dialer);
+    await time.advance();
+    expect(story).toEqual({ told: ['stored', 'complete'], uploads: [['a', 'b']] });
+    expect(logs.errors).toEqual([]);
+  });
+});
+
+it('a ReadableStream that somebody else has locked fails its call with what the platform says, and is not taken by that', async () => {
+  const input = new ReadableStream({ start: (controller) => controller.close() });
+  const reader = input.getReader();
+  const { told } = await calling(0, retryWhenSafe({ delay: 1 }))(input);
+  expect(told).toEqual([expect.objectContaining({ name: 'TypeError', message: expect.stringMatching(/locked/i) })]);
+  expect(logs.errors).toEqual([]);
+  reader.releaseLock();
+  const { uploads } = await calling(0, retryWhenSafe({ delay: 1 }))(input);
+  expect(uploads).toEqual([[]]);
+});

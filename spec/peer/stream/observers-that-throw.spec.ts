@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { config, from } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { reopenOnReconnect, through, withCredit } from '../../../src/index.js';
+import type { Peer, StreamHandler } from '../../../src/index.js';
+import { createPair } from '../../../src/testing.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+let unhandled: unknown[] = [];
+beforeEach(() => {
+  unhandled = [];
+  config.onUnhandledError = (error: unknown) => unhandled.push(String(error));
+});
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+const fail = (what: string) => (): never => {
+  throw new Error(what);
+};
+const failing = { next: fail('next'), error: fail('error'), complete: fail('complete') };
+
+const answers: StreamHandler = (_, stream) => stream.reply('answer');
+const refuses: StreamHandler = (_, stream) => {
+  stream.reset(300, 'no');
+};
+
+/** Of a stream and of `open$` alone the library reports what an observer throws by itself: those have rows of their own. */
+const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
+  ['request$', (peer) => peer.request$('p')],
+  ['request$ with retry', (peer) => peer.request$('p', { retry: 'safe' })],
+  ['open$ with an input', (peer) => peer.open$('p', { input: from(['i']) })],
+  ['open$ with retry', (peer) => peer.open$('p', { retry: 'safe' })],
+  ['through', (peer) => from(['i']).pipe(through(peer, 'p'))],
+  ['reopenOnReconnect', (peer) => reopenOnReconnect(peer, { open: () => peer.open$('p') })],
+  ['the consumer of withCredit', (peer) => withCredit(1).grant((credit$) => peer.open$('p', { input: credit$ }))],
+];
+
+describe.each(CALLS)('what the observer of %s throws', (_what, call) => {
+  it.each([
+    ['at its value and its completion', answers, ['Error: next', 'Error: complete']],
+    ['at its error', refuses, ['Error: error']],
+  ])('%s is told to rxjs, and the call ends as it would', async (_when, handler, expected) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(handler);
+    const frames = framesOf(dialer);
+    const subscription = call(dialer).subscribe(failing);
+    await time.advance();
+    expect([unhandled, subscription.closed]).toEqual([expected, true]);
+    expect([frames.filter(({ type }) => type === 'reset'), logs.errors]).toEqual([[], []]);
+    expect([dialer.status.state, acceptor.status.state]).toEqual(['open', 'open']);
+  });
+});
+
+/** Each with what it tells in the life of a peer that makes one call. */
+const OF_PEER: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
+  ['status$', ({ status$ }) => status$],
+  ['frames$', ({ frames$ }) => frames$],
+  ['closes$', ({ closes$ }) => closes$],
+];
+
+describe.each(OF_PEER)('what an observer of %s throws', (_what, watched) => {
+  it('is told to rxjs, and everybody after it hears the same', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream(answers);
+    let heard = 0;
+    let completed = false;
+    watched(dialer).subscribe(failing);
+    watched(dialer).subscribe({ next: () => heard++, complete: () => (completed = true) });
+    const answer = dialer.request('p');
+    await time.advance();
+    expect(await answer).toBe('answer');
+    void dialer.close();
+    await time.advance();
+    expect(heard).toBeGreaterThan(0);
+    expect([completed, unhandled]).toEqual([true, [...Array<string>(heard).fill('Error: next'), 'Error: complete']]);
+    expect(logs.errors).toEqual([]);
+  });
+});

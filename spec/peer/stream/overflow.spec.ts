@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import { OverflowBuffer } from '../../../src/peer/stream/overflow.js';
+import type { Outlet, Overflow } from '../../../src/peer/stream/overflow.js';
+
+/** An outlet that has room when it is told so. */
+class Waiting implements Outlet {
+  readonly closed = false;
+  readonly queues = false;
+  readonly full = false;
+  hasRoom = false;
+  readonly sent: unknown[] = [];
+  readonly tasks: (() => void)[] = [];
+
+  get hasDemand(): boolean {
+    return this.hasRoom;
+  }
+
+  whenRoom(task: () => void): void {
+    this.tasks.push(task);
+  }
+
+  whenDemand(task: () => void): void {
+    this.whenRoom(task);
+  }
+
+  send(value: unknown): void {
+    this.sent.push(value);
+  }
+
+  complete(): void {
+    this.sent.push('complete');
+  }
+
+  fail(): never {
+    throw new Error('expected no failure');
+  }
+
+  overflow(): never {
+    throw new Error('expected room');
+  }
+}
+
+it.each<[Overflow, readonly number[]]>([
+  ['buffer', [1, 2, 3, 4]],
+  ['latest', [4]],
+  [{ dropOldest: 2 }, [3, 4]],
+])('what is kept with overflow %j waits for room once, however much comes', (overflow, kept) => {
+  const outlet = new Waiting();
+  const buffer = new OverflowBuffer(outlet, overflow);
+  for (let value = 1; value <= 4; value++) buffer.next(value);
+  buffer.complete();
+  expect([outlet.tasks.length, outlet.sent]).toEqual([1, []]);
+  outlet.hasRoom = true;
+  outlet.tasks[0]?.();
+  expect(outlet.sent).toEqual([...kept, 'complete']);
+});

@@ -1,0 +1,348 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, from, lastValueFrom, of, Subject, switchMap, take, toArray } from 'rxjs';
+import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { PeerOptions } from '../../../src/peer/base/options.js';
+import type { Stream } from '../../../src/peer/stream/stream.js';
+import { createPair } from '../../../src/testing.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { read } from '../../support/peer/streams.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+const time = virtualPeerTime();
+
+const logs = collectLogs();
+
+const sends =
+  (...values: readonly unknown[]): StreamHandler =>
+  (_, stream) => {
+    for (const value of values) void stream.send(value);
+    return new Promise(() => undefined);
+  };
+
+const sendsAndEnds =
+  (...values: readonly unknown[]): StreamHandler =>
+  (_, stream) =>
+    stream.sendAll(values);
+
+/** Its answer is over, and the upload goes on. */
+const repliesAndReads = (stream: Stream): void => {
+  void stream.reply(1);
+  stream.subscribe({ error: () => undefined });
+};
+
+function opened(handler: StreamHandler, dialerOptions: PeerOptions = {}) {
+  const pair = createPair({ dialer: dialerOptions });
+  pair.acceptor.onStream(handler);
+  const sent = framesOf(pair.dialer);
+  return { ...pair, sent, stream: pair.dialer.open('p', { end: true }) };
+}
+
+describe('a stream of this side, as an Observable', () => {
+  it('takes a Subject for an observer: it gets everything, and what it throws is logged', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    const subject = new Subject<unknown>();
+    const seen: unknown[] = [];
+    subject.subscribe({ next: (value) => seen.push(value), complete: () => seen.push('complete') });
+    stream.subscribe(subject);
+    const next = () => {
+      throw new Error('no');
+    };
+    stream.subscribe(Object.assign(new Subject<unknown>(), { next }));
+    await time.advance();
+    expect(seen).toEqual([1, 2, 'complete']);
+    expect(logs.errors).toEqual(Array<string>(2).fill('rxmux: a subscriber of a stream failed'));
+  });
+
+  it.each([
+    ['its completion', sendsAndEnds()],
+    ['its error', (_: unknown, stream: Stream) => stream.reset(300)],
+  ])('logs what an observer throws at %s', async (_when, handler) => {
+    const fails = (): never => {
+      throw new Error('no');
+    };
+    opened(handler).stream.subscribe({ complete: fails, error: fails });
+    await time.advance();
+    expect(logs.errors).toEqual(['rxmux: a subscriber of a stream failed']);
+  });
+
+  it('takes an observer that wants nothing but its end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    const seen: string[] = [];
+    stream.subscribe({ complete: () => seen.push('complete') });
+    await time.advance();
+    expect([seen, logs.errors]).toEqual([['complete'], []]);
+  });
+
+  it('goes on for one who reads beside a call that is left', async () => {
+    const { dialer, acceptor } = createPair();
+    const remotes: Stream[] = [];
+    acceptor.onStream((_, remote) => {
+      remotes.push(remote);
+      return new Promise(() => undefined);
+    });
+    const seen: unknown[] = [];
+    const call = dialer.open$('p', { onOpen: (stream) => stream.subscribe((value) => seen.push(value)) }).subscribe();
+    await time.advance();
+    call.unsubscribe();
+    await time.advance();
+    void remotes[0]?.send(1);
+    await time.advance();
+    expect([seen, remotes[0]?.phase]).toEqual([[1], 'halfClosedRemote']);
+  });
+
+  it('keeps its payloads for the first subscriber, also after its end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(stream.phase).toBe('closed');
+    expect(read(stream)).toEqual([1, 2, 'complete']);
+  });
+
+  it('keeps its payloads in front of its error', async () => {
+    const { stream } = opened((_, remote) => {
+      void remote.send(1);
+      remote.reset(300);
+    });
+    await time.advance();
+    expect(read(stream)).toEqual([1, expect.objectContaining({ code: 'RESET', resetCode: 300 })]);
+    expect(read(stream)).toEqual([expect.objectContaining({ resetCode: 300 })]);
+  });
+
+  it('gives each subscriber what comes while it is there, and replays nothing', async () => {
+    const streams: Stream[] = [];
+    const { stream } = opened((_, remote) => {
+      streams.push(remote);
+      return new Promise(() => undefined);
+    });
+    await time.advance();
+    const [remote] = streams;
+    const first = read(stream);
+    void remote?.send(1);
+    await time.advance();
+    const second = read(stream);
+    void remote?.reply(2);
+    await time.advance();
+    expect([first, second]).toEqual([
+      [1, 2, 'complete'],
+      [2, 'complete'],
+    ]);
+  });
+
+  it('completes at once for whoever comes after its end', async () => {
+    const { stream } = opened(sendsAndEnds(1));
+    read(stream);
+    await time.advance();
+    expect(read(stream)).toEqual(['complete']);
+  });
+
+  it('completes for whoever comes after the end of the remote, whatever has become of this side', async () => {
+    const { dialer, acceptor, link } = createPair();
+    acceptor.streams$.subscribe(repliesAndReads);
+    const stream = dialer.open('p');
+    await time.advance();
+    const early = read(stream);
+    link.cut();
+    await time.advance();
+    expect([stream.cause, early, read(stream)]).toMatchObject([{ how: 'lost' }, [1, 'complete'], ['complete']]);
+  });
+
+  it('is reset with CANCEL when the last subscriber leaves, and not before', async () => {
+    const { stream, sent } = opened(sends());
+    const subscriptions = [stream.subscribe(), stream.subscribe()];
+    await time.advance();
+    subscriptions[0]?.unsubscribe();
+    expect(sent).toHaveLength(1);
+    subscriptions[1]?.unsubscribe();
+    expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 8, reason: 'unsubscribed' });
+    expect(stream.cause).toEqual({ how: 'reset', by: 'user', code: 8, reason: 'unsubscribed', payload: null });
+    expect(read(stream)).toEqual([expect.objectContaining({ code: 'CANCELLED', retriable: false })]);
+  });
+
+  it('is not reset by a reader that leaves while another is still being given what waited', async () => {
+    const { stream, sent } = opened(sends(1, 2, 3));
+    await time.advance();
+    const other: unknown[] = [];
+    const seen: unknown[] = [];
+    stream.subscribe((value) => {
+      seen.push(value);
+      if (value === 1) other.push(...read(stream, 1));
+    });
+    expect([seen, other]).toEqual([
+      [1, 3],
+      [2, 'complete'],
+    ]);
+    expect([stream.phase, sent.length]).toEqual(['halfClosedLocal', 1]);
+  });
+
+  it('is reset with CANCEL by a first subscriber that leaves among what waited', async () => {
+    const { stream, sent } = opened(sends(1, 2, 3));
+    await time.advance();
+    expect(read(stream, 2)).toEqual([1, 2, 'complete']);
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
+  });
+
+  it('sends no CANCEL after firstValueFrom when the end comes with the value', async () => {
+    const { stream, sent } = opened((_, remote) => remote.reply(1));
+    const first = firstValueFrom(stream);
+    await time.advance();
+    expect(await first).toBe(1);
+    expect(sent).toHaveLength(1);
+    expect(stream.cause).toEqual({ how: 'ended' });
+    expect(read(stream)).toEqual(['complete']);
+  });
+
+  it.each<[string, StreamHandler]>([
+    ['an end in a frame of its own', (_, remote) => void remote.send(1)],
+    ['further payloads', sendsAndEnds(1, 2)],
+  ])('cancels after firstValueFrom what may still come: %s', async (_what, handler) => {
+    const { stream, sent } = opened(handler);
+    const first = firstValueFrom(stream);
+    await time.advance();
+    expect(await first).toBe(1);
+    expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
+  });
+
+  it('sends no CANCEL after firstValueFrom when everything had come before', async () => {
+    const { stream, sent } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(await firstValueFrom(stream)).toBe(1);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('forgets what waited when its last reader leaves after the end', async () => {
+    const { stream } = opened(sendsAndEnds(1, 2));
+    await time.advance();
+    expect(read(stream, 1)).toEqual([1, 'complete']);
+    expect(read(stream)).toEqual(['complete']);
+  });
+
+  it('is what from(stream) gives, and what switchMap and an async function pass on', async () => {
+    const { stream, dialer } = opened(sendsAndEnds(1, 2));
+    expect(from(stream)).toBe(stream);
+    const byValue = lastValueFrom(
+      of(0).pipe(
+        switchMap(() => dialer.open('q', { end: true })),
+        toArray(),
+      ),
+    );
+    const made = await (async () => {
+      await Promise.resolve();
+      return dialer.open('r', { end: true });
+    })();
+    const byPromise = lastValueFrom(made.pipe(toArray()));
+    await time.advance();
+    expect([await byValue, await byPromise]).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('is not thenable: await gives the stream itself', async () => {
+    const { dialer } = opened(sends());
+    const stream = dialer.open();
+    expect(await Promise.resolve(stream)).toBe(stream);
+    expect('then' in stream).toBe(false);
+  });
+
+  it.each<[string, (stream: Stream) => void]>([
+    ['nothing', (stream) => void stream.subscribe()],
+    ['null', (stream) => void stream.subscribe(null)],
+    ['a function', (stream) => void stream.subscribe(() => undefined)],
+    ['an observer without error', (stream) => void stream.subscribe({ next: () => undefined })],
+    ['an observer whose error is undefined', (stream) => void stream.subscribe({ error: undefined } as object)],
+  ])('logs its error where it was subscribed to with %s', async (_what, subscribe) => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300);
+    });
+    subscribe(stream);
+    await time.advance();
+    expect(logs.errors).toEqual([expect.stringContaining('no error handler')]);
+  });
+
+  it('gives a function its values, its error and its completion', async () => {
+    const seen: unknown[] = [];
+    const { dialer } = opened((payload, remote) => (payload === 'bad' ? remote.reset(300) : remote.reply(1)));
+    for (const payload of ['good', 'bad']) {
+      const handlers = [(value: unknown) => seen.push(value), (error: unknown) => seen.push(error), () => seen.push('complete')] as const;
+      dialer.open(payload, { end: true }).subscribe(...handlers);
+    }
+    await time.advance();
+    expect(seen).toEqual([1, 'complete', expect.objectContaining({ resetCode: 300 })]);
+  });
+
+  it('calls the methods of an observer as methods', async () => {
+    const { stream } = opened(sendsAndEnds(1));
+    class Collector {
+      readonly seen: unknown[] = [];
+      next(value: unknown): void {
+        this.seen.push(value);
+      }
+      complete(): void {
+        this.seen.push('complete');
+      }
+    }
+    const collector = new Collector();
+    stream.subscribe(collector);
+    await time.advance();
+    expect(collector.seen).toEqual([1, 'complete']);
+  });
+
+  it('can be reset by the remote without hurting anyone who never subscribed', async () => {
+    const { stream } = opened((_, remote) => {
+      remote.reset(300);
+    });
+    await time.advance();
+    expect(stream.cause).toMatchObject({ how: 'reset', by: 'remote', code: 300 });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('delivers nothing after a reset that a subscriber made', async () => {
+    const { stream } = opened(sends(1, 2));
+    const seen: unknown[] = [];
+    stream.subscribe({
+      next: (value) => {
+        seen.push(value);
+        stream.reset();
+      },
+      error: (error: unknown) => seen.push(error),
+    });
+    await time.advance();
+    expect(seen).toEqual([1, expect.objectContaining({ code: 'CANCELLED' })]);
+  });
+});
+
+describe('a stream of the remote whose reader has left', () => {
+  /** Reads one of these values and leaves; reads on once all have come. */
+  async function readTwice(values: number): Promise<readonly unknown[]> {
+    const { dialer, acceptor } = createPair();
+    const streams: Stream[] = [];
+    acceptor.onStream((_, stream) => (streams.push(stream), new Promise(() => undefined)));
+    const stream = dialer.open();
+    for (let value = 1; value <= values; value++) void stream.send(value);
+    await time.advance();
+    const [remote] = streams;
+    const seen: unknown[] = [];
+    remote?.pipe(take(1)).subscribe((value) => seen.push(value));
+    remote?.subscribe((value) => seen.push(value));
+    void stream.send('later');
+    await time.advance();
+    return seen;
+  }
+
+  it('says that the next one has missed what came between', async () => {
+    expect(await readTwice(3)).toEqual([1, 'later']);
+    expect(logs.warnings).toEqual([
+      'rxmux: stream 1: a second reader came after the first had left, and has missed the payloads between: keep one iterator',
+    ]);
+  });
+
+  it('says nothing where nothing was missed', async () => {
+    expect(await readTwice(1)).toEqual([1, 'later']);
+    expect(logs.warnings).toEqual([]);
+  });
+
+  it('has one replyHeaders$, however often it is read', () => {
+    const { stream } = opened(sends());
+    expect(stream.replyHeaders$).toBe(stream.replyHeaders$);
+  });
+});

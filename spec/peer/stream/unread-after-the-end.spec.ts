@@ -1,0 +1,122 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { respond } from '../../../src/index.js';
+import type { Peer, Stream } from '../../../src/index.js';
+import { createPair } from '../../../src/testing.js';
+import { framesOf } from '../../support/peer/frames.js';
+import { virtualPeerTime } from '../../support/peer/time.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const time = virtualPeerTime();
+
+const KIB = 1024;
+const LIMITS = { maxHeldBytes: 1024 * KIB };
+/** What keeps the work of a test going: nobody can ask for anything any more where the last of it is gone. */
+const held: unknown[] = [];
+
+/** Sends a stream of three values, the second and third of 200 KiB each, and ends it as `end` says. */
+async function sendThree(peer: Peer, end: (stream: Stream) => unknown): Promise<void> {
+  const stream = peer.open('p');
+  for (const value of ['first', 'x'.repeat(200 * KIB), 'y'.repeat(200 * KIB)]) void stream.send(value);
+  await time.advance();
+  void end(stream);
+  await time.advance();
+}
+
+const resetCodes = (sent: readonly { readonly code?: unknown }[]) => sent.flatMap(({ code }) => (code === undefined ? [] : [code]));
+
+describe('what an iterator has not come to when its stream ends', () => {
+  it('is held while somebody may still ask for it, whatever its handler has done meanwhile', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
+    const iterators: AsyncIterator<unknown>[] = [];
+    acceptor.onStream((_, stream) => {
+      const iterator = stream[Symbol.asyncIterator]();
+      iterators.push(iterator);
+      void iterator.next();
+      void stream.end();
+      return new Promise((settle) =>
+        stream.signal.addEventListener('abort', () => {
+          settle(undefined);
+        }),
+      );
+    });
+    const sent = framesOf(acceptor);
+    for (let nth = 0; nth < 3; nth++) {
+      await sendThree(dialer, (stream) => stream.end());
+      await collection();
+    }
+    expect([iterators.length, resetCodes(sent)]).toEqual([3, [11]]);
+    expect(await iterators[0]?.next()).toMatchObject({ value: expect.stringMatching(/^x/) });
+  });
+
+  it.each<readonly [what: string, take: (acceptor: Peer, hold: (stream: Stream) => void) => void, end: (stream: Stream) => unknown]>([
+    [
+      'where respond() answers with what is asked',
+      (acceptor, hold) => {
+        async function* slowly(stream: Stream): AsyncGenerator {
+          hold(stream);
+          for await (const value of stream) yield await new Promise((settle) => held.push(settle, value));
+        }
+        acceptor.streams$.pipe(respond((_, stream) => slowly(stream))).subscribe();
+      },
+      (stream) => {
+        stream.reset();
+      },
+    ],
+    [
+      'where its handler has returned before the end',
+      (acceptor, hold) => {
+        acceptor.onStream((_, stream) => {
+          hold(stream);
+          const iterator = stream[Symbol.asyncIterator]();
+          held.push(iterator);
+          void iterator.next();
+        });
+      },
+      (stream) => stream.end(),
+    ],
+  ])('is held by whoever still works, %s', async (_what, take, end) => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
+    let streams = 0;
+    take(acceptor, () => streams++);
+    const sent = framesOf(acceptor);
+    for (let nth = 0; nth < 3; nth++) {
+      await sendThree(dialer, end);
+      await collection();
+    }
+    expect([streams, resetCodes(sent)]).toEqual([3, [11]]);
+  });
+
+  it('is held no longer when nobody can ask for it any more', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
+    let gone = 0;
+    const iterators = new FinalizationRegistry(() => gone++);
+    acceptor.streams$.subscribe((stream) => {
+      const iterator = stream[Symbol.asyncIterator]();
+      iterators.register(iterator, null);
+      void iterator.next();
+    });
+    const sent = framesOf(acceptor);
+    for (let nth = 1; nth <= 8; nth++) {
+      await sendThree(dialer, (stream) => {
+        stream.reset();
+      });
+      await collected(() => gone === nth);
+    }
+    expect(resetCodes(sent)).toEqual([]);
+  });
+});
+
+/** Collections until one that is waited for has been told, which on a busy machine takes its time; and a turn for others who wait for the same. */
+async function collected(isTold: () => boolean): Promise<void> {
+  while (!isTold()) await collection();
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function collection(): Promise<void> {
+  collect();
+  await new Promise((resolve) => setImmediate(resolve));
+}

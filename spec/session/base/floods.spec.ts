@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Frame } from '../../../src/wire/frame.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import { Rig } from '../../support/session/rig.js';
+import { inTime } from '../../support/session/time.js';
+
+const { REFUSED, CANCEL, APPLICATION_ERROR, ENHANCE_YOUR_CALM } = ResetCode;
+const MIB = 1024 * 1024;
+
+const open = (stream: number): Frame => ({ type: 'open', stream });
+
+describe('a rapid reset', () => {
+  it('keeps the place of its stream until the handler has settled', () => {
+    const rig = new Rig({ limits: { maxStreams: 1 } });
+    const { live } = rig.remote(1);
+    live.handlerStarted();
+    rig.receive({ type: 'reset', stream: 1, code: CANCEL }, open(3));
+    expect(rig.news).toMatchObject([{ type: 'reset', stream: 3, code: REFUSED }]);
+    live.handlerSettled();
+    expect(rig.remote(5).ends).toEqual([]);
+  });
+
+  it(
+    'closes the door for a while where there were too many of running handlers, and cuts nobody off',
+    inTime((time) => {
+      const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 }, junk: { burst: 0, perSecond: 0 } } });
+      for (const id of [1, 3, 5]) {
+        rig.receive(open(id));
+        if (id < 5) rig.held(id).live.handlerStarted();
+        rig.receive({ type: 'reset', stream: id, code: CANCEL });
+      }
+      const reason = 'more than 2 at once and 10 per second resets of running handlers (resets)';
+      expect(rig.news).toEqual([{ type: 'reset', stream: 5, code: REFUSED, reason }]);
+      time.advance(100);
+      expect(rig.remote(7).ends).toEqual([]);
+      expect(rig.transport.closes).toEqual([]);
+    }),
+  );
+
+  it('costs nothing after the handler', () => {
+    const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });
+    for (const id of [1, 3, 5]) {
+      const { live } = rig.remote(id);
+      live.handlerStarted();
+      live.handlerSettled();
+      rig.receive({ type: 'reset', stream: id, code: CANCEL });
+    }
+    expect(rig.news).toEqual([]);
+  });
+});
+
+describe('an open that nobody takes', () => {
+  it('is refused, and too many end the connection', () => {
+    const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
+    for (const id of [1, 3]) rig.remote(id).live.refuse('nobody is here');
+    const refused = { how: 'reset', by: 'library', code: REFUSED, reason: 'nobody is here', payload: null };
+    expect(rig.remotes.map(({ ends }) => ends)).toEqual([[refused], [refused]]);
+    expect(rig.news).toMatchObject([
+      { type: 'reset', stream: 1, code: REFUSED, reason: 'nobody is here' },
+      { type: 'reset', stream: 3, code: REFUSED, reason: 'nobody is here' },
+      { type: 'goaway', code: ENHANCE_YOUR_CALM },
+    ]);
+    expect(rig.transport.closes).toHaveLength(1);
+  });
+});
+
+describe('a remote that does not read', () => {
+  it.each([
+    [CANCEL, ''],
+    [APPLICATION_ERROR, 'failed'],
+  ])('gets no place for another stream before a reset is written (code %s)', (code, reason) => {
+    const rig = new Rig({ limits: { maxStreams: 2 } });
+    rig.transport.bufferedAmount = MIB;
+    for (const id of [1, 3]) {
+      const { live } = rig.remote(id);
+      live.handlerStarted();
+      live.reset('user', code, reason);
+      live.handlerSettled();
+    }
+    expect([rig.session.streams.size, rig.session.streams.occupied]).toEqual([0, 2]);
+    rig.receive(open(5));
+    rig.transport.drainTo(0);
+    expect(rig.news).toContainEqual(expect.objectContaining({ stream: 5, code: REFUSED }));
+    expect(rig.session.streams.occupied).toBe(0);
+    expect(rig.remote(7).ends).toEqual([]);
+  });
+});

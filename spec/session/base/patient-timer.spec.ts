@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { Subscription } from 'rxjs';
+import { patientTimer, restTimer } from '../../../src/session/base/patient-timer.js';
+import { LONGEST_TIMER_MS } from '../../../src/wire/longest-timer.js';
+import { inTime } from '../../support/session/time.js';
+import type { SessionTime } from '../../support/session/time.js';
+
+/** What a timer says, and when. */
+const watch = (time: SessionTime, start: (due: (onTime: boolean) => void) => unknown): unknown[] => {
+  const seen: unknown[] = [];
+  start((onTime) => seen.push([time.now, onTime]));
+  return seen;
+};
+
+describe('a patient timer', () => {
+  it.each([
+    ['on time', 1_000, true],
+    ['late', 1_500, true],
+    ['twice too late', 2_000, true],
+    ['more than twice too late', 2_001, false],
+    ['a night too late', 30_000_000, false],
+  ])(
+    'that comes %s says so',
+    inTime<[string, number, boolean]>((time, _what, at, onTime) => {
+      const seen = watch(time, (due) => patientTimer(1_000, due));
+      time.sleep(at);
+      expect(seen).toEqual([[at, onTime]]);
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
+  it(
+    'emits once, neither before its time nor again',
+    inTime((time) => {
+      const seen = watch(time, (due) => patientTimer(1_000, due));
+      time.advance(999);
+      expect(seen).toEqual([]);
+      time.advance(10_000);
+      expect(seen).toEqual([[1_000, true]]);
+    }),
+  );
+
+  it(
+    'leaves nothing behind when nobody waits any more',
+    inTime((time) => {
+      let timer = Subscription.EMPTY;
+      const seen = watch(time, (due) => (timer = patientTimer(1_000, due)));
+      expect(time.isOver).toBe(false);
+      timer.unsubscribe();
+      expect(time.isOver).toBe(true);
+      time.advance(10_000);
+      expect(seen).toEqual([]);
+    }),
+  );
+
+  it.each([
+    [LONGEST_TIMER_MS, false],
+    [LONGEST_TIMER_MS + 1, true],
+    [Infinity, true],
+  ])(
+    'of %d ms never comes, rather than at once: %s',
+    inTime<[number, boolean]>((time, ms, never) => {
+      const seen = watch(time, (due) => patientTimer(ms, due));
+      expect(time.isOver).toBe(never);
+      time.advance(LONGEST_TIMER_MS);
+      expect(seen).toEqual(never ? [] : [[LONGEST_TIMER_MS, true]]);
+    }),
+  );
+});
+
+describe('the timer for the rest of a period', () => {
+  it.each([
+    ['takes the rest', false, 30, 100, 30],
+    ['takes at least a ms', false, 0, 100, 1],
+    ['takes at least a ms where the period is over already', false, -500, 100, 1],
+    ['takes the rest of a clock that stands still', true, 30, 100, 30],
+    ['looks no more than ten times a period while the clock stands still', true, 3, 100, 10],
+    ['looks so though the period is over, while the clock stands still', true, -5, 100, 10],
+  ])(
+    '%s',
+    inTime<[string, boolean, number, number, number]>((time, _what, paused, rest, period, at) => {
+      const seen = watch(time, (due) => restTimer({ now: () => 0, paused }, rest, period, due));
+      time.advance(1_000);
+      expect(seen).toEqual([[at, true]]);
+    }),
+  );
+});

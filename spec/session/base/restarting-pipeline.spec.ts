@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { config, finalize, map, Observable, Subject } from 'rxjs';
+import { RestartingPipeline } from '../../../src/session/base/restarting-pipeline.js';
+import { inTime } from '../../support/session/time.js';
+
+/** A pipeline that throws at `'bad'`, and all that became of it. */
+function rig(source: Observable<string>) {
+  const seen: string[] = [];
+  const made = (): Observable<void> =>
+    source.pipe(
+      map((value) => {
+        if (value === 'bad') throw new Error(value);
+        seen.push(value);
+      }),
+    );
+  const pipeline = new RestartingPipeline(
+    made,
+    (error) => seen.push(`failed: ${String(error)}`),
+    () => seen.push('ended'),
+  );
+  return { pipeline, seen };
+}
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+describe('a restarting pipeline', () => {
+  it('goes on after what breaks in it, with one subscription at all times', () => {
+    const source = new Subject<string>();
+    const { pipeline, seen } = rig(source);
+    pipeline.start();
+    for (const value of ['one', 'bad', 'two', 'bad', 'three']) source.next(value);
+    expect(seen).toEqual(['one', 'failed: Error: bad', 'two', 'failed: Error: bad', 'three']);
+    source.complete();
+    expect(seen.slice(5)).toEqual(['ended']);
+    expect(source.observed).toBe(false);
+  });
+
+  it(
+    'ends with its source also where there is nobody to tell: it leaves it once, and nothing breaks',
+    inTime((time) => {
+      const broken: unknown[] = [];
+      config.onUnhandledError = (error) => broken.push(error);
+      const source = new Subject<string>();
+      let left = 0;
+      const pipeline = new RestartingPipeline(
+        () => source.pipe(finalize(() => left++)),
+        (error) => broken.push(error),
+      );
+      pipeline.start();
+      source.complete();
+      pipeline.unsubscribe();
+      time.advance(1);
+      expect([left, broken]).toEqual([1, []]);
+    }),
+  );
+
+  it('goes on after what breaks while it is subscribed to', () => {
+    const early = ['one', 'bad', 'two'];
+    const source = new Observable<string>((subscriber) => {
+      while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));
+    });
+    const { pipeline, seen } = rig(source);
+    pipeline.start();
+    expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
+  });
+
+  it('is over when it is stopped, also by what handles its failure, and while it is subscribed to', () => {
+    const source = new Subject<string>();
+    const { pipeline } = rig(source);
+    pipeline.start();
+    pipeline.unsubscribe();
+    expect(source.observed).toBe(false);
+
+    let made = 0;
+    const stopped = new RestartingPipeline(
+      () => {
+        made++;
+        return source.pipe(map(() => fail()));
+      },
+      () => {
+        stopped.unsubscribe();
+      },
+    );
+    stopped.start();
+    source.next('any');
+    expect([source.observed, made]).toEqual([false, 1]);
+
+    let subscriptions = 0;
+    const inTheAct = new RestartingPipeline(
+      () =>
+        new Observable<never>((subscriber) => {
+          subscriptions++;
+          inTheAct.unsubscribe();
+          return source.subscribe(subscriber as never);
+        }),
+      () => undefined,
+    );
+    inTheAct.start();
+    expect([source.observed, subscriptions]).toEqual([false, 1]);
+
+    const breaksAndStops = new RestartingPipeline(
+      () =>
+        new Observable<never>((subscriber) => {
+          subscriptions++;
+          subscriber.error(new Error('at once'));
+        }),
+      () => {
+        breaksAndStops.unsubscribe();
+      },
+    );
+    breaksAndStops.start();
+    expect(subscriptions).toBe(2);
+  });
+});
+
+function fail(): never {
+  throw new Error('bad');
+}

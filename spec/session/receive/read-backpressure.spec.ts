@@ -1,0 +1,184 @@
+import { describe, expect, it } from '@jest/globals';
+import { STEADY_CLOCK } from '../../../src/session/base/clock.js';
+import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { inTime } from '../../support/session/time.js';
+
+const [SLOW, OTHER] = [{}, {}];
+
+/** A transport that counts how often it was told. */
+class Counted extends ScriptedTransport {
+  readonly calls: string[] = [];
+
+  override pause(): void {
+    super.pause();
+    this.calls.push('pause');
+  }
+
+  override resume(): void {
+    super.resume();
+    this.calls.push('resume');
+  }
+}
+
+const rig = (pauseMs = 5_000) => {
+  const transport = new Counted();
+  return { transport, reading: new ReadBackpressure(transport, pauseMs) };
+};
+
+describe('reading', () => {
+  it(
+    'stops for a stream whose consumer lags, and goes on when it has caught up',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      expect(reading.paused).toBe(false);
+      reading.block(SLOW);
+      reading.block(SLOW);
+      expect([reading.paused, transport.calls]).toEqual([true, ['pause']]);
+      reading.unblock(SLOW);
+      reading.unblock(SLOW);
+      expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
+    }),
+  );
+
+  it(
+    'goes on when the last has caught up that it still waits for, whoever else never does',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      reading.block(SLOW);
+      time.advance(5_000);
+      for (let nth = 0; nth < 2; nth++) {
+        reading.block(OTHER);
+        reading.block(SLOW);
+        reading.unblock(OTHER);
+      }
+      expect([reading.paused, time.isOver]).toEqual([false, true]);
+      reading.unblock(SLOW);
+      reading.block(SLOW);
+      expect(reading.paused).toBe(true);
+      reading.unblock(SLOW);
+      expect(transport.calls).toEqual(Array.from({ length: 4 }, () => ['pause', 'resume']).flat());
+    }),
+  );
+
+  it(
+    'waits for the last of several',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      reading.block(SLOW);
+      reading.block(OTHER);
+      reading.unblock(SLOW);
+      expect(transport.calls).toEqual(['pause']);
+      reading.unblock(OTHER);
+      expect([transport.calls, time.isOver]).toEqual([['pause', 'resume'], true]);
+    }),
+  );
+
+  it.each([0, 1, 5_000])(
+    'stops for pauseMs (%i) at most, and not again for the same stream',
+    inTime<[number]>((time, pauseMs) => {
+      const { transport, reading } = rig(pauseMs);
+      reading.block(SLOW);
+      time.advance(pauseMs - 1);
+      expect(reading.paused).toBe(true);
+      time.advance(1);
+      expect([reading.paused, transport.calls]).toEqual([false, ['pause', 'resume']]);
+      reading.block(SLOW);
+      expect([reading.paused, time.isOver]).toEqual([false, true]);
+      reading.unblock(SLOW);
+      reading.block(SLOW);
+      expect([reading.paused, transport.calls]).toEqual([true, ['pause', 'resume', 'pause']]);
+    }),
+  );
+
+  it(
+    'counts its time from the first stream, not from the last',
+    inTime((time) => {
+      const { reading } = rig();
+      reading.block(SLOW);
+      time.advance(4_000);
+      reading.block(OTHER);
+      time.advance(999);
+      expect(reading.paused).toBe(true);
+      time.advance(1);
+      expect(reading.paused).toBe(false);
+    }),
+  );
+
+  it(
+    'stops for another stream while one has used up its time',
+    inTime((time) => {
+      const { reading } = rig();
+      reading.block(SLOW);
+      time.advance(5_000);
+      reading.block(OTHER);
+      expect(reading.paused).toBe(true);
+    }),
+  );
+
+  it('is not begun by a stream that holds nobody up', () => {
+    const { transport, reading } = rig();
+    reading.unblock(SLOW);
+    reading.resume();
+    expect(transport.calls).toEqual([]);
+  });
+
+  it(
+    'goes on whatever the streams hold when it is told to, and may stop again',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      reading.block(SLOW);
+      reading.block(OTHER);
+      reading.resume();
+      expect([reading.paused, time.isOver]).toEqual([false, true]);
+      reading.block(SLOW);
+      expect(transport.calls).toEqual(['pause', 'resume', 'pause']);
+    }),
+  );
+
+  it(
+    'never stops again once the socket closes, so that the handshake is seen',
+    inTime((time) => {
+      const { transport, reading } = rig();
+      reading.block(SLOW);
+      reading.readToEnd();
+      reading.block(SLOW);
+      reading.block(OTHER);
+      expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
+    }),
+  );
+});
+
+describe('reading as a clock', () => {
+  it(
+    'stands still while it is paused, so that the time does not count',
+    inTime((time) => {
+      time.advance(1_000);
+      const { reading } = rig();
+      const looks: number[] = [];
+      const look = (ms: number) => {
+        time.advance(ms);
+        looks.push(reading.now());
+      };
+      look(0);
+      look(100);
+      reading.block(SLOW);
+      look(0);
+      look(300);
+      reading.unblock(SLOW);
+      look(0);
+      look(10);
+      reading.block(SLOW);
+      look(6_000);
+      expect(looks).toEqual([1_000, 1_100, 1_100, 1_100, 1_100, 1_110, 2_110]);
+    }),
+  );
+
+  it(
+    'never stands still where nobody pauses it',
+    inTime((time) => {
+      time.advance(42);
+      expect([STEADY_CLOCK.now(), STEADY_CLOCK.paused]).toEqual([42, false]);
+    }),
+  );
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { ReceiveBudget } from '../../../src/session/receive/receive-budget.js';
+import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { CountedUnreadBytes, UNCOUNTED } from '../../../src/session/receive/unread-bytes.js';
+import { resolveLimits } from '../../../src/wire/limits.js';
+import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { Rig } from '../../support/session/rig.js';
+
+function counting() {
+  const limits = resolveLimits({ maxHeldBytes: 100 });
+  const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs));
+  return { budget, unread: new CountedUnreadBytes({ closed: false }, budget) };
+}
+
+describe('what a consumer has not come to', () => {
+  it('counts until it is read, and what finds no room does not', () => {
+    const { budget, unread } = counting();
+    expect([unread.keep(60), unread.keep(60)]).toEqual([
+      null,
+      expect.objectContaining({ reason: expect.stringContaining('maxHeldBytes') }),
+    ]);
+    expect(budget.held.used).toBe(60);
+    unread.read(60);
+    expect([unread.keep(60), budget.held.used]).toEqual([null, 60]);
+  });
+
+  it('counts no longer once nobody comes to it, and neither does what comes later', () => {
+    const { budget, unread } = counting();
+    unread.keep(60);
+    const later = unread.drop();
+    expect([budget.held.used, later.keep(1_000), budget.held.used]).toEqual([0, null, 0]);
+    later.handOver();
+    later.read(1_000);
+    expect([budget.held.used, later.drop()]).toEqual([0, UNCOUNTED]);
+  });
+
+  it('counts until its reader comes to it where it was handed over', () => {
+    const { budget, unread } = counting();
+    unread.keep(60);
+    unread.handOver();
+    expect([unread.drop(), budget.held.used]).toEqual([unread, 60]);
+    unread.read(60);
+    expect(budget.held.used).toBe(0);
+  });
+});
+
+describe('the end of a stream', () => {
+  it('is handed over where nothing waits, too', () => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    stream.live.handOver();
+    rig.send(stream, { end: true });
+    expect([stream.ends, rig.session.receiveBudget.held.used]).toEqual([[{ how: 'ended' }], 0]);
+  });
+
+  it.each([
+    ['leaves what its reader has not come to counted until it comes to it', true, 100],
+    ['leaves nothing counted that nobody reads', false, 0],
+  ])('%s', (_what, isRead, held) => {
+    const rig = new Rig();
+    const stream = rig.remote(1, { end: true });
+    stream.live.handlerStarted();
+    stream.live.keep(100);
+    stream.onGone = () => {
+      if (isRead) stream.live.handOver();
+      stream.live.handlerSettled();
+    };
+    rig.send(stream, { end: true });
+    expect([stream.live.phase, rig.session.receiveBudget.held.used]).toEqual(['closed', held]);
+    stream.live.read(100);
+    expect(rig.session.receiveBudget.held.used).toBe(0);
+  });
+});

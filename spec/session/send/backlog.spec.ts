@@ -1,0 +1,240 @@
+import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../../src/codec/json.js';
+import { Backlog } from '../../../src/session/send/backlog.js';
+import { resolveLimits } from '../../../src/wire/limits.js';
+import type { Limits } from '../../../src/wire/limits.js';
+import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+
+const KIB = 1024;
+const LANE_ROOM = 256 * KIB;
+
+describe('Backlog', () => {
+  it('counts what waits on all streams, back to 0', () => {
+    const backlog = backlogOf();
+    add(backlog, 1, 100);
+    add(backlog, 3, 200);
+    add(backlog, 1, 50);
+    expect(backlog.bytes).toBe(100 + 200 + 64);
+    take(backlog, 1);
+    expect(backlog.bytes).toBe(264);
+    backlog.drop(3);
+    backlog.drop(3);
+    expect(backlog.bytes).toBe(64);
+    take(backlog, 1);
+    expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
+  });
+
+  it('gives each stream one turn after another', () => {
+    const backlog = backlogOf();
+    for (const stream of [1, 3, 5, 1, 3, 1]) add(backlog, stream, 100);
+    expect(drained(backlog)).toEqual([1, 3, 5, 1, 3, 1]);
+  });
+
+  it('lets opens take their first turn in the order of their ids, while older streams go round', () => {
+    const backlog = backlogOf();
+    for (let frame = 0; frame < 4; frame++) add(backlog, 1, 100);
+    take(backlog, 1);
+    add(backlog, 3, 100, 'open');
+    take(backlog, 1);
+    add(backlog, 5, 100, 'open');
+    add(backlog, 7, 100, 'open');
+    expect(drained(backlog).filter((stream) => stream !== 1)).toEqual([3, 5, 7]);
+  });
+
+  it('drops the streams whose open has not left, and no others', () => {
+    const backlog = backlogOf();
+    add(backlog, 1, 100);
+    add(backlog, 3, 100, 'open');
+    add(backlog, 3, 100);
+    add(backlog, 5, 100, 'open');
+    backlog.dropUnopened();
+    expect([[...backlog.queues.keys()], backlog.bytes]).toEqual([[1], 100]);
+  });
+
+  it('forgets frames and waiting tasks when it is cleared', () => {
+    const ran: string[] = [];
+    const backlog = backlogOf();
+    add(backlog, 1, LANE_ROOM);
+    backlog.whenRoom(1, () => ran.push('1'));
+    backlog.clear();
+    backlog.release(1);
+    expect([backlog.bytes, backlog.queues.size, ran]).toEqual([0, 0, []]);
+  });
+
+  describe('room', () => {
+    it.each([
+      [LANE_ROOM - 1, true],
+      [LANE_ROOM, false],
+    ])('on a stream with %i bytes queued: %s', (bytes, room) => {
+      const backlog = backlogOf();
+      add(backlog, 1, bytes);
+      expect([backlog.hasRoom(1), backlog.hasRoom(3)]).toEqual([room, true]);
+    });
+
+    it.each([
+      [999, true],
+      [1000, false],
+    ])('with %i of 1000 bytes queued on other streams (sendHighWaterBytes): %s', (bytes, room) => {
+      const backlog = backlogOf({ sendHighWaterBytes: 1000 });
+      add(backlog, 3, bytes);
+      expect(backlog.hasRoom(1)).toBe(room);
+    });
+
+    it('runs a task at once where there is room', () => {
+      const ran: string[] = [];
+      backlogOf().whenRoom(1, () => ran.push('now'));
+      expect(ran).toEqual(['now']);
+    });
+
+    it('runs those who wait, in their order and once, when their stream is below 256 KiB', () => {
+      const ran: string[] = [];
+      const backlog = backlogOf();
+      add(backlog, 1, LANE_ROOM);
+      add(backlog, 1, 64);
+      for (const name of ['a', 'b']) backlog.whenRoom(1, () => ran.push(name));
+      backlog.wake(1);
+      backlog.relieve();
+      expect(ran).toEqual([]);
+      take(backlog, 1);
+      backlog.wake(3);
+      expect(ran).toEqual([]);
+      backlog.wake(1);
+      backlog.wake(1);
+      expect(ran).toEqual(['a', 'b']);
+    });
+
+    it('runs those who wait on any stream once all queues together are below sendHighWaterBytes', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf({ sendHighWaterBytes: 300 });
+      for (const stream of [1, 3]) add(backlog, stream, 200);
+      for (const stream of [5, 7, 1]) backlog.whenRoom(stream, () => ran.push(stream));
+      expect(ran).toEqual([]);
+      take(backlog, 1);
+      backlog.relieve();
+      backlog.relieve();
+      expect(ran).toEqual([5, 7, 1]);
+    });
+
+    it('lets only so many go on as there is room for', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf({ sendHighWaterBytes: 300 });
+      add(backlog, 1, 300);
+      for (const stream of [3, 5])
+        backlog.whenRoom(stream, () => {
+          ran.push(stream);
+          add(backlog, stream, 300);
+        });
+      take(backlog, 1);
+      backlog.relieve();
+      expect(ran).toEqual([3]);
+      take(backlog, 3);
+      backlog.relieve();
+      expect(ran).toEqual([3, 5]);
+    });
+
+    it('releases a stream that has ended: its own tasks first, then those that its queue held up', () => {
+      const ran: string[] = [];
+      const backlog = backlogOf({ sendHighWaterBytes: 300 });
+      add(backlog, 1, 300);
+      backlog.whenRoom(3, () => ran.push('other'));
+      backlog.whenRoom(1, () => ran.push('own'));
+      backlog.drop(1);
+      expect(ran).toEqual([]);
+      backlog.release(1);
+      expect(ran).toEqual(['own', 'other']);
+    });
+  });
+
+  describe('pulling', () => {
+    const anyStream = (): boolean => true;
+
+    it('lets one stream after another go on, each with all its tasks, the longest wait first', () => {
+      const ran: string[] = [];
+      const backlog = backlogOf();
+      expect([backlog.pulled, backlog.pullNext(anyStream)]).toEqual([false, false]);
+      for (const [stream, task] of [
+        [3, 'a'],
+        [1, 'b'],
+        [3, 'c'],
+      ] as const)
+        backlog.whenDemand(stream, () => ran.push(task));
+      expect([backlog.pulled, ran]).toEqual([true, []]);
+      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
+      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
+    });
+
+    it('lets a stream that has ended go on, and forgets all when it is cleared', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf();
+      for (const stream of [1, 3]) backlog.whenDemand(stream, () => ran.push(stream));
+      backlog.release(3);
+      expect([ran, backlog.pulled]).toEqual([[3], true]);
+      backlog.clear();
+      expect([backlog.pullNext(anyStream), ran]).toEqual([false, [3]]);
+    });
+
+    it('passes by streams that are not to be asked, and those with something queued', () => {
+      const ran: number[] = [];
+      const backlog = backlogOf();
+      for (const stream of [1, 3, 5]) backlog.whenDemand(stream, () => ran.push(stream));
+      add(backlog, 3, 100);
+      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([true, [5]]);
+      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([false, [5]]);
+    });
+
+    it('knows which stream has more: what is queued, or somebody to be asked', () => {
+      const backlog = backlogOf();
+      backlog.whenDemand(1, () => undefined);
+      add(backlog, 3, 100);
+      expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
+    });
+  });
+
+  describe('withdraw', () => {
+    it('gives back the frames of a stream of which nothing has left, and the tasks that wait on it', () => {
+      const ran: string[] = [];
+      const backlog = backlogOf();
+      const frames = [add(backlog, 1, LANE_ROOM, 'open'), add(backlog, 1, 70)];
+      add(backlog, 3, 100);
+      const task = (): void => void ran.push('1');
+      const pull = (): void => void ran.push('pull');
+      backlog.whenDemand(1, pull);
+      backlog.whenRoom(1, task);
+      expect(backlog.withdraw(1)).toEqual({ frames, waiters: [task, pull] });
+      expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
+    });
+
+    it('gives nothing back of a stream that has nothing queued', () => {
+      expect(backlogOf().withdraw(1)).toEqual({ frames: [], waiters: [] });
+    });
+  });
+});
+
+function backlogOf(limits: Partial<Limits> = {}): Backlog {
+  return new Backlog(resolveLimits(limits));
+}
+
+function add(backlog: Backlog, stream: number, bytes: number, type = 'data'): OutgoingFrame {
+  const payload = 'x'.repeat(bytes - 2);
+  const frame = new OutgoingFrame({ type, stream, payload }, `"${payload}"`, new JsonCodec());
+  backlog.add(stream, frame, null);
+  return frame;
+}
+
+function take(backlog: Backlog, stream: number): void {
+  const queue = backlog.queues.get(stream);
+  if (queue === undefined) throw new Error(`expected something queued on stream ${stream}`);
+  const before = queue.bytes;
+  queue.take(() => null);
+  backlog.taken(stream, queue, before - queue.bytes);
+}
+
+/** Takes everything; gives the streams in the order of their turns. */
+function drained(backlog: Backlog): number[] {
+  const turns: number[] = [];
+  for (let [stream] = backlog.queues.keys(); stream !== undefined; [stream] = backlog.queues.keys()) {
+    turns.push(stream);
+    take(backlog, stream);
+  }
+  return turns;
+}

@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { JsonCodec } from '../../../src/codec/json.js';
+import { logger } from '../../../src/logger.js';
+import type { Message } from '../../../src/wire/codec.js';
+import type { Frame } from '../../../src/wire/frame.js';
+import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { Rig } from '../../support/session/rig.js';
+import type { RigOptions } from '../../support/session/rig.js';
+
+const FULL = 1024 * 1024;
+const logs = collectLogs();
+const rigs: Rig[] = [];
+
+/** Refuses to encode what its test says. */
+class PickyCodec extends JsonCodec {
+  refuses: (frame: Frame) => boolean = () => false;
+
+  override encode(frame: Frame): string {
+    this.#check(frame);
+    return super.encode(frame);
+  }
+
+  override encodeWith(frame: Frame, encodedPayload: Message): string {
+    this.#check(frame);
+    return super.encodeWith(frame, encodedPayload);
+  }
+
+  #check(frame: Frame): void {
+    if (this.refuses(frame)) throw new TypeError(`refused ${frame.type}`);
+  }
+}
+
+afterEach(() => {
+  for (const rig of rigs.splice(0)) rig.transport.end();
+});
+
+describe('a frame that cannot be encoded when its turn comes', () => {
+  it.each([
+    ['that leaves at once', 0],
+    ['that has waited', FULL],
+  ])('ends its stream with INTERNAL_ERROR and nothing else: data %s', (_, bufferedAmount) => {
+    const { rig, codec } = pickyRig();
+    const [bad, good] = [rig.open({}), rig.open({})];
+    expect(rig.news).toHaveLength(2);
+    codec.refuses = ({ payload }) => payload === 'bad';
+    rig.transport.bufferedAmount = bufferedAmount;
+    rig.send(bad, { payload: 'bad' });
+    rig.send(bad, { payload: 'behind' });
+    rig.send(good, { payload: 'good' });
+    rig.transport.drainTo(0);
+    const sent = rig.news;
+    expect(sent.filter(({ stream }) => stream === 1)).toEqual([
+      { type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR, reason: 'a frame could not be encoded' },
+    ]);
+    expect(sent.filter(({ stream }) => stream === 3)).toEqual([{ type: 'data', stream: 3, payload: 'good' }]);
+    expect(bad.cause).toMatchObject({ how: 'reset', by: 'library', code: ResetCode.INTERNAL_ERROR });
+    expect([good.cause, rig.transport.closes, rig.session.scheduler.backlog.bytes]).toEqual([null, [], 0]);
+    expect(logs.errors).toEqual([`rxmux: stream 1: a frame of type 'data' could not be encoded`]);
+  });
+
+  it.each([
+    ['that leaves at once', 0],
+    ['that has waited', FULL],
+  ])('tells the remote nothing of a stream whose open it was: %s', (_, bufferedAmount) => {
+    const { rig, codec } = pickyRig();
+    codec.refuses = ({ payload }) => payload === 'bad';
+    rig.transport.bufferedAmount = bufferedAmount;
+    const bad = rig.open({ payload: 'bad' });
+    const good = rig.open({ payload: 'good' });
+    rig.transport.drainTo(0);
+    expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'good' }]);
+    expect([bad.cause, good.cause]).toEqual([expect.objectContaining({ code: ResetCode.INTERNAL_ERROR }), null]);
+  });
+
+  it('resets a stream of whose open a slice has left already', () => {
+    const { rig, codec } = pickyRig({ maxFrameBytes: 256 });
+    let slices = 0;
+    rig.transport.onSend = () => {
+      codec.refuses = ({ type }) => type === 'open' && slices > 0;
+      slices++;
+    };
+    const bad = rig.open({ payload: 'x'.repeat(2000) });
+    expect(rig.news.map(({ type, code, more }) => [type, code ?? more])).toEqual([
+      ['open', true],
+      ['reset', ResetCode.INTERNAL_ERROR],
+    ]);
+    expect(bad.ends).toHaveLength(1);
+  });
+
+  it.each([
+    ['that leaves at once', 0],
+    ['that has waited', FULL],
+  ])('ends its stream when it cannot be cut, for trailers that do not fit: %s', (_, bufferedAmount) => {
+    const { rig } = pickyRig({ maxFrameBytes: 256 });
+    const [bad, good] = [rig.open({}), rig.open({})];
+    expect(rig.news).toHaveLength(2);
+    rig.transport.bufferedAmount = bufferedAmount;
+    rig.send(bad, { end: true, trailers: { t: 'x'.repeat(300) } });
+    rig.send(good, { payload: 'good' });
+    rig.transport.drainTo(0);
+    expect(rig.news.map(({ type, stream, code }) => [type, stream, code])).toEqual(
+      expect.arrayContaining([
+        ['reset', 1, ResetCode.INTERNAL_ERROR],
+        ['data', 3, undefined],
+      ]),
+    );
+    expect(good.cause).toBeNull();
+  });
+
+  it.each(['is cut', 'is encoded'])(
+    'resets with INTERNAL_ERROR when its stream was closed but for a queued reset, and it fails as it %s',
+    (when) => {
+      const { rig, codec } = pickyRig();
+      const bad = rig.open({});
+      expect(rig.news).toHaveLength(1);
+      const refuse = (): void => {
+        codec.refuses = ({ type }) => type === 'data';
+      };
+      if (when === 'is cut') refuse();
+      else rig.onObserved = refuse;
+      rig.transport.bufferedAmount = FULL;
+      rig.send(bad, { payload: 1 });
+      bad.live.reset('user', 300, 'mine');
+      rig.transport.drainTo(0);
+      expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
+      expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
+      expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    },
+  );
+});
+
+describe('a reset whose payload cannot be encoded', () => {
+  it.each([300, ResetCode.APPLICATION_ERROR, ResetCode.CANCEL, null])('goes without it: code %p', (code) => {
+    const { rig, codec } = pickyRig();
+    const holder = rig.open({});
+    expect(rig.news).toHaveLength(1);
+    codec.refuses = ({ payload }) => payload === 'bad';
+    holder.live.reset('user', code, 'why', 'bad', '"bad"');
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' }]);
+    expect([holder.ends.length, rig.transport.closes]).toEqual([1, []]);
+  });
+
+  it('keeps having no reason when it had none', () => {
+    const { rig, codec } = pickyRig();
+    const holder = rig.open({});
+    expect(rig.news).toHaveLength(1);
+    codec.refuses = ({ payload }) => payload === 'bad';
+    holder.live.reset('user', 300, '', 'bad', '"bad"');
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: 300 }]);
+  });
+
+  it('goes without the rest of it when a later slice fails', () => {
+    const { rig, codec } = pickyRig({ maxFrameBytes: 256 });
+    const holder = rig.open({});
+    expect(rig.news).toHaveLength(1);
+    rig.transport.onSend = () => {
+      codec.refuses = ({ fragment }) => fragment !== null && fragment !== undefined;
+    };
+    const payload = 'x'.repeat(2000);
+    holder.live.reset('user', 300, 'why', payload, JSON.stringify(payload));
+    expect(rig.news.map(({ type, more, fragment }) => [type, more, fragment === undefined])).toEqual([
+      ['reset', true, false],
+      ['reset', undefined, true],
+    ]);
+  });
+
+  it('ends the connection when it cannot be encoded without the payload either', () => {
+    const { rig, codec } = pickyRig();
+    const holder = rig.open({});
+    codec.refuses = ({ type }) => type === 'reset';
+    holder.live.reset('user', ResetCode.CANCEL, '');
+    expect(rig.news.at(-1)).toMatchObject({ type: 'goaway', code: ResetCode.INTERNAL_ERROR });
+    expect(rig.transport.closes.map(({ code }) => code)).toEqual([1011]);
+    expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
+  });
+});
+
+describe('a control frame that cannot be encoded', () => {
+  it('ends the connection', () => {
+    const { rig, codec } = pickyRig();
+    codec.refuses = ({ type }) => type === 'pong';
+    rig.receive({ type: 'ping', nonce: 'n' });
+    expect(rig.news).toEqual([{ type: 'goaway', code: ResetCode.INTERNAL_ERROR, last_stream: 0, reason: 'internal error' }]);
+    expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);
+  });
+});
+
+describe('FrameOutbox', () => {
+  it.each([
+    ['kept as it is', 65_536, 'why', 'why'],
+    ['cut to 1 024 bytes', 65_536, 'é'.repeat(600), 'é'.repeat(512)],
+    ['left out when empty', 65_536, '', null],
+    ['cut to what a small cap holds', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
+  ])('makes resets that always fit; the reason is %s', (_, maxFrameBytes, reason, expected) => {
+    const { rig } = pickyRig({ maxFrameBytes });
+    const frame = rig.session.outbox.resetFrame(1, ResetCode.CANCEL, reason);
+    expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
+  });
+
+  it('logs what the codec threw', () => {
+    const { rig, codec } = pickyRig();
+    const logged = jest.spyOn(logger, 'error');
+    const stream = rig.open({});
+    codec.refuses = ({ type }) => type === 'data';
+    rig.send(stream, { payload: 1 });
+    expect(logged.mock.lastCall?.[1]).toEqual(new TypeError('refused data'));
+  });
+
+  it('drops what comes after the end of the session', () => {
+    const { rig } = pickyRig();
+    rig.transport.end();
+    rig.forget();
+    expect(() => {
+      rig.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+    }).not.toThrow();
+    expect(rig.news).toEqual([]);
+  });
+
+  it('gives what was accepted to the pipeline as it comes', () => {
+    const { rig } = pickyRig();
+    const accepted: string[] = [];
+    const subscription = rig.session.outbox.accepted$.subscribe(({ type }) => accepted.push(type));
+    rig.open({});
+    rig.session.control.ping(
+      () => undefined,
+      () => undefined,
+    );
+    subscription.unsubscribe();
+    expect(accepted).toEqual(['open', 'ping']);
+  });
+
+  it('keeps the place of a remote-opened stream until its reset is written', () => {
+    const { rig } = pickyRig({ isDialer: false });
+    const holder = rig.remote(1);
+    rig.transport.bufferedAmount = FULL;
+    holder.live.reset('user', ResetCode.CANCEL, '');
+    expect(rig.session.streams.occupied).toBe(1);
+    rig.transport.drainTo(0);
+    expect([typesOf(rig), rig.session.streams.occupied]).toEqual([['reset'], 0]);
+  });
+
+  it('keeps that place until the last slice of a big reset', () => {
+    const { rig } = pickyRig({ isDialer: false, maxFrameBytes: 256 });
+    const holder = rig.remote(1);
+    const occupied: number[] = [];
+    rig.transport.onSend = () => occupied.push(rig.session.streams.occupied);
+    const payload = 'x'.repeat(400);
+    holder.live.reset('user', ResetCode.APPLICATION_ERROR, '', payload, JSON.stringify(payload));
+    expect(occupied).toEqual([1, 1, 0]);
+  });
+
+  it('sends frames that are nobody’s without harm', () => {
+    const { rig } = pickyRig();
+    rig.session.outbox.send(new OutgoingFrame({ type: 'reset' }, null));
+    rig.session.outbox.send(new OutgoingFrame({ type: 'data', stream: 99 }, null));
+    expect(rig.news).toEqual([{ type: 'reset' }, { type: 'data', stream: 99 }]);
+  });
+});
+
+function pickyRig(options: RigOptions = {}) {
+  const codec = new PickyCodec();
+  const rig = new Rig({ isDialer: true, ...options, codec });
+  rigs.push(rig);
+  return { rig, codec };
+}
+
+function typesOf(rig: Rig): unknown[] {
+  return rig.news.map(({ type }) => type);
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import { TURN_BYTES } from '../../../src/session/send/pace.js';
+import { MIN_CHARGE_BYTES } from '../../../src/wire/held-bytes.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import { Rig } from '../../support/session/rig.js';
+import type { Holder } from '../../support/session/rig.js';
+
+const KIB = 1024;
+const FULL = 1024 * KIB;
+const ROOM = 256 * KIB;
+/** What one turn of the event loop writes, in a single message. */
+const SHARE = 'x'.repeat(TURN_BYTES);
+const WIDE = { maxFrameBytes: 256 * KIB };
+
+/** A rig with some open streams and the names of the tasks that ran. */
+function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: readonly Holder[], ran: string[]] {
+  const rig = new Rig({ ...options, measured: false });
+  const streams = Array.from({ length: count }, () => rig.open());
+  rig.forget();
+  return [rig, streams, []];
+}
+
+describe('a stream that sends only what leaves at once', () => {
+  it('goes on at once while there is room in the socket and in the turn', () => {
+    const [rig, [stream], ran] = pulled(1);
+    expect(stream?.live.hasDemand).toBe(true);
+    stream?.live.whenDemand(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([['task'], 0, null]);
+  });
+
+  it('waits for the next turn once the share of this one is used up', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    if (other !== undefined) rig.send(other, { payload: SHARE });
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue]).toEqual([[], 1]);
+    rig.transport.nextTurn();
+    expect([ran, stream?.live.hasDemand, rig.transport.turnsDue]).toEqual([['task'], true, 0]);
+  });
+
+  it.each([
+    ['all but a byte of', -1, true],
+    ['just', 0, false],
+  ])('counts what the open and a message take beside the payload: idle after %s a share', (_what, more, idle) => {
+    const [rig, [stream]] = pulled(1);
+    if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * MIN_CHARGE_BYTES - '""'.length + more) });
+    expect(stream?.live.hasDemand).toBe(idle);
+  });
+
+  it('waits until the socket has room again', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.bufferedAmount = FULL;
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, ROOM]);
+    rig.transport.drainTo(ROOM);
+    expect(ran).toEqual(['task']);
+  });
+
+  it('waits for ever on a socket that the remote has begun to close', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.closing = true;
+    expect(stream?.live.hasDemand).toBe(false);
+    stream?.live.whenDemand(() => ran.push('task'));
+    for (let turn = 0; turn < 3; turn++) rig.transport.nextTurn();
+    expect([ran, rig.transport.turnsDue, rig.news]).toEqual([[], 0, []]);
+  });
+
+  it('waits behind what is queued', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'before' });
+    stream?.live.whenDemand(() => ran.push(`behind ${rig.news.length}`));
+    rig.transport.drainTo(0);
+    expect(ran).toEqual(['behind 1']);
+  });
+
+  it('waits until the frame that is leaving has left', () => {
+    const [rig, [stream, other], ran] = pulled(2);
+    rig.onObserved = () => {
+      rig.onObserved = () => undefined;
+      ran.push(`idle: ${String(stream?.live.hasDemand)}`);
+      stream?.live.whenDemand(() => ran.push(`behind ${rig.news.length}`));
+    };
+    if (other !== undefined) rig.send(other, { payload: 'leaving' });
+    expect(ran).toEqual(['idle: false', 'behind 1']);
+  });
+
+  it('takes turns with the others, one share of a turn each', () => {
+    const [rig, streams, ran] = pulled(3);
+    rig.transport.bufferedAmount = FULL;
+    for (const stream of streams) {
+      const step = (): void => {
+        ran.push(String(stream.live.id));
+        rig.send(stream, { payload: SHARE });
+        if (ran.length < 5) stream.live.whenDemand(step);
+      };
+      stream.live.whenDemand(step);
+    }
+    rig.transport.drainTo(0);
+    const after = [ran.length];
+    while (rig.transport.turnsDue > 0) {
+      rig.transport.nextTurn();
+      after.push(ran.length);
+    }
+    expect(ran).toEqual(['2', '4', '6', '2', '4', '6', '2']);
+    expect(after).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('takes its turn beside a transfer that is under way, one value for each slice', () => {
+    const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
+    let asked = 0;
+    const step = (): void => {
+      expect(stream?.live.hasDemand).toBe(true);
+      if (stream !== undefined) rig.send(stream, { payload: asked++ });
+      expect(stream?.live.hasDemand).toBe(false);
+      if (asked < 4) stream?.live.whenDemand(step);
+    };
+    stream?.live.whenDemand(step);
+    expect(asked).toBe(0);
+    rig.transport.drainTo(0);
+    const order = rig.news.map((frame) => frame['stream']);
+    expect(order).toEqual([4, 4, 2, 4, 2, 4, 2, 4, 2, 4]);
+  });
+
+  it.each([
+    ['alone', 1],
+    ['beside others', 3],
+  ])('is not asked while what it gave before is still being cut, %s', (_, count) => {
+    const [rig, streams] = pulled(count, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    let queuedAtMost = 0;
+    const asked = streams.map((stream) => {
+      let times = 0;
+      const step = (): void => {
+        rig.send(stream, { payload: 'x'.repeat(600) });
+        queuedAtMost = Math.max(queuedAtMost, rig.session.scheduler.backlog.queues.get(stream.live.id ?? 0)?.bytes ?? 0);
+        if (++times < 4) stream.live.whenDemand(step);
+      };
+      stream.live.whenDemand(step);
+      return () => times;
+    });
+    rig.transport.drainTo(0);
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    expect(asked.map((times) => times())).toEqual(Array.from({ length: count }, () => 4));
+    expect(queuedAtMost).toBeLessThanOrEqual(602);
+  });
+
+  it('has one turn beside a transfer, and none after it if it gave nothing', () => {
+    const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
+    rig.transport.bufferedAmount = FULL;
+    if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
+    const idle: unknown[] = [];
+    stream?.live.whenDemand(() => idle.push(stream.live.hasDemand));
+    rig.onObserved = () => idle.push(stream?.live.hasDemand);
+    rig.transport.drainTo(0);
+    expect(idle).toEqual([false, true, ...rig.news.slice(1).map(() => false)]);
+  });
+
+  it('does not go on from within its own task', () => {
+    const [, [stream], ran] = pulled(1);
+    stream?.live.whenDemand(() => {
+      stream.live.whenDemand(() => ran.push('second'));
+      ran.push('first');
+    });
+    expect(ran).toEqual(['first', 'second']);
+  });
+
+  it('goes on when it has ended, to find that out, and at once from then on', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.transport.bufferedAmount = FULL;
+    stream?.live.whenDemand(() => ran.push('waited'));
+    stream?.live.reset('user', ResetCode.CANCEL, '');
+    stream?.live.whenDemand(() => ran.push('closed'));
+    expect([ran, stream?.live.hasDemand]).toEqual([['waited', 'closed'], true]);
+  });
+
+  it('waits for nothing on a connection that has failed', () => {
+    const [rig, [stream], ran] = pulled(1);
+    rig.receive({ type: 'open', stream: 0 });
+    stream?.live.whenDemand(() => ran.push('task'));
+    expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([[], 0, null]);
+  });
+});

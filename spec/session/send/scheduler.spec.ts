@@ -1,0 +1,652 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../../src/codec/json.js';
+import { MsgpackCodec } from '../../../src/codec/msgpack.js';
+import { overtakes } from '../../../src/session/base/precedence.js';
+import { TURN_BYTES } from '../../../src/session/send/pace.js';
+import { Scheduler } from '../../../src/session/send/scheduler.js';
+import type { Departures } from '../../../src/session/send/scheduler.js';
+import type { Frame } from '../../../src/wire/frame.js';
+import { resolveLimits } from '../../../src/wire/limits.js';
+import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import { collectLogs } from '../../support/peer/logs.js';
+import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { Rig } from '../../support/session/rig.js';
+import type { Envelope, RigOptions } from '../../support/session/rig.js';
+
+const KIB = 1024;
+const FULL = 1024 * KIB;
+const ROOM = 256 * KIB;
+
+collectLogs();
+
+const rigs: Rig[] = [];
+
+afterEach(() => {
+  for (const rig of rigs.splice(0)) rig.transport.end();
+});
+
+describe('control frames and data', () => {
+  it('lets control frames leave before data, in their own order', () => {
+    const rig = fullRig();
+    rig.open({ payload: 'data' });
+    rig.session.control.ping(nothing, nothing);
+    rig.receive({ type: 'ping', nonce: 'theirs' });
+    rig.session.drain(1000, ResetCode.NO_ERROR, '');
+    rig.transport.drainTo(0);
+    expect(typesOf(rig)).toEqual(['ping', 'pong', 'goaway', 'open']);
+  });
+
+  it('lets a pong overtake a transfer that is under way', () => {
+    const rig = rigOf();
+    rig.open({ payload: 'x'.repeat(600 * KIB) });
+    expect(new Set(typesOf(rig))).toEqual(new Set(['open']));
+    rig.receive({ type: 'ping', nonce: 'n' });
+    rig.transport.nextTurn();
+    expect(typesOf(rig)[0]).toBe('pong');
+  });
+
+  it('gives each stream one slice in turn', () => {
+    const rig = fullRig({ maxFrameBytes: 256 });
+    for (const letter of ['a', 'b', 'c']) rig.open({ payload: letter.repeat(500) });
+    rig.transport.drainTo(ROOM);
+    const streams = rig.news.map((slice) => slice['stream']);
+    expect(streams.slice(0, 9)).toEqual([1, 3, 5, 1, 3, 5, 1, 3, 5]);
+    expect(streams).toHaveLength(9);
+  });
+
+  it('keeps the slices of a frame contiguous within their stream, and end last', () => {
+    const rig = fullRig({ maxFrameBytes: 256 });
+    const [a, b] = [rig.open({ payload: 'a'.repeat(500) }), rig.open({ payload: 'b'.repeat(500) })];
+    for (const holder of [a, b]) {
+      rig.send(holder, { payload: 'second' });
+      rig.send(holder, { end: true });
+    }
+    rig.transport.drainTo(ROOM);
+    const all = rig.news;
+    for (const { live } of [a, b]) {
+      const own = all.filter(({ stream }) => stream === live.id);
+      expect(own.map(({ type, more, end }) => [type, more ?? false, end ?? false])).toEqual([
+        ['open', true, false],
+        ['open', true, false],
+        ['open', false, false],
+        ['data', false, false],
+        ['data', false, true],
+      ]);
+    }
+  });
+
+  it('lets a small request overtake a big transfer: it waits for one slice of each live stream at most', () => {
+    const rig = rigOf({ maxFrameBytes: 64 * KIB });
+    rig.transport.stuck = true;
+    const big = ['a', 'b', 'c'].map((letter) => rig.open({ payload: letter.repeat(3 * FULL) }));
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    expect(rig.transport.bufferedAmount).toBeGreaterThanOrEqual(FULL);
+    rig.transport.stuck = false;
+    expect(rig.news.length).toBeGreaterThan(0);
+    const request = rig.open({ payload: 'small', end: true });
+    rig.transport.drainTo(ROOM);
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    const before = rig.news.findIndex(({ stream }) => stream === request.live.id);
+    expect(before).toBeGreaterThanOrEqual(0);
+    expect(before).toBeLessThanOrEqual(big.length);
+  });
+
+  it('lets opens leave in the order of their ids, whatever is under way', () => {
+    const rig = fullRig({ maxFrameBytes: 256 });
+    rig.open({ payload: 'a'.repeat(3000) });
+    rig.onObserved = (direction, frame) => {
+      if (direction === 'tx' && frame.type === 'open' && rig.session.streams.nextId < 20) rig.open({ payload: 'b'.repeat(300) });
+    };
+    rig.transport.drainTo(ROOM);
+    const opened = [...new Set(rig.news.map((slice) => slice['stream']))];
+    expect(opened).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+  });
+});
+
+describe('the pump', () => {
+  it('stops while the socket holds 1 MiB and goes on when it holds 256 KiB', () => {
+    const rig = rigOf();
+    rig.transport.bufferedAmount = FULL - 1;
+    rig.open({ payload: 1 });
+    expect([typesOf(rig), rig.transport.awaitedBytes]).toEqual([['open'], null]);
+    rig.transport.bufferedAmount = FULL;
+    rig.open({ payload: 2 });
+    rig.open({ payload: 3 });
+    expect([typesOf(rig), rig.transport.awaitedBytes]).toEqual([[], ROOM]);
+    rig.transport.drainTo(ROOM + 1);
+    expect(typesOf(rig)).toEqual([]);
+    rig.transport.drainTo(ROOM);
+    expect([typesOf(rig), rig.transport.awaitedBytes]).toEqual([['open', 'open'], null]);
+  });
+
+  it('looks at the socket before each slice, so that it holds little more than 1 MiB', () => {
+    const rig = rigOf();
+    rig.transport.stuck = true;
+    rig.open({ payload: 'x'.repeat(3 * FULL) });
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    expect(rig.transport.bufferedAmount).toBeGreaterThanOrEqual(FULL);
+    expect(rig.transport.bufferedAmount).toBeLessThan(FULL + 64 * KIB);
+    expect(rig.transport.awaitedBytes).toBe(ROOM);
+  });
+
+  it('holds control frames back as well while the socket is full', () => {
+    const rig = fullRig();
+    rig.receive({ type: 'ping', nonce: 'n' });
+    expect(rig.sent).toEqual([]);
+    rig.transport.drainTo(ROOM);
+    expect(typesOf(rig)).toEqual(['pong']);
+  });
+
+  it('yields to the event loop after each share of a turn, and goes on in the next turn until all has left', () => {
+    const rig = rigOf();
+    const payload = 'x'.repeat(1200 * KIB);
+    rig.open({ payload });
+    const turns = [bytesOf(rig.news)];
+    while (rig.transport.turnsDue > 0) {
+      expect(rig.transport.turnsDue).toBe(1);
+      rig.transport.nextTurn();
+      turns.push(bytesOf(rig.news));
+    }
+    expect(turns.length).toBeGreaterThan(3);
+    for (const bytes of turns.slice(0, -1)) {
+      expect(bytes).toBeGreaterThanOrEqual(TURN_BYTES);
+      expect(bytes).toBeLessThan(TURN_BYTES + 64 * KIB + 64);
+    }
+    expect(turns.reduce((sum, bytes) => sum + bytes)).toBe(payload.length + 2);
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
+
+  it('counts control frames into the budget of a turn', () => {
+    const rig = fullRig();
+    for (let at = 0; at < 10_000; at++) rig.session.control.ping(nothing, nothing);
+    rig.transport.drainTo(0);
+    expect(rig.transport.sent.length).toBe(TURN_BYTES / 64);
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    expect(rig.transport.sent.length).toBe(10_000);
+  });
+
+  it('queues what is sent while it waits for a turn behind what waits already', () => {
+    const rig = rigOf();
+    const big = rig.open({ payload: 'x'.repeat(TURN_BYTES + 90 * KIB) });
+    expect(rig.transport.turnsDue).toBe(1);
+    rig.send(big, { payload: 'behind' });
+    rig.receive({ type: 'ping' });
+    const already = rig.news.length;
+    expect(already).toBeGreaterThan(0);
+    rig.transport.nextTurn();
+    const rest = rig.news;
+    expect([rest[0]?.['type'], rest.at(-1)?.['payload']]).toEqual(['pong', 'behind']);
+  });
+
+  it.each([new JsonCodec(), new MsgpackCodec()])(
+    'gives one that asks for more only while it leaves a share of each turn, under $name',
+    (codec) => {
+      const rig = rigOf({ codec });
+      const stream = rig.open();
+      let asked = 0;
+      const pull = (): void => {
+        for (; stream.live.hasDemand && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
+        // On a stream that has ended it would be asked again at once, without end.
+        if (stream.ends.length === 0) stream.live.whenDemand(pull);
+      };
+      pull();
+      for (const turn of [1, 2, 3]) {
+        expect(rig.transport.turnsDue).toBe(1);
+        expect(Math.abs(asked / turn - TURN_BYTES)).toBeLessThan(TURN_BYTES / 8);
+        rig.transport.nextTurn();
+      }
+    },
+  );
+
+  it('counts the bytes that wait back to 0', () => {
+    const rig = fullRig({ maxFrameBytes: 300 });
+    const { backlog } = rig.session.scheduler;
+    const holders = [1000, 20, 333].map((length) => rig.open({ payload: 'é'.repeat(length) }));
+    expect(backlog.bytes).toBe(2002 + 64 + 668);
+    for (const holder of holders) rig.send(holder, { end: true });
+    expect(backlog.bytes).toBe(2002 + 64 + 668 + 3 * 64);
+    rig.transport.drainTo(0);
+    expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
+  });
+
+  it('lets a sender go on as soon as its own queue is below 256 KiB', () => {
+    const rig = fullRig();
+    const holder = rig.open({ payload: 'x'.repeat(ROOM) });
+    let queued = -1;
+    expect(holder.live.hasRoom).toBe(false);
+    holder.live.whenRoom(() => (queued = rig.session.scheduler.backlog.bytes));
+    expect(queued).toBe(-1);
+    rig.transport.drainTo(0);
+    expect(queued).toBeLessThan(ROOM);
+    expect(queued).toBeGreaterThan(ROOM - 64 * KIB - 2);
+    expect(holder.live.hasRoom).toBe(true);
+  });
+
+  it('lets other senders go on once all queues are below sendHighWaterBytes', () => {
+    const rig = fullRig({ limits: { sendHighWaterBytes: 100 * KIB } });
+    const [, other] = [rig.open({ payload: 'x'.repeat(200 * KIB) }), rig.local()];
+    const seen: number[] = [];
+    other.live.whenRoom(() => seen.push(rig.session.scheduler.backlog.bytes));
+    expect(seen).toEqual([]);
+    rig.transport.drainTo(0);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toBeLessThan(100 * KIB);
+    expect(seen[0]).toBeGreaterThan(0);
+  });
+});
+
+describe('sends from within a frame that is leaving', () => {
+  it.each([
+    ['while nothing waits', 0],
+    ['while the socket was full', FULL],
+  ])('come after it, once and in their order: %s', (_, bufferedAmount) => {
+    const rig = rigOf();
+    rig.transport.bufferedAmount = bufferedAmount;
+    let payload = 0;
+    const holder = rig.local();
+    rig.onObserved = (direction) => {
+      if (direction !== 'tx' || payload > 5) return;
+      rig.send(holder, { payload: ++payload });
+      rig.send(holder, { payload: ++payload });
+    };
+    rig.send(holder, { type: 'open', payload: 0 });
+    rig.transport.drainTo(0);
+    expect(rig.news.map((frame) => frame['payload'])).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
+
+  it.each(['observed', 'sent'])('keep the slices of a frame together: %s', (when) => {
+    const rig = rigOf({ maxFrameBytes: 128 });
+    const holder = rig.local();
+    let at = 0;
+    const act = (): void => {
+      if (++at <= 3) rig.send(holder, { payload: at });
+    };
+    if (when === 'sent') rig.transport.onSend = act;
+    else rig.onObserved = act;
+    rig.send(holder, { type: 'open', payload: 'x'.repeat(400) });
+    const sent = rig.news;
+    const opens = sent.filter(({ type }) => type === 'open');
+    expect(opens.map((slice) => slice['fragment']).join('')).toBe(`"${'x'.repeat(400)}"`);
+    expect(sent.slice(opens.length).map((frame) => frame['payload'])).toEqual([1, 2, 3]);
+    expect(opens.at(-1)?.['more']).toBeUndefined();
+  });
+
+  it('let control frames leave next', () => {
+    const rig = fullRig();
+    rig.open({ payload: 1 });
+    rig.open({ payload: 2 });
+    rig.transport.onSend = () => {
+      if (rig.transport.sent.length === 0) rig.session.control.ping(nothing, nothing);
+    };
+    rig.transport.drainTo(0);
+    expect(typesOf(rig)).toEqual(['open', 'ping', 'open']);
+  });
+
+  it('may reset the very stream whose slice is leaving: nothing more of it leaves but the reset', () => {
+    const rig = rigOf({ maxFrameBytes: 128 });
+    const holder = rig.local();
+    rig.transport.onSend = () => {
+      holder.live.reset('user', ResetCode.CANCEL, '');
+    };
+    rig.send(holder, { type: 'open', payload: 'x'.repeat(400) });
+    expect(typesOf(rig)).toEqual(['open', 'reset']);
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
+});
+
+describe('resets', () => {
+  const OVERTAKING = [null, 1, 2, 3, 5, 6, 7, 8, 11, 17, 4, 15, 18, 255, -1];
+  const QUEUED = [ResetCode.NO_ERROR, ResetCode.APPLICATION_ERROR, 256, 300, 2 ** 31];
+
+  it.each(OVERTAKING)('with code %p overtake, and drop what their stream has queued', (code) => {
+    expect(overtakes(code)).toBe(true);
+    const { rig, holder } = withQueue();
+    holder.live.reset('user', code, 'why');
+    rig.transport.drainTo(0);
+    const reset = { type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' };
+    expect(rig.news).toEqual([reset, { type: 'open', stream: 3, payload: 'other' }]);
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
+
+  it.each(QUEUED)('with code %p come after what their stream has accepted', (code) => {
+    expect(overtakes(code)).toBe(false);
+    const { rig, holder } = withQueue();
+    holder.live.reset('user', code, 'why');
+    rig.transport.drainTo(0);
+    const own = rig.news.filter(({ stream }) => stream === 1);
+    expect(own).toEqual([
+      { type: 'data', stream: 1, payload: 'first' },
+      { type: 'data', stream: 1, payload: 'second' },
+      { type: 'reset', stream: 1, code, reason: 'why' },
+    ]);
+  });
+
+  it.each(OVERTAKING)('with code %p leave nothing on the wire of an open that is not sent', (code) => {
+    const rig = fullRig();
+    const holder = rig.open({ payload: 'never' });
+    rig.send(holder, { payload: 'nor this' });
+    holder.live.reset('user', code, '');
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    rig.open({ payload: 'other' });
+    rig.transport.drainTo(0);
+    expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
+  });
+
+  it.each(QUEUED)('with code %p leave after an open that is not sent yet', (code) => {
+    const rig = fullRig();
+    rig.open({ payload: 'x' }).live.reset('user', code, '');
+    rig.transport.drainTo(0);
+    expect(typesOf(rig)).toEqual(['open', 'reset']);
+  });
+
+  it('with a payload and an overtaking code drop the queue but take their turn, in slices where they are big', () => {
+    const { rig, holder } = withQueue({ maxFrameBytes: 128 });
+    const payload = 'p'.repeat(300);
+    holder.live.reset('user', ResetCode.CANCEL, '', payload, JSON.stringify(payload));
+    rig.receive({ type: 'ping' });
+    rig.transport.drainTo(0);
+    const sent = rig.news;
+    expect(sent.slice(0, 3).map(({ type }) => type)).toEqual(['pong', 'open', 'reset']);
+    const own = sent.filter(({ stream }) => stream === 1);
+    expect(new Set(own.map(({ type }) => type))).toEqual(new Set(['reset']));
+    expect(own.map((slice) => slice['fragment']).join('')).toBe(JSON.stringify(payload));
+  });
+
+  it('drop the rest of a frame that is being cut', () => {
+    const rig = rigOf();
+    const holder = rig.open({ payload: 'x'.repeat(600 * KIB) });
+    expect(rig.news.length).toBeGreaterThan(1);
+    holder.live.reset('user', ResetCode.CANCEL, '');
+    rig.transport.nextTurn();
+    expect(typesOf(rig)).toEqual(['reset']);
+  });
+
+  it('from the remote drop what the stream has queued', () => {
+    const { rig } = withQueue();
+    rig.receive({ type: 'reset', stream: 1, code: 8 });
+    rig.transport.drainTo(0);
+    expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
+  });
+
+  it('let senders go on that waited for room: their own stream has ended, others have the room', () => {
+    const rig = fullRig({ limits: { sendHighWaterBytes: 1000 } });
+    const [holder, other] = [rig.open({ payload: 'x'.repeat(2000) }), rig.local()];
+    const ran: string[] = [];
+    other.live.whenRoom(() => ran.push('other'));
+    holder.live.whenRoom(() => ran.push('own'));
+    holder.onGone = () => ran.push('gone');
+    holder.live.reset('user', ResetCode.CANCEL, '');
+    expect(ran).toEqual(['gone', 'own', 'other']);
+  });
+});
+
+describe('those who wait on sendHighWaterBytes go on', () => {
+  it('when a goaway drops what filled the queues', () => {
+    const rig = fullRig({ isDialer: true, limits: { sendHighWaterBytes: 1000 } });
+    const closed = rig.open({ payload: 'x'.repeat(2000) });
+    closed.live.reset('user', 300, '');
+    const other = rig.remote(2);
+    let went = false;
+    other.live.whenRoom(() => (went = true));
+    expect(went).toBe(false);
+    rig.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
+    rig.transport.drainTo(0);
+    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+  });
+
+  it('when what filled them cannot be cut after all', () => {
+    const rig = fullRig({ isDialer: true, maxFrameBytes: 256, limits: { sendHighWaterBytes: 1000 } });
+    rig.transport.bufferedAmount = 0;
+    const [one, other] = [rig.open({ payload: 1 }), rig.open({ payload: 2 })];
+    rig.transport.bufferedAmount = FULL;
+    rig.send(one, { payload: 'x'.repeat(2000), headers: { h: 'y'.repeat(300) } });
+    one.live.reset('user', 300, '');
+    let went = false;
+    other.live.whenRoom(() => (went = true));
+    rig.transport.drainTo(0);
+    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+  });
+});
+
+describe('streams that the socket does not take', () => {
+  it('are withdrawn with all their frames, and leave nothing on the wire', () => {
+    const rig = fullRig();
+    const holder = rig.open({ payload: 1 });
+    rig.send(holder, { payload: 2 });
+    const stays = rig.open({ payload: 'other' });
+    const { frames } = rig.session.scheduler.backlog.withdraw(holder.live.id);
+    expect(frames.map(({ type, payload }) => [type, payload])).toEqual([
+      ['open', 1],
+      ['data', 2],
+    ]);
+    rig.transport.drainTo(0);
+    expect(rig.news).toEqual([{ type: 'open', stream: stays.live.id, payload: 'other' }]);
+  });
+
+  it('are refused without a trace on the wire when the remote goes away', () => {
+    const rig = fullRig();
+    const holder = rig.open({ payload: 'never' });
+    const closed = rig.open({ payload: 'neither' });
+    closed.live.reset('user', ResetCode.APPLICATION_ERROR, '');
+    rig.receive({ type: 'goaway', code: 0, last_stream: 0 });
+    expect(holder.cause).toMatchObject({ how: 'reset', by: 'library', code: ResetCode.REFUSED });
+    rig.transport.drainTo(0);
+    expect([rig.news, rig.session.scheduler.backlog.bytes]).toEqual([[], 0]);
+  });
+});
+
+describe('Scheduler', () => {
+  it('runs a task at once when everything has left', () => {
+    const { scheduler } = bare();
+    let ran = 0;
+    scheduler.whenFlushed(() => ran++);
+    expect(ran).toBe(1);
+  });
+
+  it('runs tasks in their order, once, when the last frame has left', () => {
+    const { scheduler, transport, log } = bare();
+    transport.bufferedAmount = FULL;
+    scheduler.add(data(1));
+    scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+    for (const name of ['a', 'b']) scheduler.whenFlushed(() => log.push(name));
+    expect(log).toEqual([]);
+    transport.drainTo(0);
+    scheduler.add(data(3));
+    expect(log).toEqual(['ping', 'data 1', 'a', 'b', 'data 3']);
+  });
+
+  it('does not count a frame that is just leaving as having left', () => {
+    const { scheduler, log, onEmit } = bare();
+    onEmit(() => {
+      scheduler.whenFlushed(() => log.push('flushed'));
+      log.push('leaving');
+    });
+    scheduler.add(data(1));
+    expect(log).toEqual(['leaving', 'data 1', 'flushed']);
+  });
+
+  it('runs tasks when the last stream with something queued is dropped and released', () => {
+    const { scheduler, transport, log } = bare();
+    transport.bufferedAmount = FULL;
+    scheduler.add(data(1));
+    scheduler.whenFlushed(() => log.push('flushed'));
+    scheduler.backlog.drop(1);
+    scheduler.release(1);
+    expect(log).toEqual(['flushed']);
+  });
+
+  it('tells of each frame after it has gone through the pipeline', () => {
+    const { scheduler, log, departed } = bare();
+    scheduler.add(data(1));
+    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
+    expect([log, departed]).toEqual([
+      ['data 1', 'pong'],
+      ['data 1', 'pong'],
+    ]);
+  });
+
+  it('sends nothing when it is stopped but one last frame, past everything, once', () => {
+    const { scheduler, transport, log } = bare();
+    transport.bufferedAmount = FULL;
+    scheduler.add(data(1));
+    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
+    scheduler.whenFlushed(() => log.push('flushed'));
+    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
+    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
+    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
+    scheduler.add(data(3));
+    transport.drainTo(0);
+    expect(log).toEqual(['goaway']);
+    expect([...scheduler.backlog.queues.keys()]).toEqual([1, 3]);
+  });
+
+  it('stops in the middle of a turn, without a last word', () => {
+    const { scheduler, transport, log, onEmit } = bare();
+    transport.bufferedAmount = FULL;
+    for (const stream of [1, 3, 5]) scheduler.add(data(stream));
+    onEmit(() => {
+      scheduler.stop(null);
+    });
+    transport.drainTo(0);
+    expect(log).toEqual(['data 1']);
+  });
+
+  it('forgets everything when it is cleared', () => {
+    const { scheduler, transport, log } = bare();
+    transport.bufferedAmount = FULL;
+    scheduler.add(data(1));
+    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
+    scheduler.clear();
+    transport.drainTo(0);
+    expect([log, scheduler.backlog.bytes, scheduler.backlog.queues.size]).toEqual([[], 0, 0]);
+  });
+
+  it.each([
+    ['at once', 0],
+    ['when its turn comes', FULL],
+  ])('does not send a frame that cannot be cut, nor what its stream has queued behind it: %s', (_, bufferedAmount) => {
+    const { scheduler, transport, log, unsendable } = bare((frame) => {
+      if (frame.stream === 3) throw new TypeError('no');
+    });
+    transport.bufferedAmount = bufferedAmount;
+    for (const stream of bufferedAmount === 0 ? [1, 3, 5] : [1, 3, 3, 5]) scheduler.add(data(stream));
+    transport.drainTo(0);
+    expect(log).toEqual(['data 1', 'data 5']);
+    expect(unsendable).toEqual(['data 3: TypeError: no']);
+    expect(scheduler.backlog.bytes).toBe(0);
+  });
+
+  it('goes on with the next frame after one whose pipeline has thrown', () => {
+    const { scheduler, log, onEmit } = bare();
+    onEmit(() => {
+      onEmit(nothing);
+      throw new Error('pipeline');
+    });
+    expect(() => {
+      scheduler.add(data(1));
+    }).toThrow(new Error('pipeline'));
+    scheduler.add(data(3));
+    expect(log).toEqual(['data 3']);
+  });
+
+  it('takes data without a stream id as of stream 0', () => {
+    const { scheduler, transport, log } = bare();
+    transport.bufferedAmount = FULL;
+    scheduler.add(new OutgoingFrame({ type: 'data' }, null));
+    expect([...scheduler.backlog.queues.keys()]).toEqual([0]);
+    transport.drainTo(0);
+    expect(log).toEqual(['data']);
+  });
+
+  it('is not idle while the socket is full, before anything was sent', () => {
+    const { scheduler, transport } = bare();
+    expect(scheduler.hasDemand(1)).toBe(true);
+    transport.bufferedAmount = FULL;
+    expect(scheduler.hasDemand(1)).toBe(false);
+  });
+
+  it('has no output before it is started', () => {
+    const departures = { write: nothing, unsendable: nothing, broken: nothing };
+    const scheduler = new Scheduler(new ScriptedTransport(), resolveLimits(), departures, NO_PINGS);
+    expect(() => {
+      scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
+    }).toThrow(new Error('the scheduler has no output yet'));
+  });
+});
+
+function nothing(): void {
+  // Nobody asked.
+}
+
+function rigOf(options: RigOptions = {}): Rig {
+  const rig = new Rig({ isDialer: true, measured: false, ...options });
+  rigs.push(rig);
+  return rig;
+}
+
+function fullRig(options: RigOptions = {}): Rig {
+  const rig = rigOf(options);
+  rig.transport.bufferedAmount = FULL;
+  return rig;
+}
+
+/** Stream 1 is open and has two frames queued, stream 3 its open. */
+function withQueue(options: RigOptions = {}) {
+  const rig = rigOf(options);
+  const holder = rig.open({});
+  expect(typesOf(rig)).toEqual(['open']);
+  rig.transport.bufferedAmount = FULL;
+  rig.send(holder, { payload: 'first' });
+  rig.send(holder, { payload: 'second' });
+  rig.open({ payload: 'other' });
+  return { rig, holder };
+}
+
+function typesOf(rig: Rig): unknown[] {
+  return rig.news.map(({ type }) => type);
+}
+
+function bytesOf(slices: readonly Envelope[]): number {
+  return slices.reduce((sum, { fragment }) => sum + String(fragment).length, 0);
+}
+
+function data(stream: number): OutgoingFrame {
+  return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream), new JsonCodec());
+}
+
+const NO_PINGS = { ping: () => nothing };
+
+/** A scheduler whose output is a log of types and streams. */
+function bare(check: (frame: Frame) => void = nothing) {
+  const transport = new ScriptedTransport();
+  const log: string[] = [];
+  const departed: string[] = [];
+  const unsendable: string[] = [];
+  let hook: () => void = nothing;
+  const departures: Departures = {
+    write: (slice) => departed.push(titleOf(slice)),
+    unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
+    broken: nothing,
+  };
+  const scheduler = new Scheduler(transport, resolveLimits(), departures, NO_PINGS);
+  scheduler.start(
+    (frame) => {
+      check(frame);
+      return null;
+    },
+    (slice) => {
+      hook();
+      log.push(titleOf(slice));
+    },
+  );
+  const onEmit = (next: () => void): void => {
+    hook = next;
+  };
+  return { scheduler, transport, log, departed, unsendable, onEmit };
+}
+
+function titleOf({ type, stream }: Frame): string {
+  return stream == null ? type : `${type} ${stream}`;
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from '@jest/globals';
+import { JsonCodec } from '../../../src/codec/json.js';
+import { MsgpackCodec } from '../../../src/codec/msgpack.js';
+import { StreamQueue } from '../../../src/session/send/stream-queue.js';
+import type { Cut } from '../../../src/session/send/stream-queue.js';
+import type { Codec } from '../../../src/wire/codec.js';
+import { slicerFor } from '../../../src/wire/fragment.js';
+import { ABSENT } from '../../../src/wire/frame.js';
+import type { Frame } from '../../../src/wire/frame.js';
+import { encodedLength } from '../../../src/wire/length.js';
+import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+
+const CODEC = new JsonCodec();
+const CAP = 128;
+const cut: Cut = (frame) => slicerFor(frame, CAP, CODEC);
+const uncut: Cut = () => null;
+
+describe('StreamQueue', () => {
+  it.each([
+    ['a frame that is only its envelope', {}, 64],
+    ['a small payload, which still costs memory', { payload: 'x' }, 64],
+    ['a payload', { payload: 'x'.repeat(98) }, 100],
+    ['a payload in characters of several bytes', { payload: 'é'.repeat(49) }, 100],
+  ])('counts %s', (_, fields: Partial<Frame>, bytes) => {
+    const queue = new StreamQueue(data(fields), null);
+    expect(queue.bytes).toBe(bytes);
+    expect(queue.append(data(fields))).toBe(bytes);
+    expect(queue.bytes).toBe(2 * bytes);
+  });
+
+  it('gives whole frames in the order in which they were added, and counts down to 0', () => {
+    const frames = [1, 2, 3].map((payload) => data({ payload: String(payload).repeat(98) }));
+    const queue = queueOf(frames);
+    const bytes = frames.map((frame) => {
+      expect([queue.empty, queue.front]).toEqual([false, frame]);
+      expect(queue.take(uncut)).toBe(frame);
+      return queue.bytes;
+    });
+    expect(bytes).toEqual([200, 100, 0]);
+    expect(queue.empty).toBe(true);
+  });
+
+  it('gives the slices of a frame one after another, never another frame between them', () => {
+    const queue = queueOf([data({ payload: 'a'.repeat(300) }), data({ payload: 'b' })]);
+    const slices = takeAllOf(queue);
+    const fragments = slices.slice(0, -1);
+    expect(fragments.length).toBeGreaterThan(2);
+    expect(fragments.map(({ fragment }) => fragment).join('')).toBe(`"${'a'.repeat(300)}"`);
+    expect(fragments.map(({ more }) => more)).toEqual(fragments.map((_, at) => at < fragments.length - 1));
+    expect(slices.at(-1)?.payload).toBe('b');
+    expect(queue.bytes).toBe(0);
+  });
+
+  it('charges less with each slice, never more than the frame was counted with', () => {
+    const queue = queueOf([data({ payload: 'a'.repeat(300) })]);
+    const counts = [queue.bytes];
+    while (!queue.empty) {
+      queue.take(cut);
+      counts.push(queue.bytes);
+    }
+    expect(counts[0]).toBe(302);
+    expect(counts.at(-1)).toBe(0);
+    expect(counts).toEqual([...counts].sort((a, b) => b - a));
+    expect(Math.min(...counts)).toBe(0);
+  });
+
+  it.each<[string, unknown, Codec]>([
+    ['plain text', 'a'.repeat(1_000), CODEC],
+    ['text of two bytes a unit', 'é'.repeat(500), CODEC],
+    ['text with escapes', '"'.repeat(300), CODEC],
+    ['bytes', new Uint8Array(1_000), new MsgpackCodec()],
+  ])('charges a slice by its bytes: %s', (_what, payload, codec) => {
+    const queue = queueOf([new OutgoingFrame({ type: 'data', stream: 1, payload }, codec.encodePayload(payload), codec)]);
+    let slices = 0;
+    for (let before = queue.bytes; !queue.empty; before = queue.bytes) {
+      const { fragment, more } = queue.take((frame) => slicerFor(frame, 256, codec));
+      if (more === true) expect(before - queue.bytes).toBe(encodedLength(fragment ?? ''));
+      slices++;
+    }
+    expect(slices).toBeGreaterThan(3);
+  });
+
+  it('charges no more than is left for slices smaller than the least charge', () => {
+    const frame = data({ payload: 'a'.repeat(150) });
+    const queue = queueOf([frame]);
+    const counts: number[] = [];
+    while (!queue.empty) {
+      expect(queue.take((whole) => slicerFor(whole, 80, CODEC)).fragment?.slice(0)).not.toBe('');
+      counts.push(queue.bytes);
+    }
+    expect(counts.slice(0, 4)).toEqual([152 - 64, 152 - 128, 0, 0]);
+    expect(counts.at(-1)).toBe(0);
+  });
+
+  it('goes on with slices that were cut before', () => {
+    const frame = data({ payload: 'a'.repeat(300) });
+    const queue = new StreamQueue(frame, slicerFor(frame, CAP, CODEC));
+    const slice = queue.take(() => {
+      throw new Error('cut again');
+    });
+    expect([slice.more, queue.front]).toEqual([true, frame]);
+  });
+
+  it('begins with an unsent open only until its first slice has left', () => {
+    const queue = queueOf([outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) })]);
+    expect(queue.unopened).toBe(true);
+    queue.take(cut);
+    expect(queue.unopened).toBe(false);
+    expect(queueOf([data({ payload: 1 })]).unopened).toBe(false);
+  });
+
+  it('begins with an unsent open, too, where that has been cut and no slice has left', () => {
+    const open = outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) });
+    const queue = new StreamQueue(open, slicerFor(open, CAP, CODEC));
+    expect([queue.unopened, queue.cutting]).toEqual([true, false]);
+    queue.take(cut);
+    expect([queue.unopened, queue.cutting]).toEqual([false, true]);
+  });
+
+  it('gives everything back, a frame that is being cut whole', () => {
+    const frames = [data({ payload: 'a'.repeat(300) }), data({ payload: 2 }), data({ payload: 3 })];
+    const queue = queueOf(frames);
+    queue.take(cut);
+    expect(queue.takeAll()).toEqual(frames);
+  });
+
+  it('says that it is empty to whoever takes from it all the same, and has nothing to give back', () => {
+    const queue = queueOf([data({})]);
+    queue.take(cut);
+    expect(() => queue.take(cut)).toThrow(new TypeError('expected a frame to be queued, got a queue that is empty'));
+    expect(queue.takeAll()).toEqual([]);
+  });
+
+  it('stays as it is when the frame at the front cannot be cut', () => {
+    const frame = data({ payload: 'a'.repeat(300) });
+    const queue = queueOf([frame]);
+    const failing: Cut = () => {
+      throw new TypeError('no');
+    };
+    expect(() => queue.take(failing)).toThrow(new TypeError('no'));
+    expect([queue.front, queue.bytes]).toEqual([frame, 302]);
+  });
+});
+
+function data(fields: Partial<Frame>): OutgoingFrame {
+  return outgoing({ type: 'data', stream: 1, ...fields });
+}
+
+function outgoing(frame: Frame): OutgoingFrame {
+  const { payload = ABSENT } = frame;
+  return new OutgoingFrame(frame, payload === ABSENT ? null : CODEC.encodePayload(payload), CODEC);
+}
+
+function queueOf([first = data({}), ...rest]: readonly OutgoingFrame[]): StreamQueue {
+  const queue = new StreamQueue(first, null);
+  for (const frame of rest) queue.append(frame);
+  return queue;
+}
+
+function takeAllOf(queue: StreamQueue): Frame[] {
+  const slices: Frame[] = [];
+  while (!queue.empty) slices.push(queue.take(cut));
+  return slices;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { hashOf, StreamMap } from '../../../src/session/streams/stream-map.js';
+import { otherPlatform } from '../../support/globals.js';
+
+const platform = otherPlatform();
+
+/** Seeds that leave sequential ids side by side, or spread them. */
+const SEEDS = [0, 1, -1, 0x5bd1e995];
+
+const id = fc.oneof(
+  fc.nat(40),
+  fc.nat(2 ** 31 - 1),
+  fc.integer({ min: 2 ** 31, max: Number.MAX_SAFE_INTEGER }),
+  fc.nat(40).map((n) => n * 2 ** 32 + 1),
+);
+
+describe('the values by stream id', () => {
+  it('are those of a Map, whatever is put in and taken out, under any seed', () => {
+    const step = fc.record({ id, takes: fc.boolean() });
+    fc.assert(
+      fc.property(fc.integer(), fc.array(step, { maxLength: 400 }), (seed, steps) => {
+        const map = new StreamMap<string>(seed);
+        const model = new Map<number, string>();
+        for (const [nth, { id, takes }] of steps.entries()) {
+          if (takes) {
+            map.delete(id);
+            model.delete(id);
+          } else {
+            map.set(id, `value ${nth}`);
+            model.set(id, `value ${nth}`);
+          }
+          expect([map.size, map.get(id)]).toEqual([model.size, model.get(id)]);
+        }
+        for (const known of steps) expect(map.get(known.id)).toBe(model.get(known.id));
+        expect(map.values()).toEqual([...model].sort(([one], [other]) => one - other).map(([, value]) => value));
+      }),
+    );
+  });
+
+  it('are counted once, however often one is put in', () => {
+    const map = new StreamMap<string>(7);
+    map.set(1, 'first');
+    map.set(1, 'second');
+    expect([map.size, map.get(1), map.values()]).toEqual([1, 'second', ['second']]);
+    for (let id = 0; id < 8; id++) map.set(3, 'again');
+    expect([map.size, map.capacity]).toEqual([2, 4]);
+  });
+
+  it.each(SEEDS)('stay right while thousands come and go in the order of their ids, with seed %p', (seed) => {
+    const map = new StreamMap<number>(seed);
+    for (let id = 1; id <= 20_000; id += 2) {
+      map.set(id, id);
+      if (id > 600) map.delete(id - 600);
+    }
+    expect(map.size).toBe(300);
+    expect(map.values()).toEqual(Array.from({ length: 300 }, (_, nth) => 19_401 + 2 * nth));
+    expect([map.get(19_399), map.get(19_401), map.get(19_400)]).toEqual([undefined, 19_401, undefined]);
+  });
+
+  it('take the room of those that are there: the table grows with them, and gets smaller after a burst', () => {
+    const map = new StreamMap<number>(7);
+    expect(map.capacity).toBe(4);
+    for (let id = 1; id <= 3; id++) map.set(id, id);
+    expect(map.capacity).toBe(4);
+    map.set(4, 4);
+    expect(map.capacity).toBe(8);
+    for (let id = 5; id <= 100_000; id++) map.set(id, id);
+    expect(map.capacity).toBe(262_144);
+    for (let id = 1; id <= 100_000 - 32_768; id++) map.delete(id);
+    expect(map.capacity).toBe(262_144);
+    map.delete(100_000);
+    expect(map.capacity).toBe(131_072);
+    for (let id = 1; id <= 100_000; id++) map.delete(id);
+    expect([map.size, map.capacity, map.values()]).toEqual([0, 256, []]);
+  });
+
+  it('have seeds that no output of Math.random foretells', () => {
+    const random = jest.spyOn(Math, 'random');
+    const seeds = Array.from({ length: 8 }, () => new StreamMap<number>().seed);
+    expect([random.mock.calls.length, new Set(seeds).size > 1]).toEqual([0, true]);
+    random.mockRestore();
+  });
+
+  it('have seeds of Math.random on a platform without better ones', () => {
+    platform({ crypto: undefined });
+    const random = jest.spyOn(Math, 'random').mockReturnValueOnce(0.25).mockReturnValueOnce(0.75);
+    const seeds = [new StreamMap<number>().seed, new StreamMap<number>().seed];
+    random.mockRestore();
+    expect(seeds).toEqual([2 ** 30, -(2 ** 30)]);
+  });
+});
+
+describe('the hash of an id', () => {
+  // Each family would fill one slot of a table that took an id's low bits, or its high ones.
+  it.each([
+    ['in their turn', (nth: number) => 2 * nth + 1],
+    ['whose low bits are the same', (nth: number) => nth * 2 ** 20 + 1],
+    ['that differ above 2^32 only', (nth: number) => nth * 2 ** 32 + 1],
+    ['at the end of all ids', (nth: number) => Number.MAX_SAFE_INTEGER - 2 * nth],
+  ])('spreads ids %s', (_, idOf) => {
+    for (const seed of SEEDS) {
+      const slots = new Map<number, number>();
+      for (let nth = 0; nth < 1_000; nth++) {
+        const slot = hashOf(idOf(nth), seed) & 2047;
+        slots.set(slot, (slots.get(slot) ?? 0) + 1);
+      }
+      expect(Math.max(...slots.values())).toBeLessThan(10);
+    }
+  });
+
+  it('differs from seed to seed', () => {
+    const hashes = Array.from({ length: 1_000 }, (_, seed) => hashOf(1, seed));
+    expect(new Set(hashes).size).toBe(1_000);
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from '@jest/globals';
+import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
+import { DEFAULT_KEEPALIVE } from '../../../src/session/watch/keepalive.js';
+import {
+  EXTRA_PINGS,
+  LENGTH_PER_PING,
+  MAX_AHEAD_BYTES,
+  MAX_UNANSWERED,
+  SLOWEST_BYTES_PER_MS,
+  Transit,
+} from '../../../src/session/watch/transit.js';
+import { steadyNow } from '../../../src/transport/steady-clock.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { Rig } from '../../support/session/rig.js';
+import { inTime } from '../../support/session/time.js';
+import type { SessionTime } from '../../support/session/time.js';
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+const msFor = (bytes: number): number => bytes / SLOWEST_BYTES_PER_MS;
+
+/** A transit at 10 ms, its pings that were not answered, and a remote that answers them. */
+function setUp(time: SessionTime) {
+  time.advance(10);
+  const transport = new ScriptedTransport();
+  const pings: ((ms: number) => void)[] = [];
+  const leave: (() => void)[] = [];
+  const transit = new Transit(transport, {
+    ping: (answered, _lost, left) => {
+      pings.push(answered);
+      if (left !== undefined) leave.push(left);
+      return () => undefined;
+    },
+  });
+  const give = (bytes: number): boolean => {
+    transport.sentBytes += bytes;
+    return transit.sent(bytes, steadyNow());
+  };
+  /** Sends so much and a ping after it, which leaves at once unless `queued`. */
+  const mark = (bytes: number): void => {
+    give(bytes);
+    transit.ping(() => undefined);
+    leave.shift()?.();
+  };
+  const answer = (): void => {
+    pings.shift()?.(0);
+  };
+  return { transit, transport, pings, leave, give, mark, answer };
+}
+
+describe('Transit', () => {
+  it(
+    'asks for a ping after each 32 KiB, and for no other before the next 32 KiB',
+    inTime((time) => {
+      const { transit, give } = setUp(time);
+      expect([give(LENGTH_PER_PING - 1), give(1)]).toEqual([false, true]);
+      transit.ping(() => undefined);
+      expect([give(LENGTH_PER_PING - 1), give(1)]).toEqual([false, true]);
+    }),
+  );
+
+  it(
+    'asks for a ping after each 256 KiB alone once the extra pings are spent, until time has passed',
+    inTime((time) => {
+      const { mark, give, answer } = setUp(time);
+      for (let nth = 0; nth < EXTRA_PINGS.burst; nth++) {
+        mark(LENGTH_PER_PING);
+        answer();
+      }
+      expect([give(BYTES_PER_PING - 1), give(1)]).toEqual([false, true]);
+      mark(0);
+      time.advance(1_000 / EXTRA_PINGS.perSecond);
+      expect(give(LENGTH_PER_PING)).toBe(true);
+    }),
+  );
+
+  it(
+    'asks for no ping while a remote leaves too many unanswered',
+    inTime((time) => {
+      const { mark, give, answer } = setUp(time);
+      for (let nth = 0; nth < MAX_UNANSWERED; nth++) mark(BYTES_PER_PING);
+      expect(give(BYTES_PER_PING)).toBe(false);
+      answer();
+      expect(give(0)).toBe(true);
+    }),
+  );
+
+  it(
+    'expects no answer where no ping has left',
+    inTime((time) => {
+      const { transit, transport, give, leave } = setUp(time);
+      give(MIB);
+      transit.ping(() => undefined);
+      expect(transit.dueAt).toBe(-Infinity);
+      transport.sentBytes += MIB;
+      leave.shift()?.();
+      expect(transit.dueAt).toBe(10 + msFor(2 * MIB));
+    }),
+  );
+
+  it(
+    'expects the first answer when the slowest line has brought what was sent before its ping',
+    inTime((time) => {
+      const { transit, mark, give } = setUp(time);
+      mark(60_000);
+      give(MIB);
+      expect(transit.dueAt).toBe(10 + msFor(60_000));
+      time.advance(1_000);
+      mark(60_000);
+      expect(transit.dueAt).toBe(10 + msFor(60_000));
+    }),
+  );
+
+  it(
+    'expects the next answer as much later as the slowest line takes, counted from the last answer',
+    inTime((time) => {
+      const { transit, mark, answer } = setUp(time);
+      mark(60_000);
+      mark(30_000);
+      time.advance(2_000);
+      answer();
+      expect([transit.arrivedAt, transit.dueAt]).toEqual([2_010, 2_010 + msFor(30_000)]);
+      answer();
+      expect(transit.dueAt).toBe(-Infinity);
+    }),
+  );
+
+  it(
+    'counts what was sent after the last answer from when it was sent, behind what was still on its way',
+    inTime((time) => {
+      const { transit, mark, give, answer } = setUp(time);
+      mark(60_000);
+      give(12_000);
+      answer();
+      time.advance(1_000);
+      mark(60_000);
+      expect(transit.dueAt).toBe(10 + msFor(72_000));
+      answer();
+      time.advance(60_000);
+      mark(60_000);
+      expect(transit.dueAt).toBe(61_010 + msFor(60_000));
+    }),
+  );
+
+  it(
+    'takes an answer for one to every ping before it, and none back',
+    inTime((time) => {
+      const { transit, mark, pings } = setUp(time);
+      for (let nth = 0; nth < 3; nth++) mark(60_000);
+      pings[1]?.(0);
+      expect(transit.dueAt).toBe(10 + msFor(60_000));
+      time.advance(1_000);
+      pings[0]?.(0);
+      expect([transit.arrivedAt, transit.dueAt]).toEqual([10, 10 + msFor(60_000)]);
+    }),
+  );
+
+  it(
+    'ignores an answer to a ping that has not left',
+    inTime((time) => {
+      const { transit, give, answer } = setUp(time);
+      give(60_000);
+      transit.ping(() => undefined);
+      answer();
+      expect(transit.arrivedAt).toBe(-Infinity);
+    }),
+  );
+
+  it(
+    'waits longer by as much as the remote sends before its answer, up to 2 MiB',
+    inTime((time) => {
+      const { transit, mark, answer } = setUp(time);
+      transit.received(60_000);
+      mark(60_000);
+      expect(transit.dueAt).toBe(10 + msFor(60_000));
+      transit.received(6_000);
+      expect(transit.dueAt).toBe(10 + msFor(66_000));
+      transit.received(3 * MIB);
+      expect(transit.dueAt).toBe(10 + msFor(60_000 + MAX_AHEAD_BYTES));
+      mark(60_000);
+      answer();
+      expect(transit.dueAt).toBe(10 + msFor(60_000));
+    }),
+  );
+
+  it(
+    'tells at once that all has arrived where the slowest line brings it within 2 s, and else after an answer',
+    inTime((time) => {
+      const { transit, give, leave, answer } = setUp(time);
+      const told: number[] = [];
+      const tell = (): void => {
+        told.push(steadyNow());
+      };
+      give(2_000 * SLOWEST_BYTES_PER_MS);
+      transit.whenArrived(tell);
+      expect(told).toEqual([10]);
+      give(1);
+      transit.whenArrived(tell);
+      leave.shift()?.();
+      time.advance(50);
+      expect(told).toEqual([10]);
+      answer();
+      expect(told).toEqual([10, 60]);
+    }),
+  );
+});
+
+describe('a session whose socket has taken everything at once', () => {
+  const SIZE = 600 * KIB;
+  const pingsOf = (rig: Rig) => rig.sent.filter(({ type }) => type === 'ping').map(({ nonce }) => nonce ?? '');
+
+  /** A session that has sent a large payload; its remote reads so many bytes a ms and answers the pings that it comes to. */
+  function slow(time: SessionTime, bytesPerMs: number, rig: Rig): { readonly read: (ms: number) => void } {
+    rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
+    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    let read = 0;
+    let answered = 0;
+    const step = (ms: number): void => {
+      time.advance(ms);
+      read += ms * bytesPerMs;
+      let sum = 0;
+      for (const message of [...rig.transport.sent]) {
+        sum += String(message).length;
+        const { type, nonce = null } = rig.session.codec.decode(message);
+        if (sum > read || type !== 'ping' || sum <= answered) continue;
+        answered = sum;
+        rig.receive({ type: 'pong', nonce });
+      }
+    };
+    return {
+      read(ms) {
+        for (let passed = 0; passed < ms; passed += 1_000) step(1_000);
+      },
+    };
+  }
+
+  it(
+    'sends a ping after each slice',
+    inTime(() => {
+      const rig = new Rig();
+      rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
+      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      expect(pingsOf(rig)).toHaveLength(rig.sent.filter(({ type, more }) => type === 'open' && more === true).length);
+    }),
+  );
+
+  it(
+    'is no dead one while its remote reads 8 kB/s, and closes once all is read',
+    inTime((time) => {
+      const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
+      const remote = slow(time, 8, rig);
+      rig.session.drain(0, ResetCode.NO_ERROR, '');
+      remote.read((SIZE / 8) * 0.98);
+      expect([rig.transport.terminated, rig.transport.closes]).toEqual([null, []]);
+      remote.read((SIZE / 8) * 0.1);
+      expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
+    }),
+  );
+
+  it(
+    'begins the closing handshake where no answer comes in time, and terminates 2 s later',
+    inTime((time) => {
+      const rig = new Rig();
+      slow(time, 0, rig);
+      rig.session.drain(0, ResetCode.NO_ERROR, '');
+      const due = Math.ceil(rig.session.transit.dueAt);
+      expect(due).toBeLessThanOrEqual(msFor(64 * KIB + 100));
+      time.advance(due + 1_999);
+      expect(rig.transport.closes).toEqual([]);
+      time.advance(1);
+      expect([rig.transport.closes.length, rig.transport.terminated]).toEqual([1, null]);
+      time.advance(2_000);
+      expect(rig.transport.terminated).toBe('closing made no progress');
+      rig.session.closing.arrivalMissed();
+      expect(rig.transport.closes).toHaveLength(1);
+    }),
+  );
+
+  it(
+    'begins no closing handshake after the connection has failed',
+    inTime((time) => {
+      const rig = new Rig();
+      slow(time, 0, rig);
+      rig.session.drain(0, ResetCode.NO_ERROR, '');
+      rig.receive({ type: 'open', stream: 0 });
+      expect(rig.transport.closes.map(({ code }) => code)).toEqual([1002]);
+      rig.receive({ type: 'pong', nonce: pingsOf(rig).at(-1) ?? '' });
+      expect(rig.transport.closes).toHaveLength(1);
+    }),
+  );
+
+  it(
+    'gives a remote that answers nothing 30 s, as one that was sent nothing',
+    inTime((time) => {
+      const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
+      slow(time, 0, rig);
+      time.advance(29_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe('no sign of life');
+    }),
+  );
+
+  it(
+    'gives a full socket whose remote answers 60 s from each answer',
+    inTime((time) => {
+      const rig = new Rig();
+      rig.transport.stuck = true;
+      rig.open({ payload: 'x'.repeat(2 * MIB) });
+      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      time.advance(59_000);
+      rig.receive({ type: 'pong', nonce: pingsOf(rig)[0] ?? '' });
+      time.advance(59_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe('slow consumer');
+    }),
+  );
+});

@@ -1,0 +1,387 @@
+import { describe, expect, it } from '@jest/globals';
+import { interval } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { ResetCode } from '../../../src/wire/reset-code.js';
+import type { Limits } from '../../../src/wire/limits.js';
+import { Rig } from '../../support/session/rig.js';
+import type { RigOptions } from '../../support/session/rig.js';
+import { inTime } from '../../support/session/time.js';
+
+const { NO_ERROR, DEADLINE_EXCEEDED } = ResetCode;
+const STUCK = 'closing made no progress';
+const KEEPALIVE = { idleMs: 20_000, timeoutMs: 10_000 };
+
+/** A rig that has said goodbye: its close frame is out, and the socket does not end. */
+const closing = (limits: Partial<Limits> = {}): Rig => {
+  const rig = new Rig({ limits });
+  rig.session.drain(0, NO_ERROR, '');
+  expect(rig.transport.closes).toHaveLength(1);
+  return rig;
+};
+
+/** One watch: what begins it, after how long it condemns, and what becomes of the connection then. */
+interface Watch {
+  readonly what: string;
+  readonly options: RigOptions;
+  readonly begin: (rig: Rig) => void;
+  readonly ms: number;
+  readonly fate: (rig: Rig) => unknown;
+  readonly condemned: unknown;
+}
+
+const fill = (rig: Rig, bytes: number): void => {
+  rig.transport.stuck = true;
+  rig.open({ payload: 'x'.repeat(bytes) });
+};
+
+const terminated = (rig: Rig): unknown => rig.transport.terminated;
+
+const WATCHES: readonly Watch[] = [
+  {
+    what: 'a connection that does not answer a ping',
+    options: { keepalive: KEEPALIVE },
+    begin: ({ session }) => {
+      session.watchdog.probeNow();
+    },
+    ms: 10_000,
+    fate: terminated,
+    condemned: 'no sign of life',
+  },
+  {
+    what: 'a socket that takes no byte',
+    options: { limits: { stallBytes: 1_000 } },
+    begin: (rig) => {
+      fill(rig, 1_000);
+    },
+    ms: 60_000,
+    fate: terminated,
+    condemned: 'slow consumer',
+  },
+  {
+    what: 'a reassembly that makes no progress',
+    options: {},
+    begin: (rig) => {
+      rig.receive({ type: 'open', stream: 1, fragment: '"', more: true });
+    },
+    ms: 30_000,
+    fate: (rig) => rig.sent.at(-1)?.code ?? null,
+    condemned: DEADLINE_EXCEEDED,
+  },
+  {
+    what: 'a closing socket that does not move',
+    options: {},
+    begin: ({ session }) => {
+      session.watchdog.watchClosing();
+    },
+    ms: 2_000,
+    fate: terminated,
+    condemned: STUCK,
+  },
+];
+
+describe('a watch', () => {
+  it.each(WATCHES)(
+    'gives up $what after $ms ms, and not before',
+    inTime<[Watch]>((time, { options, begin, ms, fate, condemned }) => {
+      const rig = new Rig(options);
+      // Life is counted in ms: what was seen in the same ms would be an answer.
+      time.advance(1);
+      begin(rig);
+      time.advance(ms - 1);
+      expect(fate(rig)).toBeNull();
+      time.advance(1);
+      expect(fate(rig)).toBe(condemned);
+    }),
+  );
+
+  it.each(WATCHES)(
+    'condemns nobody by a timer that is more than twice too late, and gives another $ms ms to $what',
+    inTime<[Watch]>((time, { options, begin, ms, fate, condemned }) => {
+      const rig = new Rig(options);
+      time.advance(1);
+      begin(rig);
+      time.sleep(2 * ms + 1);
+      expect(fate(rig)).toBeNull();
+      time.advance(ms - 1);
+      expect(fate(rig)).toBeNull();
+      time.advance(1);
+      expect(fate(rig)).toBe(condemned);
+    }),
+  );
+
+  it.each(WATCHES)(
+    'that the socket ends under leaves no timer: $what',
+    inTime<[Watch]>((time, { options, begin, ms }) => {
+      const rig = new Rig(options);
+      time.advance(1);
+      begin(rig);
+      time.advance(ms / 2);
+      expect(time.isOver).toBe(false);
+      rig.transport.end();
+      expect([time.isOver, rig.transport.terminated]).toEqual([true, null]);
+    }),
+  );
+});
+
+describe('a socket that takes no byte', () => {
+  it.each([
+    ['fewer than stallBytes wait in it', 2_000_000, 1_100_000, null],
+    ['stallBytes wait in it', 1_100_000, 1_100_000, 'slow consumer'],
+  ])(
+    'is looked at for good where %s',
+    inTime<[string, number, number, string | null]>((time, _what, stallBytes, waiting, fate) => {
+      const rig = new Rig({ limits: { stallBytes } });
+      rig.transport.sentBytes = rig.transport.bufferedAmount = waiting;
+      rig.session.watchdog.sent('');
+      time.advance(300_000);
+      expect(rig.transport.terminated).toBe(fate);
+      expect(time.isOver).toBe(fate !== null);
+    }),
+  );
+
+  it(
+    'counts what waits for it in the queue too',
+    inTime((time) => {
+      const rig = new Rig({ limits: { stallBytes: 2_000_000 } });
+      rig.transport.sentBytes = rig.transport.bufferedAmount = 1_100_000;
+      rig.session.watchdog.sent('');
+      const stream = rig.open();
+      rig.send(stream, { payload: 'x'.repeat(1_000_000) });
+      expect(rig.session.scheduler.backlog.bytes).toBeGreaterThan(900_000);
+      time.advance(60_000);
+      expect(rig.transport.terminated).toBe('slow consumer');
+    }),
+  );
+
+  it(
+    'is left alone once it is empty',
+    inTime((time) => {
+      const rig = new Rig({ limits: { stallBytes: 1_000 } });
+      fill(rig, 1_000);
+      rig.transport.bufferedAmount = 0;
+      time.advance(60_000);
+      expect([rig.transport.terminated, time.isOver]).toEqual([null, true]);
+    }),
+  );
+});
+
+describe('a closing socket', () => {
+  it.each<[string, (rig: Rig) => void]>([
+    ['a frame comes in', (rig) => rig.receive({ type: 'later' })],
+    ['a byte of ours is taken', (rig) => (rig.transport.bufferedAmount -= 1)],
+  ])(
+    'has 2 s more when %s',
+    inTime<[string, (rig: Rig) => void]>((time, _what, move) => {
+      const rig = new Rig();
+      rig.transport.bufferedAmount = 100_000;
+      rig.session.watchdog.lastSignOfLifeAt();
+      rig.session.drain(0, NO_ERROR, '');
+      for (let n = 0; n < 3; n++) {
+        time.advance(1_900);
+        move(rig);
+      }
+      time.advance(1_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(2_001);
+      expect(rig.transport.terminated).toBe(STUCK);
+      expect(time.isOver).toBe(true);
+    }),
+  );
+
+  it.each<[string, number, number]>([
+    ['and takes nothing of what waits, for 10 s', 100_000, 10_000],
+    ['where all is taken, as long as it does', 0, 60_000],
+  ])(
+    'has time while frames come in %s',
+    inTime<[string, number, number]>((time, _what, held, ms) => {
+      const rig = new Rig();
+      rig.transport.bufferedAmount = held;
+      rig.session.watchdog.lastSignOfLifeAt();
+      rig.session.drain(0, NO_ERROR, '');
+      for (let at = 1_000; at < ms; at += 1_000) {
+        time.advance(1_000);
+        rig.receive({ type: 'later' });
+      }
+      time.advance(999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe(held > 0 ? STUCK : null);
+    }),
+  );
+
+  it(
+    'leaves no timer where it ends by itself',
+    inTime((time) => {
+      const rig = closing();
+      time.advance(1_000);
+      rig.transport.end({ code: 1000, reason: '', wasClean: true });
+      expect([time.isOver, rig.transport.terminated]).toEqual([true, null]);
+    }),
+  );
+
+  it(
+    'is read to its end, so a consumer that lags excuses nothing',
+    inTime((time) => {
+      const rig = new Rig({ limits: { pauseBytes: 1 } });
+      rig.remote(1).live.keep(1);
+      expect(rig.transport.paused).toBe(true);
+      rig.session.drain(0, NO_ERROR, '');
+      expect(rig.transport.paused).toBe(false);
+      time.advance(2_000);
+      expect(rig.transport.terminated).toBe(STUCK);
+    }),
+  );
+});
+
+describe('a sign of life', () => {
+  it(
+    'is when the last frame came, or when bytes were last taken that the socket had held back, whichever is later',
+    inTime((time) => {
+      const rig = new Rig();
+      const { watchdog } = rig.session;
+      const looks: number[] = [watchdog.lastSignOfLifeAt()];
+      const at = (ms: number, act: () => void) => {
+        time.advance(ms - time.now);
+        act();
+        looks.push(watchdog.lastSignOfLifeAt());
+      };
+      at(100, () => undefined);
+      at(200, () => {
+        rig.receive({ type: 'later' });
+      });
+      at(300, () => rig.open({ payload: 'taken' }));
+      at(400, () => {
+        rig.transport.stuck = true;
+        rig.open({ payload: 'held' });
+      });
+      at(500, () => {
+        rig.receive({ type: 'later' });
+      });
+      at(501, () => undefined);
+      at(600, () => (rig.transport.bufferedAmount -= 1));
+      expect(looks).toEqual([0, 0, 200, 200, 200, 500, 500, 600]);
+    }),
+  );
+
+  it(
+    'is not that the socket has taken the probe that asks for it',
+    inTime((time) => {
+      const rig = new Rig();
+      time.advance(100);
+      rig.session.watchdog.probe();
+      expect(rig.news).toMatchObject([{ type: 'ping' }]);
+      expect(rig.session.watchdog.lastSignOfLifeAt()).toBe(0);
+    }),
+  );
+
+  it(
+    'is told on a clock that stands still while reading is paused',
+    inTime((time) => {
+      const rig = new Rig({ limits: { pauseBytes: 1 } });
+      const { live } = rig.remote(1);
+      const { watchdog } = rig.session;
+      time.advance(100);
+      live.keep(1);
+      time.advance(1_000);
+      expect([watchdog.clock.paused, watchdog.clock.now()]).toEqual([true, 100]);
+      live.read(1);
+      time.advance(50);
+      rig.receive({ type: 'later' });
+      expect([watchdog.clock.paused, watchdog.clock.now(), watchdog.lastSignOfLifeAt()]).toEqual([false, 150, 150]);
+    }),
+  );
+});
+
+describe('timers', () => {
+  /** The most that ran at once over ten minutes, and what is left of them after the socket's end. */
+  const timersOf = (act: (rig: Rig) => void, options: RigOptions = {}): readonly [number, number] => {
+    const scheduler = new TestScheduler((actual, expected) => {
+      expect(actual).toEqual(expected);
+    });
+    return scheduler.run(() => {
+      const rig = new Rig(options);
+      let most = 0;
+      // The look itself is a timer too.
+      const looking = interval(500).subscribe(() => (most = Math.max(most, scheduler.actions.length - 1)));
+      act(rig);
+      scheduler.maxFrames = 600_000;
+      scheduler.flush();
+      looking.unsubscribe();
+      rig.transport.end();
+      const left = scheduler.actions.length;
+      scheduler.actions.length = 0;
+      return [most, left] as const;
+    });
+  };
+  const chatter = (rig: Rig) => {
+    interval(700).subscribe(() => {
+      rig.receive({ type: 'later' });
+    });
+  };
+  const reassemble = (rig: Rig) => {
+    for (const id of [1, 3, 5]) rig.receive({ type: 'open', stream: id, fragment: '"', more: true });
+  };
+
+  it.each<[string, number, (rig: Rig) => void, RigOptions]>([
+    ['there are none without a keepalive', 0, () => undefined, {}],
+    ['there is one for the keepalive', 1, () => undefined, { keepalive: KEEPALIVE }],
+    [
+      'there is one for a closing socket, however often it begins to close',
+      1,
+      ({ session }) => {
+        session.watchdog.watchClosing();
+        session.watchdog.watchClosing();
+      },
+      {},
+    ],
+    ['there is one for all reassemblies', 1, reassemble, { limits: { reassemblyTimeoutMs: 10_000 } }],
+    [
+      'there is one for a socket that is full, with whatever is sent',
+      1,
+      (rig) => {
+        rig.transport.stuck = true;
+        const stream = rig.open();
+        for (let n = 0; n < 10; n++) rig.send(stream, { payload: 'x'.repeat(30_000) });
+      },
+      { limits: { stallBytes: 10_000 } },
+    ],
+  ])('%s', (_what, count, act, options) => {
+    expect(timersOf(act, options)).toEqual([count, 0]);
+  });
+
+  it('there is one for a keepalive that is asked to probe at once, again and again', () => {
+    const nag = (rig: Rig) => {
+      interval(1_100).subscribe(() => {
+        rig.session.probe();
+      });
+    };
+    // Whoever nags has a timer too.
+    expect(timersOf(nag, { keepalive: KEEPALIVE })).toEqual([2, 1]);
+  });
+
+  it('there is one each for what is watched at once, and none is left after the end', () => {
+    const everything = (rig: Rig) => {
+      chatter(rig);
+      reassemble(rig);
+      rig.transport.stuck = true;
+      rig.open({ payload: 'x'.repeat(30_000) });
+    };
+    // Whoever chatters has a timer too.
+    expect(timersOf(everything, { keepalive: KEEPALIVE, limits: { stallBytes: 10_000, stallMs: 700_000 } })).toEqual([4, 1]);
+  });
+
+  it(
+    'do not begin any more once the watch is over',
+    inTime((time) => {
+      const rig = new Rig({ keepalive: KEEPALIVE, limits: { stallBytes: 1 } });
+      const { watchdog } = rig.session;
+      rig.transport.end();
+      rig.transport.sentBytes = rig.transport.bufferedAmount = 10;
+      watchdog.sent('');
+      watchdog.watchClosing();
+      watchdog.watchFragments({ unfinished: [1] });
+      watchdog.probeNow();
+      expect([time.isOver, rig.sent]).toEqual([true, []]);
+    }),
+  );
+});

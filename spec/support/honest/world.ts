@@ -1,0 +1,152 @@
+import { expect } from '@jest/globals';
+import '../../../src/index.js';
+import type { ConnectOptions, Peer, PeerOptions } from '../../../src/index.js';
+import { Backoff } from '../../../src/peer/dial/backoff.js';
+import type { DialPlan } from '../../../src/peer/dial/dial-plan.js';
+import { Dialer } from '../../../src/peer/dial/dialer.js';
+import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
+import { resolveOptions } from '../../../src/peer/base/options.js';
+import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { Peer as PeerOf } from '../../../src/peer/peer.js';
+import type { Session } from '../../../src/session/session.js';
+import { ALWAYS_ONLINE } from '../../../src/transport/connectivity.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
+import type { Transport } from '../../../src/transport/transport.js';
+import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../../src/wire/reset-code.js';
+import { subprotocol } from '../../../src/wire/subprotocol.js';
+import { RoutedTransport } from './line.js';
+import type { Route } from './line.js';
+import { Machine } from './machine.js';
+import type { PeerTime } from '../peer/time.js';
+
+/** What applications do to their streams; any other code is the library's. */
+const APPLICATIONS_OWN: readonly (number | null)[] = [ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.APPLICATION_ERROR];
+
+/** Enough for a closing handshake, and less than any other time of the library's: what is left after it was not cleaned up. */
+const CLOSING_MS = 5_000;
+
+/** How one dial reaches its server. */
+export interface DialOptions extends Omit<ConnectOptions, 'socket' | 'reconnect'> {
+  readonly reconnect?: true;
+  readonly up?: Route;
+  readonly down?: Route;
+  readonly machine?: Machine;
+}
+
+/** A server in memory: what each peer that dials it is made with. */
+export interface HonestServer {
+  readonly options: PeerOptions & { readonly machine?: Machine };
+  /** The accepted peers, in their order. */
+  readonly peers: Peer[];
+}
+
+/** A core that shows its sessions also when they are over. */
+class ShownCore extends PeerCore {
+  readonly adopted: Session[] = [];
+
+  override adopt(transport: Transport): Session {
+    const session = super.adopt(transport);
+    this.adopted.push(session);
+    return session;
+  }
+}
+
+/** Honest peers with the defaults of every option, and what the library does to them. */
+export class HonestWorld {
+  /** How often a side has reset, or ended, what it should not have: by `<side> <frame> <code>`. */
+  readonly punishments: Record<string, number> = {};
+  /** Close codes of sockets, by how often they came, on both sides. */
+  readonly closes: Record<number, number> = {};
+  readonly #cores: ShownCore[] = [];
+  readonly #ends: RoutedTransport[] = [];
+
+  constructor(private readonly time: PeerTime) {}
+
+  serve(options: HonestServer['options']): HonestServer {
+    return { options, peers: [] };
+  }
+
+  dial(server: HonestServer, { up = {}, down = {}, machine = new Machine(), reconnect, ...options }: DialOptions = {}): Peer {
+    const core = new ShownCore(resolveOptions(options, true));
+    const plan: DialPlan = {
+      url: 'wss://example.org/mux',
+      open: () => this.#link(core, server, { up, down, machine }),
+      backoff: reconnect === true ? new Backoff({}) : null,
+      hello: options.hello,
+      connectTimeoutMs: 10_000,
+      helloTimeoutMs: 10_000,
+      lazy: false,
+      connectivity: ALWAYS_ONLINE,
+    };
+    // As in a program, the dialer belongs to the machine that makes it.
+    const dialer = machine.run(() => new Dialer(core, plan));
+    const peer = this.#watch('dialer', core, new PeerOf(core, dialer));
+    if (options.onStream !== undefined) peer.onStream(options.onStream);
+    machine.run(() => {
+      dialer.start();
+    });
+    return peer;
+  }
+
+  /** A machine, and the sockets on it, sleep for so long. */
+  sleep(machine: Machine, ms: number): void {
+    machine.sleep(ms);
+    for (const end of this.#ends) if (end.machine === machine && end.closed === null) end.sleep(ms);
+  }
+
+  /** Nobody was punished, but for what is expected; and when everybody has closed, nothing is left on either side. */
+  async expectHonest(
+    expected: { readonly punishments?: Record<string, unknown>; readonly closes?: Record<number, unknown> } = {},
+  ): Promise<void> {
+    expect(this.punishments).toEqual(expected.punishments ?? {});
+    expect(this.closes).toEqual(expected.closes ?? {});
+    const closed = this.#cores.map(({ peer }) => peer.close());
+    await this.time.advance(CLOSING_MS);
+    await Promise.all(closed);
+    expect(this.#left()).toEqual({ streams: 0, places: 0, heldBytes: 0, unsentBytes: 0, queues: 0, sockets: 0, sessions: 0, timers: 0 });
+  }
+
+  #link(core: ShownCore, server: HonestServer, way: Required<Pick<DialOptions, 'up' | 'down' | 'machine'>>): Transport {
+    const { ends } = new MemoryLink({ protocol: subprotocol(core.codec) });
+    const near = new RoutedTransport(ends.dialer, way.machine, way.up);
+    const far = new RoutedTransport(ends.acceptor, server.options.machine ?? new Machine(), way.down);
+    this.#ends.push(near, far);
+    const accepted = new ShownCore(resolveOptions(server.options, false));
+    const peer = this.#watch('acceptor', accepted, new PeerOf(accepted, new GivenSocket(accepted, far)));
+    if (server.options.onStream !== undefined) peer.onStream(server.options.onStream);
+    server.peers.push(peer);
+    void far.machine.run(() => peer.serve());
+    return near;
+  }
+
+  #watch(side: string, core: ShownCore, peer: Peer): Peer {
+    this.#cores.push(core);
+    const count = (what: string): void => {
+      this.punishments[what] = (this.punishments[what] ?? 0) + 1;
+    };
+    peer.onFrame((direction, { type, code = null }) => {
+      if (direction !== 'tx' || (type !== 'reset' && type !== 'goaway')) return;
+      if (APPLICATIONS_OWN.includes(code) || (code !== null && code >= FIRST_APPLICATION_CODE)) return;
+      count(`${side} ${type} ${resetCodeName(code)}`);
+    });
+    peer.onClose(({ code }) => {
+      this.closes[code] = (this.closes[code] ?? 0) + 1;
+    });
+    return peer;
+  }
+
+  #left(): Record<string, number> {
+    const sessions = this.#cores.flatMap(({ adopted }) => adopted);
+    const sum = (of: (session: Session) => number): number => sessions.reduce((total, session) => total + of(session), 0);
+    return {
+      streams: sum(({ streams }) => streams.size),
+      places: sum(({ streams }) => streams.occupied),
+      heldBytes: sum(({ receiveBudget }) => receiveBudget.held.used),
+      unsentBytes: sum(({ scheduler }) => scheduler.backlog.bytes),
+      queues: sum(({ scheduler }) => scheduler.backlog.queues.size),
+      sockets: this.#ends.reduce((total, { left }) => total + left, 0),
+      timers: this.time.pending,
+      sessions: this.#cores.reduce((total, { sessions: open }) => total + open.size, 0),
+    };
+  }
+}

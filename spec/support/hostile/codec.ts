@@ -1,0 +1,32 @@
+import type { Codec } from '../../../src/wire/codec.js';
+import { checkedCodec } from '../breakable-codec.js';
+import type { CodecName, Encoder } from '../breakable-codec.js';
+
+/** When a codec breaks: at its n-th call from now on, of one of these members. */
+export class Fuse {
+  #left = Infinity;
+
+  /** Breaks at the n-th call from now on; never, without a number. */
+  set(n = Infinity): void {
+    this.#left = n;
+  }
+
+  /** Whether it has broken. */
+  get burnt(): boolean {
+    return this.#left <= 0;
+  }
+
+  check(): void {
+    if (--this.#left === 0) throw new TypeError('the codec broke');
+  }
+}
+
+/** The shipped codecs, each with a fuse in the given members. */
+export const fusedCodecs = (members: readonly Encoder[]): readonly (readonly [name: CodecName, codec: Codec, fuse: Fuse])[] =>
+  (['json', 'msgpack'] as const).map((name) => {
+    const fuse = new Fuse();
+    const codec = checkedCodec(name, members, () => {
+      fuse.check();
+    });
+    return [name, codec, fuse] as const;
+  });

@@ -1,0 +1,103 @@
+import { expect } from '@jest/globals';
+import { ResetCode } from '../../../src/index.js';
+import type { Codec, Limits } from '../../../src/index.js';
+import type { Message } from '../../../src/wire/codec.js';
+import type { Envelope } from '../peer/frames.js';
+import { TOO_MUCH } from './case.js';
+import type { HostileCase, Step } from './case.js';
+import { SECRET } from './peer.js';
+import type { HostilePeer, Reading } from './peer.js';
+
+// What the remote sends
+
+export const open = (stream: number, more: Envelope = {}): Envelope => ({ type: 'open', stream, payload: SECRET, ...more });
+export const data = (stream: number, more: Envelope = {}): Envelope => ({ type: 'data', stream, payload: SECRET, ...more });
+export const reset = (stream: number, code: number = ResetCode.CANCEL): Envelope => ({ type: 'reset', stream, code });
+
+/** Leaves the payload out of an {@link open} or {@link data}. */
+export const NONE: Envelope = { payload: undefined };
+
+/** In place of the payload a slice of one, with `more` after it or not. */
+export const slice = (fragment: string, more: boolean): Envelope => ({ payload: undefined, fragment, more });
+
+/** Slices as frames, with `more` on each but the last unless none of them is to be the last. */
+export const framed = (fragments: readonly Message[], frame: (fields: Envelope) => Envelope, unfinished = false): Envelope[] =>
+  fragments.map((fragment, nth) => frame({ ...NONE, fragment, more: unfinished || nth < fragments.length - 1 }));
+
+/** The steps with bytes for fragments under a binary codec, as their sender would have them. */
+export const inKind =
+  (steps: readonly Step[]) =>
+  ({ binary }: Codec): readonly Step[] =>
+    binary ? steps.map(asBytes) : steps;
+
+function asBytes(step: Step): Step {
+  if (typeof step !== 'object' || step instanceof ArrayBuffer || typeof step['fragment'] !== 'string') return step;
+  return { ...step, fragment: new TextEncoder().encode(step['fragment']) };
+}
+
+// What the peer does
+
+export const firstCall = ({ calls: [call] }: HostilePeer): Reading => present(call, 'a call of the handler');
+export const firstOpened = ({ opened: [mine] }: HostilePeer): Reading => present(mine, 'a stream that the peer opened');
+
+/** The peer opens a stream, which is {@link MINE} when it is the first. */
+export const opens: Step = (remote) => {
+  remote.open();
+};
+export const MINE: Envelope = { type: 'open', stream: 4, payload: 'mine' };
+
+/** The peer ends its side of the first stream that it was called for. */
+export const ends: Step = (remote) => firstCall(remote).stream.end();
+/** The peer resets that. */
+export const resets: Step = (remote) => {
+  firstCall(remote).stream.reset(ResetCode.CANCEL);
+};
+
+/** At least so many bytes are held, and no more than the limit. */
+export const holds =
+  (least: number): Step =>
+  ({ session }) => {
+    expect(session.receiveBudget.held.used).toBeGreaterThanOrEqual(least);
+    expect(session.receiveBudget.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
+  };
+
+/** The peer has not closed the socket. */
+export const isOpen = ({ socket }: HostilePeer): void => {
+  expect(socket.closes).toEqual([]);
+};
+
+/** Nothing is held of what has come. */
+export const holdsNothing: Step = ({ session }) => {
+  expect(session.receiveBudget.held.used).toBe(0);
+};
+
+export const limited = (limits: Partial<Limits>) => ({ options: { limits } });
+
+const NO_TOKENS = { burst: 0, perSecond: 0 };
+
+/** Options under which one frame that counts as junk, or one reset that is provoked, ends the connection. */
+export const NOTHING_SPARE = { limits: { junk: NO_TOKENS, provokedResets: NO_TOKENS } };
+
+/** One row of PROTOCOL.md, "Frames that do not fit"; the last frame is the one that does not. */
+export interface Row extends Omit<HostileCase, 'send' | 'expect' | 'options'> {
+  readonly send: readonly Step[];
+  /** Whether the last frame counts as junk, or makes this side reset, which counts too. Without either it costs nothing. */
+  readonly counts?: 'as junk' | 'as a provoked reset';
+}
+
+/** Each row on a connection that lives; and once more on one with nothing to spare, which the last frame ends if it counts. */
+export const counted = (rows: readonly Row[], asSent: (steps: readonly Step[]) => HostileCase['send'] = inKind): HostileCase[] =>
+  rows.flatMap(({ counts, send, ...row }): HostileCase[] => {
+    const steps = asSent(send);
+    if (counts === undefined) return [{ ...row, send: steps, expect: 'lives', options: NOTHING_SPARE }];
+    const resets = counts === 'as junk' ? [] : (row.resets ?? []);
+    return [
+      { ...row, send: steps, expect: 'lives' },
+      { ...row, resets, name: `${row.name}, which counts ${counts}`, send: steps, expect: TOO_MUCH, options: NOTHING_SPARE },
+    ];
+  });
+
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`expected ${what}, got none`);
+  return value;
+}

@@ -1,0 +1,41 @@
+import { expect } from '@jest/globals';
+import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { PeerOptions } from '../../../src/peer/base/options.js';
+import { createPair } from '../../../src/testing.js';
+import { framesOf } from './frames.js';
+import type { Envelope } from './frames.js';
+import { settled } from './outcome.js';
+import type { Settled } from './outcome.js';
+import type { PeerTime } from './time.js';
+
+/** What became of one request. */
+export interface Answered {
+  /** What the acceptor sent. */
+  readonly sent: readonly Envelope[];
+  readonly outcome: Settled;
+}
+
+/** Asks an acceptor with this handler and these options once, and then once more, which has to work. */
+export type Asking = (handler: StreamHandler, options?: PeerOptions) => Promise<Answered>;
+
+export const askingIn =
+  (time: PeerTime): Asking =>
+  async (handler, options = {}) => {
+    const { dialer, acceptor } = createPair({ acceptor: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
+    acceptor.onStream(handler);
+    const sent = framesOf(acceptor);
+    const outcome = settled(dialer.request('p'));
+    await time.advance();
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    const next = dialer.request('the connection lives');
+    await time.advance();
+    expect(await next).toBe('the connection lives');
+    return { sent: sent.slice(0, -1), outcome: await outcome };
+  };
+
+/** A handler that throws this. */
+export const throwing =
+  (thrown: unknown): StreamHandler =>
+  () => {
+    throw thrown;
+  };

@@ -1,0 +1,23 @@
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import { logger } from '../../../src/logger.js';
+
+/** What the library logged in one test; nothing of it reaches the console. */
+export interface PeerLogs {
+  readonly warnings: readonly string[];
+  readonly errors: readonly string[];
+}
+
+/** Collects what is logged at `warn` and at `error`, anew for each test of a file. */
+export function collectLogs(): PeerLogs {
+  const warnings: string[] = [];
+  const errors: string[] = [];
+  beforeEach(() => {
+    warnings.length = errors.length = 0;
+    jest.spyOn(logger, 'warn').mockImplementation((message) => warnings.push(message));
+    jest.spyOn(logger, 'error').mockImplementation((message) => errors.push(message));
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+  return { warnings, errors };
+}

@@ -1,0 +1,76 @@
+import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
+import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import { resolveOptions } from '../../../src/peer/base/options.js';
+import type { PeerOptions } from '../../../src/peer/base/options.js';
+import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { Peer } from '../../../src/peer/peer.js';
+import { linkOf } from '../../../src/testing/link.js';
+import type { Link } from '../../../src/testing/link.js';
+import { MemorySocket } from '../../../src/testing/memory-socket.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
+import type { SocketLike } from '../../../src/transport/socket-like.js';
+
+/** One dial as the server saw it. */
+export interface Dialed {
+  readonly url: string;
+  readonly protocol: string;
+  readonly link: Link;
+  /** The accepted peer; it begins to read when the socket opens. */
+  readonly peer: Peer;
+}
+
+/** What becomes of a dial: it opens, with the protocol that was offered or another; it hears nothing; or it is refused. */
+export type Answer = 'accept' | 'silence' | { readonly protocol: string } | { readonly status: number | null };
+
+export interface NetworkOptions extends PeerOptions {
+  /** Greets the first stream of every peer. */
+  readonly onHello?: StreamHandler | undefined;
+  readonly helloTimeoutMs?: number | undefined;
+}
+
+/** A server for one dialing peer, in the hands of a test. */
+export class Network {
+  readonly dials: Dialed[] = [];
+  answer: Answer = 'accept';
+  /** How often a socket was ended before it was open. */
+  givenUp = 0;
+
+  constructor(private readonly options: NetworkOptions = {}) {}
+
+  get last(): Dialed {
+    const last = this.dials.at(-1);
+    if (last === undefined) throw new Error('expected a dial');
+    return last;
+  }
+
+  /** Give it to `connect` as the option `socket`. */
+  readonly socket = (url: string, protocol: string): SocketLike => {
+    const { answer } = this;
+    const { onHello, helloTimeoutMs = 10_000, ...options } = this.options;
+    const selected = typeof answer === 'object' && 'protocol' in answer ? answer.protocol : protocol;
+    const line = new MemoryLink({ protocol: selected });
+    const core = new PeerCore(resolveOptions({ keepalive: false, ...options }, false));
+    const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
+    if (onHello !== undefined) core.incoming.expectHello(onHello, helloTimeoutMs);
+    this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
+    if (answer === 'silence') return this.#silent();
+    if (answer === 'accept') void peer.serve();
+    return new MemorySocket(line.ends.dialer, typeof answer === 'object' && 'status' in answer ? (answer.status ?? 0) : null);
+  };
+
+  #silent(): SocketLike {
+    return {
+      readyState: 0,
+      protocol: '',
+      bufferedAmount: 0,
+      binaryType: 'arraybuffer',
+      send: () => undefined,
+      close: () => undefined,
+      terminate: () => {
+        this.givenUp++;
+      },
+      addEventListener: () => undefined,
+      removeEventListener: () => undefined,
+    };
+  }
+}

@@ -1,0 +1,207 @@
+import { afterEach, jest } from '@jest/globals';
+import { JsonCodec } from '../../../src/codec/json.js';
+import type { CloseCause } from '../../../src/session/base/close-cause.js';
+import type { LiveStream } from '../../../src/session/streams/live-stream.js';
+import { Session } from '../../../src/session/session.js';
+import type { SessionOptions } from '../../../src/session/session-options.js';
+import type { SessionOwner } from '../../../src/session/base/session-owner.js';
+import type { StreamSink } from '../../../src/session/streams/stream-line.js';
+import type { SocketClose } from '../../../src/transport/transport.js';
+import type { CloseReason } from '../../../src/wire/close-reason.js';
+import { ABSENT } from '../../../src/wire/frame.js';
+import type { CompleteFrame, Frame, FrameDirection } from '../../../src/wire/frame.js';
+import { resolveLimits } from '../../../src/wire/limits.js';
+import type { Limits } from '../../../src/wire/limits.js';
+import { toMapping } from '../../../src/wire/mapping.js';
+import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+import type { ResetCode } from '../../../src/wire/reset-code.js';
+import { lastLoss } from '../loss.js';
+import { ScriptedTransport } from '../scripted-transport.js';
+
+/** A frame with only the fields that differ from their default. */
+export type Envelope = Partial<Frame>;
+
+/** How a rig differs from an acceptor with the defaults, JSON and no keepalive. */
+export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | 'limits' | 'owner'>> {
+  readonly limits?: Partial<Limits>;
+  /** Whether the session has begun to read. Default `true`. */
+  readonly started?: boolean;
+  /** Whether pings follow what is sent, to see how far the remote has read. Default `true`. */
+  readonly measured?: boolean;
+}
+
+/** Holds one stream as a peer would, and remembers what it was told. */
+export class Holder implements StreamSink {
+  readonly received: CompleteFrame[] = [];
+  readonly ends: CloseCause[] = [];
+  /** Run with each frame, and with the end. */
+  onReceive: (frame: CompleteFrame) => void = () => undefined;
+  onGone: (cause: CloseCause) => void = () => undefined;
+
+  constructor(
+    readonly live: LiveStream,
+    readonly open: CompleteFrame | null,
+  ) {}
+
+  /** Payloads received, in order. */
+  get payloads(): readonly unknown[] {
+    return this.received.map(({ payload }) => payload).filter((payload) => payload !== ABSENT);
+  }
+
+  /** What ended the stream; `null` while it is live. */
+  get cause(): CloseCause | null {
+    return this.ends[0] ?? null;
+  }
+
+  receive(frame: CompleteFrame): void {
+    this.received.push(frame);
+    this.onReceive(frame);
+  }
+
+  gone(cause: CloseCause): void {
+    this.ends.push(cause);
+    this.onGone(cause);
+  }
+}
+
+const made = new Set<Rig>();
+
+// The watches of a session that nobody ends would keep the process, as they would a program's.
+afterEach(() => {
+  for (const rig of made) rig.transport.end();
+  made.clear();
+});
+
+/** One session over a scripted socket, held by a test and ended after it. */
+export class Rig {
+  readonly transport = new ScriptedTransport();
+  readonly session: Session;
+  /** The streams that the remote has opened, in order. */
+  readonly remotes: Holder[] = [];
+  readonly refused: (readonly [code: number, reason: string])[] = [];
+  readonly observed: (readonly [FrameDirection, Envelope])[] = [];
+  /** Codes of the goaways received. */
+  readonly goaways: (ResetCode | null)[] = [];
+  readonly endings: { readonly close: SocketClose; readonly goawayCode: ResetCode | null }[] = [];
+  readonly reasons: CloseReason[] = [];
+  /** Run with each stream that the remote opens. */
+  onOpened: (holder: Holder) => void = () => undefined;
+  /** Run with each frame that is observed. */
+  onObserved: (direction: FrameDirection, frame: Frame) => void = () => undefined;
+  /** How often a notification that took several messages has left. */
+  notified = 0;
+  #told = 0;
+
+  constructor({ limits = {}, started = true, measured = true, ...options }: RigOptions = {}) {
+    this.session = new Session({
+      codec: new JsonCodec(),
+      isDialer: false,
+      keepalive: null,
+      maxFrameBytes: 65_536,
+      number: 1,
+      ...options,
+      transport: this.transport,
+      limits: resolveLimits(limits),
+      owner: this.#owner(),
+    });
+    if (!measured) jest.spyOn(this.session.transit, 'sent').mockReturnValue(false);
+    if (started) this.session.start();
+    made.add(this);
+  }
+
+  /** Everything sent so far, decoded. */
+  get sent(): readonly Envelope[] {
+    return this.transport.sent.map((message) => toMapping(this.session.codec.decode(message)));
+  }
+
+  /** What has been sent since this was last asked. */
+  get news(): readonly Envelope[] {
+    const all = this.sent;
+    return all.slice(this.#told, (this.#told = all.length));
+  }
+
+  /** What has been sent so far is no news. */
+  forget(): void {
+    this.#told = this.transport.sent.length;
+  }
+
+  /** Frames come in, one message each. */
+  receive(...frames: readonly Frame[]): void {
+    for (const frame of frames) this.transport.receive(this.session.codec.encode(frame));
+  }
+
+  /** The remote opens a stream. */
+  remote(id: number, open: Partial<Frame> = {}): Holder {
+    this.receive({ type: 'open', stream: id, ...open });
+    return this.held(id);
+  }
+
+  /** The holder of a stream that the remote has opened. */
+  held(id: number): Holder {
+    const holder = this.remotes.find(({ live }) => live.id === id);
+    if (holder === undefined) throw new Error(`expected stream ${id} to have been opened, got ${this.remotes.length} others`);
+    return holder;
+  }
+
+  /** This side opens a stream; its open is not sent. */
+  local(forgotten = false): Holder {
+    const live = this.session.open(forgotten);
+    return this.#hold(live, null);
+  }
+
+  /** This side opens a stream and sends its open. */
+  open(frame: Partial<Frame> = {}, forgotten = false): Holder {
+    const holder = this.local(forgotten);
+    this.send(holder, { type: 'open', ...frame });
+    return holder;
+  }
+
+  /** Sends a frame on a stream; `data` unless it says otherwise. */
+  send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
+    const encoded = payload === ABSENT ? null : this.session.codec.encodePayload(payload);
+    live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, this.session.codec));
+  }
+
+  /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */
+  get isEmpty(): boolean {
+    const { streams, receiveBudget, scheduler } = this.session;
+    const held =
+      streams.size +
+      streams.occupied +
+      receiveBudget.held.used +
+      receiveBudget.attached.used +
+      scheduler.backlog.bytes +
+      scheduler.backlog.queues.size;
+    return held === 0 && !this.transport.read;
+  }
+
+  #hold(live: LiveStream, open: CompleteFrame | null): Holder {
+    const holder = new Holder(live, open);
+    live.sink = holder;
+    return holder;
+  }
+
+  #owner(): SessionOwner {
+    return {
+      accept: (live, open) => {
+        const holder = this.#hold(live, open);
+        this.remotes.push(holder);
+        this.onOpened(holder);
+      },
+      refused: (code, reason) => {
+        this.refused.push([code, reason]);
+      },
+      observed: (_session, direction, frame) => {
+        this.observed.push([direction, toMapping(frame)]);
+        this.onObserved(direction, frame);
+      },
+      notified: () => this.notified++,
+      goneAway: (_session, code) => this.goaways.push(code),
+      ending: ({ goawayCode }, close) => {
+        this.endings.push({ close, goawayCode });
+        return lastLoss(close);
+      },
+      ended: ({ reason }) => this.reasons.push(reason),
+    };
+  }
+}

@@ -1,0 +1,47 @@
+import type { SocketEvent, SocketLike } from '../../../src/index.js';
+import { ReadyState } from '../../../src/transport/socket-like.js';
+
+type EventType = 'open' | 'message' | 'error' | 'close';
+
+/** A W3C-shaped socket in the hands of a test: it does nothing by itself, and remembers what was done to it. */
+export class FakeSocket implements SocketLike {
+  readyState: number;
+  protocol = 'mux.v1.json';
+  bufferedAmount = 0;
+  binaryType = 'blob';
+  readonly sent: (string | ArrayBuffer)[] = [];
+  readonly closes: [code: number | undefined, reason: string | undefined][] = [];
+  readonly #listeners = new Map<EventType, Set<(event: SocketEvent) => void>>();
+
+  constructor(state: keyof typeof ReadyState = 'OPEN') {
+    this.readyState = ReadyState[state];
+  }
+
+  send(data: string | ArrayBuffer): void {
+    this.sent.push(data);
+  }
+
+  close(code?: number, reason?: string): void {
+    this.closes.push([code, reason]);
+    if (this.readyState < ReadyState.CLOSING) this.readyState = ReadyState.CLOSING;
+  }
+
+  addEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners.set(type, (this.#listeners.get(type) ?? new Set()).add(listener));
+  }
+
+  removeEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners.get(type)?.delete(listener);
+  }
+
+  /** How many listen to each kind of event. */
+  get listening(): Partial<Record<EventType, number>> {
+    return Object.fromEntries([...this.#listeners].filter(([, { size }]) => size > 0).map(([type, { size }]) => [type, size]));
+  }
+
+  /** The socket reaches `state`, and then the event happens. */
+  emit(type: EventType, event: Omit<SocketEvent, 'type'> = {}, state?: keyof typeof ReadyState): void {
+    if (state !== undefined) this.readyState = ReadyState[state];
+    for (const listener of [...(this.#listeners.get(type) ?? [])]) listener({ ...event, type });
+  }
+}

@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { watchResources } from './leaks.js';
+
+/**
+ * An HTTP server for each test of a file, which listens on a free port. After the test it closes when its last connection has, and nothing may be left.
+ *
+ * @param ending runs before it is closed
+ */
+export function httpServer(ending: (server: Server) => void = () => undefined): { readonly now: Server } {
+  let leaks: ReturnType<typeof watchResources>;
+  let now: Server;
+  beforeEach(async () => {
+    leaks = watchResources();
+    now = createServer();
+    now.listen(0, '127.0.0.1');
+    await new Promise((resolve) => now.once('listening', resolve));
+  });
+  afterEach(async () => {
+    ending(now);
+    await new Promise((resolve) => now.close(resolve));
+    expect(await leaks()).toEqual({});
+  });
+  return {
+    get now() {
+      return now;
+    },
+  };
+}

@@ -1,0 +1,308 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { virtualTime } from '../../src/testing.js';
+import type { VirtualTime } from '../../src/testing.js';
+import { MemoryLink } from '../../src/testing/memory-link.js';
+import type { MemoryTransport } from '../../src/testing/memory-transport.js';
+import type { Side, Fault, MemoryLinkOptions } from '../../src/testing/memory-link.js';
+
+const PROTOCOL = 'mux.v1.json';
+
+/** What an end sees, with the time of each. */
+function read(transport: MemoryTransport, time: VirtualTime) {
+  const seen: unknown[] = [];
+  transport.messages$.subscribe({
+    next: (message) => seen.push([time.now, message]),
+    complete: () => seen.push([time.now, transport.closed]),
+  });
+  return seen;
+}
+
+describe('a link in memory', () => {
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = virtualTime();
+  });
+
+  afterEach(() => {
+    time.restore();
+  });
+
+  const joined = (options: Omit<MemoryLinkOptions, 'protocol'> = {}) => {
+    const link = new MemoryLink({ protocol: PROTOCOL, ...options });
+    return { link, ...link.ends };
+  };
+
+  it('is open from the first', () => {
+    const { dialer, acceptor } = joined();
+    const opened = jest.fn();
+    dialer.opened$.subscribe({ complete: opened });
+    expect(opened).toHaveBeenCalledTimes(1);
+    expect([dialer.protocol, acceptor.closed, dialer.refusedStatus, dialer.opaque]).toEqual([PROTOCOL, null, null, false]);
+  });
+
+  it('delivers in order, and never on the stack of the sender', async () => {
+    const { dialer, acceptor } = joined();
+    const seen = read(acceptor, time);
+    dialer.send('a');
+    dialer.send(new ArrayBuffer(1));
+    expect(seen).toEqual([]);
+    await time.advance();
+    expect(seen).toEqual([
+      [0, 'a'],
+      [0, new ArrayBuffer(1)],
+    ]);
+  });
+
+  it('keeps what comes before somebody reads', async () => {
+    const { dialer, acceptor } = joined();
+    dialer.send('a');
+    await time.advance(5);
+    const seen = read(acceptor, time);
+    dialer.send('b');
+    await time.advance();
+    expect(seen).toEqual([
+      [5, 'a'],
+      [5, 'b'],
+    ]);
+  });
+
+  it('lets each message travel for its latency, and none overtake another', async () => {
+    const fates: (Fault | undefined)[] = [{ delayMs: 20 }, undefined, undefined];
+    const { dialer, acceptor } = joined({ latencyMs: 10, fate: ({ nth }) => fates[nth - 1] });
+    const seen = read(acceptor, time);
+    dialer.send('slow');
+    dialer.send('behind it');
+    await time.advance(50);
+    dialer.send('later');
+    await time.advance(50);
+    expect(seen).toEqual([
+      [30, 'slow'],
+      [30, 'behind it'],
+      [60, 'later'],
+    ]);
+  });
+
+  it.each<readonly [what: string, fate: Fault | undefined, arrived: readonly string[]]>([
+    ['delivers', undefined, ['x', 'y']],
+    ['drops', 'drop', ['y']],
+    ['duplicates', 'duplicate', ['x', 'x', 'y']],
+    ['replaces', { replace: 'z' }, ['z', 'y']],
+  ])('%s a message as its fate says', async (_what, fate, arrived) => {
+    const { dialer, acceptor } = joined({ latencyMs: 10, fate: ({ nth }) => (nth === 1 ? fate : undefined) });
+    const seen = read(acceptor, time);
+    dialer.send('x');
+    dialer.send('y');
+    await time.advance(10);
+    expect(seen).toEqual(arrived.map((message) => [10, message]));
+  });
+
+  it('carries nothing after a message whose fate is a cut, also within its turn', async () => {
+    const { link, dialer, acceptor } = joined({ fate: ({ message }) => (message === 'x' ? 'cut' : undefined) });
+    const carried: unknown[] = [];
+    link.carried$.subscribe(({ message }) => carried.push(message));
+    const seen = read(acceptor, time);
+    for (const message of ['w', 'x', 'y']) dialer.send(message);
+    acceptor.send('z');
+    await time.advance();
+    expect(carried).toEqual(['w', 'x']);
+    expect(seen.at(-1)).toEqual([0, { code: 1006, reason: '', wasClean: false }]);
+    expect(seen).not.toContainEqual([0, 'y']);
+  });
+
+  it('counts the bytes that it takes', () => {
+    const { dialer } = joined();
+    dialer.send('é');
+    expect([dialer.sentBytes, dialer.holds(2), dialer.holds(3)]).toEqual([2, true, false]);
+    dialer.send(new ArrayBuffer(3));
+    dialer.close(1000, '');
+    dialer.send('x');
+    expect(dialer.sentBytes).toBe(5);
+  });
+
+  it('shows what it carries, with its direction and number, and completes after the end', async () => {
+    const { link, dialer, acceptor } = joined();
+    const seen: unknown[] = [];
+    link.carried$.subscribe({ next: (carried) => seen.push(carried), complete: () => seen.push('complete') });
+    read(dialer, time);
+    read(acceptor, time);
+    dialer.send('a');
+    acceptor.send('b');
+    dialer.send('c');
+    dialer.close(1000, '');
+    dialer.send('too late');
+    await time.advance();
+    dialer.send('far too late');
+    expect(seen).toEqual([
+      { from: 'dialer', message: 'a', nth: 1 },
+      { from: 'acceptor', message: 'b', nth: 1 },
+      { from: 'dialer', message: 'c', nth: 2 },
+      'complete',
+    ]);
+  });
+
+  it('shows what an end sends until it has heard of the loss of the other', async () => {
+    const { link, dialer, acceptor } = joined({ latencyMs: 10 });
+    const seen: unknown[] = [];
+    link.carried$.subscribe({ next: ({ message }) => seen.push(message), complete: () => seen.push('complete') });
+    read(acceptor, time);
+    dialer.terminate();
+    await time.advance(5);
+    acceptor.send('unheard');
+    await time.advance(5);
+    expect(seen).toEqual(['unheard', 'complete']);
+  });
+
+  describe('that ends', () => {
+    it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, after what was sent before', async (side) => {
+      const { link } = joined({ latencyMs: 10 });
+      const [own, other] = [link.ends[side], link.other(side)];
+      const [seenHere, seenThere] = [read(own, time), read(other, time)];
+      own.send('last words');
+      own.close(4000, 'bye');
+      own.close(4001, 'again');
+      other.send('was under way');
+      await time.advance(100);
+      const close = { code: 4000, reason: 'bye', wasClean: true };
+      expect(seenThere).toEqual([
+        [10, 'last words'],
+        [10, close],
+      ]);
+      expect(seenHere).toEqual([
+        [10, 'was under way'],
+        [20, close],
+      ]);
+    });
+
+    it('shakes hands at the pace of its messages, also where none was sent', async () => {
+      const { dialer, acceptor } = joined({ latencyMs: 10 });
+      const [here, there] = [read(dialer, time), read(acceptor, time)];
+      dialer.close(4000, 'bye');
+      await time.advance(100);
+      const close = { code: 4000, reason: 'bye', wasClean: true };
+      expect([here, there]).toEqual([[[20, close]], [[10, close]]]);
+    });
+
+    it('is lost at once for who terminates, and a journey later for the other', async () => {
+      const { dialer, acceptor } = joined({ latencyMs: 10 });
+      const [here, there] = [read(dialer, time), read(acceptor, time)];
+      dialer.terminate('no sign of life');
+      await time.advance(100);
+      expect(here).toEqual([[0, { code: 1006, reason: 'no sign of life', wasClean: false }]]);
+      expect(there).toEqual([[10, { code: 1006, reason: '', wasClean: false }]]);
+    });
+
+    it('is lost for both when it is cut, with all that is under way', async () => {
+      const { link, dialer, acceptor } = joined({ latencyMs: 10 });
+      const [here, there] = [read(dialer, time), read(acceptor, time)];
+      dialer.send('never');
+      link.cut({ reason: 'storm' });
+      await time.advance(100);
+      const lost = { code: 1006, reason: 'storm', wasClean: false };
+      expect([here, there]).toEqual([[[0, lost]], [[0, lost]]]);
+    });
+
+    it('completes for whoever begins to read only then', async () => {
+      const { link, dialer } = joined();
+      link.cut();
+      expect(read(dialer, time)).toEqual([[0, { code: 1006, reason: '', wasClean: false }]]);
+      await time.advance();
+    });
+  });
+
+  describe.each<readonly [how: string, stop: (end: MemoryTransport) => void, go: (end: MemoryTransport) => void]>([
+    ['paused', (end) => end.pause(), (end) => end.resume()],
+    ['stalled', (end) => end.stall(), (end) => end.unstall()],
+  ])('whose reader is %s', (_how, stop, go) => {
+    it('holds what is sent, for the sender to see, and delivers it later', async () => {
+      const { dialer, acceptor } = joined();
+      const seen = read(acceptor, time);
+      const room = jest.fn();
+      stop(acceptor);
+      dialer.send('x'.repeat(100));
+      dialer.send('y'.repeat(50));
+      await time.advance(5);
+      expect(dialer.bufferedAmount).toBe(150);
+      dialer.whenBelow(50, room);
+      await time.advance(5);
+      expect([seen, room.mock.calls.length]).toEqual([[], 0]);
+      go(acceptor);
+      await time.advance();
+      expect(seen).toHaveLength(2);
+      expect(room).toHaveBeenCalledTimes(1);
+      expect(dialer.bufferedAmount).toBe(0);
+    });
+
+    it('holds nothing any more once the line is cut', async () => {
+      const { link, dialer, acceptor } = joined();
+      read(acceptor, time);
+      stop(acceptor);
+      dialer.send('x'.repeat(100));
+      await time.advance();
+      link.cut();
+      expect(dialer.bufferedAmount).toBe(0);
+    });
+
+    it('does not see the close before it reads on', async () => {
+      const { dialer, acceptor } = joined();
+      const seen = read(acceptor, time);
+      stop(acceptor);
+      dialer.close(1000, '');
+      await time.advance(100);
+      expect(seen).toEqual([]);
+      go(acceptor);
+      await time.advance();
+      expect(seen).toEqual([[100, { code: 1000, reason: '', wasClean: true }]]);
+    });
+  });
+
+  it.each<readonly [first: 'unstall' | 'resume', second: 'unstall' | 'resume']>([
+    ['unstall', 'resume'],
+    ['resume', 'unstall'],
+  ])('whose reader is paused and stalled goes on when both are over: %s, then %s', async (first, second) => {
+    const { dialer, acceptor } = joined();
+    const seen = read(acceptor, time);
+    acceptor.pause();
+    acceptor.stall();
+    dialer.send('x');
+    await time.advance();
+    acceptor[first]();
+    await time.advance();
+    expect(seen).toEqual([]);
+    acceptor[second]();
+    await time.advance();
+    expect(seen).toEqual([[0, 'x']]);
+  });
+
+  it('holds what one turn sends until the next, so that a sender which never waits is held up', async () => {
+    const { dialer, acceptor } = joined();
+    read(acceptor, time);
+    dialer.send('x'.repeat(1_000));
+    expect(dialer.bufferedAmount).toBe(1_000);
+    const room = jest.fn();
+    dialer.whenBelow(100, room);
+    expect(room).not.toHaveBeenCalled();
+    await time.advance();
+    expect(dialer.bufferedAmount).toBe(0);
+    expect(room).toHaveBeenCalledTimes(1);
+  });
+
+  it('has room at once where it holds nothing, yet in a later turn', async () => {
+    const { dialer } = joined();
+    const room = jest.fn();
+    dialer.whenBelow(0, room);
+    expect(room).not.toHaveBeenCalled();
+    await time.advance();
+    expect(room).toHaveBeenCalledTimes(1);
+  });
+
+  it('has no room at an end that is closing', async () => {
+    const { dialer, acceptor } = joined();
+    read(acceptor, time);
+    const room = jest.fn();
+    dialer.close(1000, '');
+    dialer.whenBelow(1_000, room);
+    await time.advance(100);
+    expect([room.mock.calls.length, dialer.writable]).toEqual([0, false]);
+  });
+});

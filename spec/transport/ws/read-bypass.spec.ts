@@ -1,0 +1,259 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import type { WebSocket } from 'ws';
+import { bypass } from '../../../src/transport/ws/read-bypass.js';
+import type { Message } from '../../../src/wire/codec.js';
+import { encodedLength } from '../../../src/wire/length.js';
+import { turn } from '../../support/socket/leaks.js';
+import { FakeStream, openWs } from '../../support/socket/pipe.js';
+
+const MAX_PAYLOAD = 70_000;
+const SEED = { seed: 20_261_125 };
+
+/** A frame as a remote may write it, right or wrong. */
+interface Written {
+  readonly first: number;
+  readonly content: Buffer;
+  /** Bytes of its length; those of the shortest form if none. */
+  readonly lengthBytes?: 2 | 8 | undefined;
+  /** Whether it is masked just when it should not be. */
+  readonly wronglyMasked?: boolean;
+}
+
+const text = (content: string, first = 0x81): Written => ({ first, content: Buffer.from(content) });
+const binary = (...content: number[]): Written => ({ first: 0x82, content: Buffer.from(content) });
+const control = (first: number, content = ''): Written => ({ first, content: Buffer.from(content) });
+const PING = control(0x89, 'p');
+const CLOSE = control(0x88);
+
+function bytesOf({ first, content, lengthBytes, wronglyMasked = false }: Written, masked: boolean): Buffer {
+  const { length } = content;
+  const form = lengthBytes ?? (length < 126 ? 0 : length < 2 ** 16 ? 2 : 8);
+  const head = Buffer.alloc(2 + form, 0);
+  head[0] = first;
+  head[1] = form === 0 ? length : form === 2 ? 126 : 127;
+  if (form === 2) head.writeUInt16BE(length, 2);
+  if (form === 8) head.writeBigUInt64BE(BigInt(length), 2);
+  if (masked === wronglyMasked) return Buffer.concat([head, content]);
+  head[1] |= 0x80;
+  const key = Buffer.from([0x5a, 0xc3, 0x01, 0xfe]);
+  return Buffer.concat([head, key, content.map((byte, at) => byte ^ Number(key[at % 4]))]);
+}
+
+type Event = readonly [name: string, ...what: unknown[]];
+
+/** All that comes of reading: messages in `taken` past `ws`, and everything in order. */
+interface Outcome {
+  readonly events: readonly Event[];
+  readonly written: string;
+  readonly taken: number;
+}
+
+const streams: FakeStream[] = [];
+
+/** What comes of reading `chunks`, by `ws` alone or with the bypass. */
+async function read(chunks: readonly Buffer[], masked: boolean, withBypass: boolean, pauses = false): Promise<Outcome> {
+  const stream = new FakeStream();
+  streams.push(stream);
+  const ws = await openWs(stream, masked, MAX_PAYLOAD);
+  const events: Event[] = [];
+  let taken = 0;
+  listen(ws, events);
+  if (withBypass) {
+    bypass(ws, stream, masked, MAX_PAYLOAD, (message, bytes) => {
+      taken++;
+      expect(bytes).toBe(encodedLength(message));
+      events.push(['message', message]);
+    });
+  }
+  await turn();
+  for (const chunk of chunks) {
+    stream.push(Buffer.from(chunk));
+    if (pauses) await turn();
+  }
+  await turn();
+  // A dialer masks with keys that are never the same: how much it wrote, and what kinds, tells enough.
+  const { written } = stream;
+  const told = masked ? written.toString('hex') : `${written.length} bytes from ${written.subarray(0, 2).toString('hex')}`;
+  stream.push(null);
+  await turn();
+  ws.terminate();
+  await turn();
+  return { events, written: told, taken };
+}
+
+function listen(ws: WebSocket, events: Event[]): void {
+  ws.on('message', (data, isBinary) => events.push(['message', isBinary ? data : String(data)]));
+  ws.on('ping', (data) => events.push(['ping', String(data)]));
+  ws.on('pong', (data) => events.push(['pong', String(data)]));
+  ws.on('error', (error) => events.push(['error', error.message]));
+  ws.on('close', (code, reason) => events.push(['close', code, String(reason)]));
+}
+
+/** Whole, and cut at each of `at`. */
+function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
+  const places = [0, ...at.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  return places
+    .slice(1)
+    .map((end, n) => bytes.subarray(places[n], end))
+    .filter(({ length }) => length > 0);
+}
+
+function rarely<T>(value: T, mostly: T): fc.Arbitrary<T> {
+  return fc.nat(49).map((n) => (n === 0 ? value : mostly));
+}
+
+describe.each([
+  ['accepted', true],
+  ['dialed', false],
+] as const)('a bypass of an %s socket', (_name, masked) => {
+  afterEach(() => {
+    for (const stream of streams.splice(0)) stream.destroy();
+  });
+
+  const all = (frames: readonly Written[]): Buffer => Buffer.concat(frames.map((frame) => bytesOf(frame, masked)));
+
+  it.each<readonly [what: string, frames: readonly Written[], taken: number]>([
+    ['text', [text('a'), text('naïve 😀'), text(''), text('\ufffd')], 4],
+    ['short text, and long text in between', [text('a'), text('b'.repeat(1_024)), text('c'.repeat(1_025)), text('d'), text('é')], 5],
+    ['bytes', [binary(1, 2, 255), binary()], 2],
+    ['bytes between text', [text('a'), binary(0x81, 0x01, 0x61), text('b')], 3],
+    ['lengths in every form', [text('a'.repeat(125)), text('b'.repeat(126)), text('c'.repeat(65_535)), text('d'.repeat(65_536))], 4],
+    ['a length in a longer form than it needs', [{ ...text('a'), lengthBytes: 2 }, { ...text('b'), lengthBytes: 8 }, text('c')], 3],
+    ['what is as long as may be', [text('a'.repeat(MAX_PAYLOAD))], 1],
+    ['pings and pongs in between', [text('a'), PING, text('b'), control(0x8a, 'q'), text('c')], 3],
+    ['a message in several frames', [text('a'), text('b', 0x01), text('c', 0x00), text('d', 0x80), text('e')], 2],
+    ['a ping within a message', [text('b', 0x01), PING, text('d', 0x80), text('e')], 1],
+    ['what comes after a close frame', [text('a'), CLOSE, text('b'), PING], 1],
+    ['text that is no UTF-8', [text('a'), { first: 0x81, content: Buffer.from([0x61, 0xff]) }, text('b')], 1],
+    ['a message of several frames that is no UTF-8', [{ first: 0x01, content: Buffer.from([0xff]) }, text('', 0x80), text('b')], 0],
+    ['what is too long', [text('a'), text('b'.repeat(MAX_PAYLOAD + 1)), text('c')], 1],
+    ['a message of several frames that is too long', [text('a'.repeat(40_000), 0x01), text('b'.repeat(40_000), 0x80), text('c')], 0],
+    ['bits of extensions', [text('a'), text('b', 0xc1), text('c')], 1],
+    ['bits of extensions on a ping', [control(0xa9), text('c')], 0],
+    ['a ping in pieces', [control(0x09), text('c')], 0],
+    ['a ping that is as long as may be', [control(0x89, 'x'.repeat(125)), text('c')], 1],
+    ['a message of many frames that is too long', [0x01, 0x00, 0x00, 0x00, 0x80].map((first) => text('a'.repeat(30_000), first)), 0],
+    ['a ping that is too long', [control(0x89, 'x'.repeat(126)), text('c')], 0],
+    ['a ping whose length is in a longer form', [{ ...PING, lengthBytes: 8 }, text('c')], 0],
+    ['a kind that there is not', [text('a', 0x83), text('c')], 0],
+    ['the middle of a message that never began', [text('a', 0x80), text('c')], 0],
+    ['a message within a message', [text('a', 0x01), text('b'), text('c', 0x80), text('d')], 0],
+    ['a wrong mask', [text('a'), { ...text('b'), wronglyMasked: true }, text('c')], 1],
+    ['a wrong mask on a ping', [{ ...PING, wronglyMasked: true }, text('c')], 0],
+  ])('reads %s as ws does', async (_what, frames, taken) => {
+    const bytes = all(frames);
+    const alone = await read([bytes], masked, false);
+    expect(alone.events.length).toBeGreaterThan(0);
+    expect(await read([bytes], masked, true)).toEqual({ ...alone, taken });
+
+    const framewise = frames.map((frame) => bytesOf(frame, masked));
+    expect(await read(framewise, masked, true, true)).toEqual({ ...(await read(framewise, masked, false, true)), taken });
+
+    const bitwise = cut(bytes.subarray(0, 300), [...Array(300).keys()]).concat(cut(bytes.subarray(300), []));
+    expect(await read(bitwise, masked, true)).toEqual({ ...(await read(bitwise, masked, false)), taken: expect.any(Number) });
+  });
+
+  it('reads as ws does whatever comes, in whatever pieces', async () => {
+    const size = fc.oneof(
+      { weight: 8, arbitrary: fc.nat(40) },
+      { weight: 2, arbitrary: fc.integer({ min: 120, max: 130 }) },
+      { weight: 2, arbitrary: fc.integer({ min: 1_020, max: 1_030 }) },
+      fc.integer({ min: 65_530, max: 70_001 }),
+    );
+    const content = fc.oneof(
+      size.map((length) => Buffer.alloc(length, 'abc')),
+      fc.string({ unit: 'binary', maxLength: 40 }).map((value) => Buffer.from(value)),
+      fc.uint8Array({ maxLength: 20 }).map((value) => Buffer.from(value)),
+    );
+    const first = fc.oneof(
+      { weight: 60, arbitrary: fc.constantFrom(0x81, 0x82) },
+      { weight: 15, arbitrary: fc.constantFrom(0x89, 0x8a) },
+      { weight: 10, arbitrary: fc.constantFrom(0x01, 0x00, 0x80) },
+      { weight: 1, arbitrary: fc.nat(255) },
+    );
+    const frame = fc.record({
+      first,
+      content,
+      lengthBytes: rarely<8 | undefined>(8, undefined),
+      wronglyMasked: rarely(true, false),
+    });
+    const frames = fc.array(frame, { minLength: 1, maxLength: 12 });
+    let taken = 0;
+    const same = fc.asyncProperty(
+      frames,
+      fc.array(fc.nat(200_000), { maxLength: 8 }),
+      fc.boolean(),
+      async (written: Written[], cuts, pauses) => {
+        const chunks = cut(all(written), cuts);
+        const alone = await read(chunks, masked, false, pauses);
+        const passed = await read(chunks, masked, true, pauses);
+        taken += passed.taken;
+        expect({ ...passed, taken: 0 }).toEqual(alone);
+      },
+    );
+    await fc.assert(same, { ...SEED, numRuns: 300 });
+    expect(taken).toBeGreaterThan(0);
+  });
+
+  it.each<readonly [what: string, frames: readonly Written[], decoded: readonly string[]]>([
+    ['short plain text as one', [text('a'), text('b'.repeat(1_024)), text('c')], ['latin1']],
+    ['a long one by itself', [text('a'), text('b'.repeat(1_025)), text('c')], ['latin1', 'utf8', 'latin1']],
+    ['text beyond ASCII each by itself', [text('a'), text('é')], ['latin1', 'utf8', 'utf8']],
+  ])('decodes %s', async (_what, frames, decoded) => {
+    const stream = new FakeStream();
+    streams.push(stream);
+    const ws = await openWs(stream, masked, MAX_PAYLOAD);
+    const messages: Message[] = [];
+    bypass(ws, stream, masked, MAX_PAYLOAD, (message) => messages.push(message));
+    const chunk = all(frames);
+    const toString = jest.spyOn(chunk, 'toString');
+    stream.emit('data', chunk);
+    expect(messages).toEqual(frames.map(({ content }) => content.toString()));
+    expect(toString.mock.calls.map(([encoding]) => encoding)).toEqual(decoded);
+    ws.terminate();
+  });
+
+  it.each<readonly [after: string, frames: readonly Written[]]>([
+    ['a close frame', [text('a'), CLOSE]],
+    ['a wrong frame', [text('a'), text('b', 0xc1)]],
+    ['frames of one message that are too long together', [0x01, 0x00, 0x00, 0x00].map((first) => text('a'.repeat(30_000), first))],
+  ])('listens to nothing, and lets the stream flow, once ws has stopped reading after %s', async (_after, frames) => {
+    const stream = new FakeStream();
+    streams.push(stream);
+    const ws = await openWs(stream, masked, MAX_PAYLOAD);
+    const listeners = (): number[] => [stream.listenerCount('data'), ws.listenerCount('message'), ws.listenerCount('error')];
+    ws.on('error', () => undefined);
+    const before = listeners();
+    bypass(ws, stream, masked, MAX_PAYLOAD, () => undefined);
+    expect(listeners()).toEqual([before[0], 1, 2]);
+    for (const frame of frames) {
+      await turn();
+      stream.push(bytesOf(frame, masked));
+    }
+    await turn();
+    expect(listeners()).toEqual([0, 0, 1]);
+    expect(stream.isPaused()).toBe(false);
+    ws.terminate();
+  });
+
+  it('leaves a stream alone that nobody reads', () => {
+    const stream = new FakeStream();
+    streams.push(stream);
+    bypass(stream, stream, masked, MAX_PAYLOAD, () => undefined);
+    expect(stream.eventNames()).not.toContain('data');
+  });
+
+  it('leaves a stream alone that somebody else reads, too', async () => {
+    const stream = new FakeStream();
+    streams.push(stream);
+    const ws = await openWs(stream, masked, MAX_PAYLOAD);
+    stream.on('data', () => undefined);
+    const before = stream.listeners('data');
+    bypass(ws, stream, masked, MAX_PAYLOAD, () => {
+      throw new Error('a message was taken');
+    });
+    expect(stream.listeners('data')).toEqual(before);
+    ws.terminate();
+  });
+});

@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import type { Message } from '../../../src/wire/codec.js';
+import { WriteBatch } from '../../../src/transport/ws/write-batch.js';
+import { turn } from '../../support/socket/leaks.js';
+import { acceptedOver, FakeStream } from '../../support/socket/pipe.js';
+
+const KIB = 1024;
+const TEXT = 0x81;
+const BINARY = 0x82;
+
+/** The content from `from` up to `to`, by the key before it (RFC 6455 §5.3). */
+function unmasked(bytes: Buffer, from: number, to = bytes.length): Buffer {
+  return Buffer.from(bytes.subarray(from, to).map((byte, at) => byte ^ Number(bytes[from - 4 + (at % 4)])));
+}
+
+describe('a write batch', () => {
+  let sink: FakeStream;
+  let socket: { writable: boolean };
+  let written: jest.Mock<() => void>;
+
+  const batch = (masked: boolean): { readonly send: (message: Message) => void; readonly of: WriteBatch } => {
+    const of = new WriteBatch(sink, socket, masked, written);
+    const send = (message: Message): void => {
+      of.add(message);
+      expect(of.mostBytes).toBeGreaterThanOrEqual(of.bytes);
+    };
+    return { of, send };
+  };
+
+  beforeEach(() => {
+    sink = new FakeStream();
+    socket = { writable: true };
+    written = jest.fn();
+  });
+
+  it.each<readonly [size: number, header: readonly number[], masked: readonly number[]]>([
+    [0, [0], [0x80]],
+    [1, [1], [0x81]],
+    [125, [125], [0xfd]],
+    [126, [126, 0, 126], [0xfe, 0, 126]],
+    [300, [126, 1, 44], [0xfe, 1, 44]],
+    [65_535, [126, 255, 255], [0xfe, 255, 255]],
+    [65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0], [0xff, 0, 0, 0, 0, 0, 1, 0, 0]],
+  ])('frames a message of %i bytes as RFC 6455 has it', async (size, header, masked) => {
+    const content = Buffer.alloc(size, 'abcdefg');
+    for (const [first, message] of [
+      [TEXT, content.toString()],
+      [BINARY, new Uint8Array(content).buffer],
+    ] as const) {
+      sink.forget();
+      batch(false).send(message);
+      await turn();
+      expect(sink.written.equals(Buffer.from([first, ...header, ...content]))).toBe(true);
+
+      sink.forget();
+      batch(true).send(message);
+      await turn();
+      const bytes = sink.written;
+      expect([...bytes.subarray(0, 1 + masked.length)]).toEqual([first, ...masked]);
+      expect(unmasked(bytes, 5 + masked.length).equals(content)).toBe(true);
+    }
+  });
+
+  it('masks each message with a key of its own', async () => {
+    const { send } = batch(true);
+    for (let n = 0; n < 3_000; n++) send('');
+    await turn();
+    const keys = new Set<number>();
+    for (let at = 2; at < sink.written.length; at += 6) keys.add(sink.written.readUInt32BE(at));
+    // Of so many random keys two may be the same, and hardly two pairs.
+    expect(keys.size).toBeGreaterThan(2_997);
+  });
+
+  it('masks the very first message of a program, and writes it with what follows', async () => {
+    await jest.isolateModulesAsync(async () => {
+      const { WriteBatch: Fresh } = await import('../../../src/transport/ws/write-batch.js');
+      const fresh = new Fresh(sink, socket, true, written);
+      fresh.add('first');
+      expect(sink.writes).toEqual([]);
+      fresh.add('x'.repeat(64 * KIB));
+    });
+    expect(sink.writes).toEqual([6 + 5 + 14 + 64 * KIB]);
+    expect(sink.written.toString('latin1', 6, 11)).not.toBe('first');
+    expect(unmasked(sink.written, 6, 11).toString()).toBe('first');
+    expect(unmasked(sink.written, 25).toString()).toBe('x'.repeat(64 * KIB));
+  });
+
+  it('writes 8 messages of a turn, then twice as many each time, up to 128', async () => {
+    const { send } = batch(false);
+    for (let n = 0; n < 8 + 16 + 32 + 64 + 128 + 128 + 5; n++) send('x');
+    expect(sink.writes).toEqual([8, 16, 32, 64, 128, 128].map((messages) => 3 * messages));
+    await turn();
+    expect(sink.writes.slice(6)).toEqual([3 * 5]);
+  });
+
+  it.each<readonly [messages: readonly string[], written: readonly string[]]>([
+    [['naïve 😀 \ud800.'], ['naïve 😀 \ufffd.']],
+    [
+      ['plain', 'naïve', 'plain'],
+      ['plain', 'naïve', 'plain'],
+    ],
+    [
+      ['\ud83d', '\ude00'],
+      ['\ufffd', '\ufffd'],
+    ],
+    [
+      ['', 'a\0b', ''],
+      ['', 'a\0b', ''],
+    ],
+  ])('writes text as UTF-8, half of a surrogate pair as its replacement character: %j', async (messages, expected) => {
+    const { send } = batch(false);
+    for (const message of messages) send(message);
+    await turn();
+    const frames = expected.map((message) => Buffer.concat([Buffer.from([TEXT, Buffer.byteLength(message)]), Buffer.from(message)]));
+    expect(sink.written).toEqual(Buffer.concat(frames));
+  });
+
+  it('is read by ws, message by message', async () => {
+    const line = new FakeStream();
+    const remote = acceptedOver(line);
+    let received: Message[] = [];
+    remote.messages$.subscribe((message) => received.push(message));
+    const text = fc.string({ unit: 'binary', maxLength: 300 });
+    const bytes = fc.uint8Array({ maxLength: 300 }).map((values) => new Uint8Array(values).buffer);
+    const burst = fc.asyncProperty(fc.array(fc.oneof(text, bytes), { minLength: 1, maxLength: 40 }), async (messages) => {
+      sink.forget();
+      received = [];
+      const { send } = batch(true);
+      for (const message of messages) send(message);
+      await turn();
+      line.push(sink.written);
+      await turn();
+      expect(received).toEqual(messages);
+    });
+    await fc.assert(burst);
+    remote.terminate();
+  });
+
+  it.each<readonly [what: string, messages: readonly string[], times: number]>([
+    ['plain text once, as a whole', ['one', 'two', 'three'], 1],
+    ['text with a letter beyond ASCII each by itself, too', ['one', 'två', 'three'], 1 + 3],
+  ])('measures %s', async (_what, messages, times) => {
+    const { of } = batch(true);
+    const measured = jest.spyOn(Buffer, 'byteLength');
+    for (const message of messages) of.add(message);
+    await turn();
+    const { length } = measured.mock.calls;
+    measured.mockRestore();
+    expect([length, sink.writes.length]).toEqual([times, 1]);
+  });
+
+  it('counts what it has not written, and writes it when it is told to, once', async () => {
+    const { send, of } = batch(false);
+    expect(of.bytes).toBe(0);
+    const framed = 2 + 98 + 2 + 2;
+    send('x'.repeat(98));
+    expect(of.bytes).toBe(2 + 98);
+    send('é');
+    expect([of.bytes, of.addedBytes, sink.writes.length]).toEqual([framed, framed, 0]);
+    of.flush();
+    expect([of.bytes, of.mostBytes, of.addedBytes, sink.written.length]).toEqual([0, 0, framed, framed]);
+    of.flush();
+    await turn();
+    expect(sink.writes).toHaveLength(1);
+    expect(written).toHaveBeenCalledTimes(1);
+  });
+
+  it('writes bytes as they were when they were sent, whatever becomes of them', async () => {
+    const { send } = batch(false);
+    const [changed, transferred] = [new Uint8Array([1, 2]), new Uint8Array([3])];
+    send(changed.buffer);
+    send(transferred.buffer);
+    changed.fill(9);
+    structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
+    await turn();
+    expect([...sink.written]).toEqual([BINARY, 2, 1, 2, BINARY, 1, 3]);
+  });
+
+  it.each<readonly [what: string, make: () => unknown]>([
+    ['a number', () => 5],
+    ['an object', () => ({})],
+    ['nothing', () => null],
+    [
+      'bytes that are gone',
+      () => {
+        const { buffer } = new Uint8Array(3);
+        structuredClone(buffer, { transfer: [buffer] });
+        return buffer;
+      },
+    ],
+  ])('refuses %s at the call, and writes what else there is', async (_what, make) => {
+    const { send, of } = batch(false);
+    send('before');
+    expect(() => send(make() as Message)).toThrow(expect.objectContaining({ name: 'TypeError' }));
+    send('after');
+    await turn();
+    expect(sink.written.toString('latin1')).toBe('\x81\x06before\x81\x05after');
+    expect(of.bytes).toBe(0);
+  });
+
+  it('writes at once where the turn before had one message, and joins what follows in the same turn', async () => {
+    const { send, of } = batch(true);
+    send('one');
+    expect(sink.writes).toHaveLength(0);
+    await turn();
+    send('two');
+    expect([sink.writes.length, of.bytes]).toEqual([2, 0]);
+    for (const message of ['three', 'four']) send(message);
+    expect(sink.writes).toHaveLength(2);
+    await turn();
+    expect(sink.writes).toEqual([6 + 3, 6 + 3, 6 + 5 + 6 + 4]);
+    // That turn had several: the next waits again.
+    send('five');
+    expect(sink.writes).toHaveLength(3);
+    await turn();
+    expect(sink.writes).toHaveLength(4);
+    expect(written).toHaveBeenCalledTimes(4);
+  });
+
+  it('writes a few large messages before the turn ends', async () => {
+    const { send } = batch(false);
+    for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));
+    expect(sink.writes).toEqual([3 * (4 + 30 * KIB)]);
+    send('x'.repeat(64 * KIB));
+    expect(sink.writes).toHaveLength(2);
+    await turn();
+    expect(sink.writes).toHaveLength(2);
+  });
+
+  it('writes nothing once its socket closes', async () => {
+    const { send, of } = batch(false);
+    send('too late');
+    socket.writable = false;
+    await turn();
+    expect([sink.writes.length, of.bytes, written.mock.calls.length]).toEqual([0, 0, 0]);
+  });
+});

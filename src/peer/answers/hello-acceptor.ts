@@ -1,0 +1,65 @@
+import { endedHere } from '../../session/base/close-cause.js';
+import type { LiveStream } from '../../session/streams/live-stream.js';
+import { runHandler } from './run-handler.js';
+import type { Deadline } from '../stream/deadlines.js';
+import type { StreamHandler } from '../base/hooks.js';
+import type { PeerCore } from '../core/peer-core.js';
+import type { StreamCore } from '../stream/stream-core.js';
+
+/** The acceptor's side of the hello (C12): the first stream goes to `handler`, and until that has replied every other is refused. */
+export class HelloAcceptor {
+  #hello: StreamCore | null = null;
+  #deadline: Deadline | null = null;
+
+  /** @param timeoutMs how long the hello may take, from the socket on */
+  constructor(
+    private readonly core: PeerCore,
+    private readonly handler: StreamHandler,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Whether the hello was answered, by a payload or an end (S11). A reset of this side takes the answer back. */
+  get isAnswered(): boolean {
+    const hello = this.#hello;
+    if (hello === null) return false;
+    const { cause } = hello;
+    if (cause === null || this.#isEndedByDialer()) return hello.outbox.replied;
+    return endedHere(cause);
+  }
+
+  /** Whether the dialer wants no more of it: what has been replied stands, and what the handler throws then takes nothing back. */
+  #isEndedByDialer(): boolean {
+    const cause = this.#hello?.cause;
+    return cause?.how === 'reset' && cause.by === 'remote';
+  }
+
+  /** A socket has opened: its hello has its time from now on. */
+  socketOpened(): void {
+    const expire = (): void => {
+      if (!this.isAnswered) this.core.rejectHello();
+    };
+    this.#deadline = this.core.deadlines.add({ expire }, this.timeoutMs);
+  }
+
+  receive(live: LiveStream, stream: StreamCore): void {
+    if (this.#hello !== null) {
+      live.refuse('the hello has not been answered yet');
+      return;
+    }
+    this.#hello = stream;
+    if (stream.cause !== null) {
+      this.core.rejectHello();
+      return;
+    }
+    runHandler(this.handler, stream, (failed) => {
+      this.stop();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
+    });
+  }
+
+  /** The hello has all the time now. */
+  stop(): void {
+    if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
+    this.#deadline = null;
+  }
+}

@@ -1,0 +1,88 @@
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { log } from '../../logger.js';
+import type { LiveStream } from '../../session/streams/live-stream.js';
+import type { CompleteFrame } from '../../wire/frame.js';
+import { checkFunction } from '../../wire/check.js';
+import { runHandler } from './run-handler.js';
+import { completeGuarded, guard } from '../base/guard.js';
+import { HookList } from '../base/hooks.js';
+import type { Remove, StreamHandler } from '../base/hooks.js';
+import type { PeerCore } from '../core/peer-core.js';
+import type { Stream } from '../stream/stream.js';
+import { StreamCore } from '../stream/stream-core.js';
+import { HelloAcceptor } from './hello-acceptor.js';
+
+/** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
+export class IncomingStreams {
+  #streams$: Observable<Stream> | null = null;
+  readonly #subscribers = new HookList<Subscriber<Stream>>();
+  #handler: StreamHandler | null = null;
+  #helloAcceptor: HelloAcceptor | null = null;
+
+  constructor(private readonly core: PeerCore) {}
+
+  get streams$(): Observable<Stream> {
+    return (this.#streams$ ??= new Observable((subscriber) => {
+      if (this.core.isClosed) subscriber.complete();
+      else subscriber.add(this.#subscribers.add(subscriber));
+    }));
+  }
+
+  /** Sets the one handler. A second replaces the first, with a warning. */
+  setHandler(handler: StreamHandler): Remove {
+    checkFunction('onStream', handler);
+    if (this.#handler !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
+    this.#handler = handler;
+    return () => {
+      if (this.#handler === handler) this.#handler = null;
+    };
+  }
+
+  /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
+  expectHello(handler: StreamHandler, timeoutMs: number): void {
+    this.#helloAcceptor = new HelloAcceptor(this.core, handler, timeoutMs);
+  }
+
+  /** A socket has opened: the time of its hello begins. */
+  socketOpened(): void {
+    this.#helloAcceptor?.socketOpened();
+  }
+
+  receive(live: LiveStream, open: CompleteFrame): void {
+    const stream = new StreamCore(this.core, live, Object.freeze(open.headers), open.payload);
+    live.sink = stream;
+    if (open.end) {
+      stream.trailers = open.trailers;
+      stream.finish();
+    }
+    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.facade);
+    if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
+    else this.#offer(live, stream);
+  }
+
+  /** The peer has ended. */
+  complete(): void {
+    this.#helloAcceptor?.stop();
+    for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
+  }
+
+  #offer(live: LiveStream, stream: StreamCore): void {
+    // An interceptor may have closed it, which leaves nothing to answer.
+    if (stream.cause !== null) return;
+    for (const subscriber of this.#subscribers)
+      guard('a subscriber of streams$', () => {
+        subscriber.next(stream.facade);
+      });
+    if (stream.isTaken || stream.cause !== null) return;
+    if (this.#handler === null) live.refuse(this.#untaken());
+    else runHandler(this.#handler, stream);
+  }
+
+  /** Says why no code here answers a stream. */
+  #untaken(): string {
+    return this.#subscribers.empty
+      ? 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()'
+      : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
+  }
+}

@@ -1,0 +1,28 @@
+import { checkNumber, checkObject, checkReset } from '../../wire/check.js';
+import { ResetCode } from '../../wire/reset-code.js';
+
+/** How a peer, or a server with all its peers, is closed. */
+export interface CloseOptions {
+  /** How long live streams may go on, in ms; `Infinity`: as long as they take. Default 0. */
+  readonly drainMs?: number | undefined;
+  /** Code of the goaway. Default NO_ERROR; after any other the remote closes the socket itself 1 s later (C7). */
+  readonly code?: ResetCode | undefined;
+  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default none. */
+  readonly reason?: string | undefined;
+}
+
+/** {@link CloseOptions}, filled in and checked. */
+export interface ResolvedClose {
+  readonly drainMs: number;
+  readonly code: ResetCode;
+  readonly reason: string;
+}
+
+/** @throws TypeError naming the option */
+export function resolveClose(options: CloseOptions): ResolvedClose {
+  checkObject('close', options, '{ drainMs, code, reason }');
+  const { drainMs = 0, code = ResetCode.NO_ERROR, reason = '' } = options;
+  checkNumber('drainMs', drainMs);
+  checkReset('close', code, reason);
+  return { drainMs, code, reason };
+}

@@ -1,0 +1,57 @@
+import { log } from '../../logger.js';
+import { steadyNow } from '../../transport/steady-clock.js';
+import { V1_FRAME_TYPES } from '../../wire/frame.js';
+import type { Frame, FrameDirection } from '../../wire/frame.js';
+import { encodedLength } from '../../wire/length.js';
+import { quoted } from '../../wire/quoted.js';
+import { resetCodeName } from '../../wire/reset-code.js';
+
+/** A payload that goes or comes in fragments. */
+interface Transfer {
+  readonly since: number;
+  fragments: number;
+  bytes: number;
+}
+
+/** At `debug`, writes one line a frame, and one for all fragments of a payload. No line shows a payload, headers or trailers. */
+export class FrameLog {
+  readonly #transfers = new Map<string, Transfer>();
+
+  /** @param label names the peer */
+  frame(label: string, connection: number, direction: FrameDirection, frame: Frame): void {
+    const suffix = frame.fragment == null ? '' : this.#fragment(`${connection} ${direction} ${String(frame.stream)}`, frame);
+    if (suffix !== null) log('debug', `${label} connection ${connection} ${direction} ${frameLine(frame)}${suffix}`);
+  }
+
+  /** Forgets unfinished payloads: a connection has ended. */
+  clear(): void {
+    this.#transfers.clear();
+  }
+
+  /** Counts a fragment. Returns what the line says of the whole payload; `null` before the last fragment. */
+  #fragment(key: string, { fragment, more }: Frame): string | null {
+    const transfer = this.#transfers.get(key) ?? { since: steadyNow(), fragments: 0, bytes: 0 };
+    transfer.fragments++;
+    transfer.bytes += encodedLength(fragment ?? '');
+    if (more === true) {
+      this.#transfers.set(key, transfer);
+      return null;
+    }
+    this.#transfers.delete(key);
+    return `, ${transfer.bytes} bytes in ${transfer.fragments} fragments, ${Math.round(steadyNow() - transfer.since)} ms`;
+  }
+}
+
+function frameLine({ type, stream, end, code, reason, last_stream }: Frame): string {
+  const isReasoned = type === 'reset' || type === 'goaway';
+  const parts = [
+    // Any other text is the remote's own.
+    V1_FRAME_TYPES.has(type) ? type : 'of an unknown type',
+    stream == null ? '' : `stream ${stream}`,
+    end === true ? 'end' : '',
+    !isReasoned || code == null ? '' : resetCodeName(code),
+    !isReasoned || last_stream == null ? '' : `last_stream ${last_stream}`,
+    !isReasoned || reason == null || reason === '' ? '' : quoted(reason),
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}

@@ -1,0 +1,23 @@
+import { log } from '../../logger.js';
+import { steadyNow } from '../../transport/steady-clock.js';
+import { oneLine } from '../../wire/quoted.js';
+import { resetCodeName } from '../../wire/reset-code.js';
+import type { ResetCode } from '../../wire/reset-code.js';
+
+/** One line a minute for each code, over all peers: a remote can cause refusals at any rate. */
+const PERIOD_MS = 60_000;
+
+const told = new Map<ResetCode, { readonly at: number; more: number }>();
+
+/** Warns of a stream of the remote that the library has refused: its opener may not listen, as after a `notify`. */
+export function warnOfRefusal(label: string, code: ResetCode, reason: string): void {
+  const now = steadyNow();
+  const last = told.get(code);
+  if (last !== undefined && now - last.at < PERIOD_MS) {
+    last.more++;
+    return;
+  }
+  told.set(code, { at: now, more: 0 });
+  const more = last === undefined || last.more === 0 ? '' : `, and ${last.more} more since the line before`;
+  log('warn', `${label} refused a stream with ${resetCodeName(code)}${more}: ${oneLine(reason, 300)}`);
+}

@@ -1,0 +1,52 @@
+import { checkedMessage } from '../../wire/codec.js';
+import type { Codec, Message } from '../../wire/codec.js';
+import { tagOf } from '../../wire/cross-realm.js';
+import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import { disown, isThenable } from './guard.js';
+
+/** A fresh shallow copy. By spread: `Object.assign` would run a `__proto__` setter. */
+export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
+  if (metadata === undefined || metadata === null) return {};
+  if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
+  const tag = tagOf(metadata);
+  // A Date, a Map, a Headers, an array or a promise would be sent as something else, or as nothing.
+  if (tag === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
+  disown(metadata);
+  throw new TypeError(`expected headers or trailers to be a plain object, got [object ${tag}]`);
+}
+
+type MetadataField = 'headers' | 'trailers';
+
+/**
+ * Metadata as it goes on the wire: encoded once now, so that a value that cannot be sent fails its call and later changes
+ * to it are not sent. Empty metadata counts as none.
+ *
+ * @throws what the codec throws for a value it cannot represent
+ */
+export function freezeMetadata(metadata: Metadata, codec: Codec, field: MetadataField = 'headers'): Readonly<Metadata> | null {
+  if (Object.keys(metadata).length === 0) return null;
+  const frozen = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
+  return Object.keys(frozen).length === 0 ? null : Object.freeze(frozen);
+}
+
+function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Message {
+  try {
+    return checkedMessage(codec, codec.encodePayload(metadata));
+  } catch (error) {
+    // `encodePayload` blames a payload. Encode it as its field, so that the error names `headers` or `trailers`.
+    codec.encode({ type: 'data', [field]: metadata });
+    throw error;
+  }
+}
+
+/** A payload for those who may only look at it: what is sent of it, frozen all the way down. */
+export function readOnly(payload: unknown, encodedPayload: Message, codec: Codec): unknown {
+  return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(encodedPayload)) : payload;
+}
+
+/** Freezes a decoded value all the way down. Bytes cannot be frozen. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const inner of Object.values(value)) freezeDeep(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,100 @@
+import { checkedCodec } from '../../wire/codec.js';
+import type { Codec } from '../../wire/codec.js';
+import { checkBoolean, checkFunctions, checkNumber, checkObject, checkObjects, optionError } from '../../wire/check.js';
+import type { Given } from '../../wire/check.js';
+import { resolveLimits } from '../../wire/limits.js';
+import type { Limits } from '../../wire/limits.js';
+import { MAX_FRAME_BYTES } from '../../wire/fragment.js';
+import { DEFAULT_KEEPALIVE } from '../../session/watch/keepalive.js';
+import type { Keepalive, KeepaliveTimes } from '../../session/watch/keepalive.js';
+import { getCodec } from '../../codec/registry.js';
+import { settings } from '../../settings.js';
+import { defaultErrorSerializer } from './error-serializer.js';
+import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
+
+/**
+ * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it, with optional properties, as the context of a peer
+ * that dials is empty: `declare module 'rxmux' { interface PeerContext { user?: User } }`
+ */
+export interface PeerContext {}
+
+/** What every peer can be given. */
+export interface PeerOptions {
+  /** Both ends must use the same. Default: what is registered under `settings.codec`. */
+  readonly codec?: Codec | undefined;
+  /** Answers the streams that the remote opens. Default: they are REFUSED. */
+  readonly onStream?: StreamHandler | undefined;
+  /** Turns what a handler throws into the payload of the reset. Default: name and message. */
+  readonly errorSerializer?: ErrorSerializer | undefined;
+  /** Gets each error of a handler, with its stream, which the caller gets too little of. Default: the log shows it, with its stack. */
+  readonly onError?: ErrorHandler | undefined;
+  /** Time-out of `request` and `request$` in ms; 0 is no limit. Default 30 000. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
+  readonly keepalive?: false | Keepalive | undefined;
+  /** What this side puts up with. Defaults: `DEFAULT_LIMITS`. */
+  readonly limits?: Given<Limits> | undefined;
+  /**
+   * Becomes `peer.context`, the same object for all peers of a server: what differs by peer comes from `verify`. Default an empty
+   * object of the peer's own.
+   */
+  readonly context?: PeerContext | undefined;
+  /** Bytes of one encoded message that this side sends at most, for conformance runs only. Default `MAX_FRAME_BYTES`. */
+  readonly maxFrameBytes?: number | undefined;
+}
+
+/** {@link PeerOptions}, filled in and checked. */
+export interface ResolvedOptions {
+  readonly isDialer: boolean;
+  readonly codec: Codec;
+  readonly errorSerializer: ErrorSerializer;
+  readonly onError: ErrorHandler | undefined;
+  readonly requestTimeoutMs: number;
+  readonly keepalive: KeepaliveTimes | null;
+  readonly limits: Limits;
+  /** `null` where each peer has its own. */
+  readonly context: PeerContext | null;
+  readonly maxFrameBytes: number;
+}
+
+/**
+ * Fills in the defaults and checks what was given, once.
+ *
+ * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
+ */
+export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
+  checkObject('options', options);
+  const {
+    onStream,
+    onError,
+    context,
+    errorSerializer = defaultErrorSerializer,
+    requestTimeoutMs = 30_000,
+    maxFrameBytes = MAX_FRAME_BYTES,
+  } = options;
+  checkBoolean('isDialer', isDialer);
+  checkFunctions({ onStream, onError, errorSerializer });
+  checkObjects({ context });
+  checkNumber('requestTimeoutMs', requestTimeoutMs);
+  if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
+    throw optionError('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
+  return {
+    isDialer,
+    codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
+    errorSerializer,
+    onError,
+    requestTimeoutMs,
+    keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive),
+    limits: resolveLimits(options.limits),
+    context: context ?? null,
+    maxFrameBytes,
+  };
+}
+
+function resolveKeepalive(given: Keepalive = {}): KeepaliveTimes {
+  checkObject('keepalive', given, 'false or { idleMs, timeoutMs }');
+  const { idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs } = given;
+  checkNumber('keepalive.idleMs', idleMs, 1);
+  checkNumber('keepalive.timeoutMs', timeoutMs, 1);
+  return { idleMs, timeoutMs };
+}

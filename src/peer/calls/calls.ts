@@ -1,0 +1,251 @@
+import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import type { Session } from '../../session/session.js';
+import type { Message } from '../../wire/codec.js';
+import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
+import { OutgoingFrame } from '../../wire/outgoing.js';
+import { failing } from '../base/caller-frames.js';
+import { feed } from '../stream/feed.js';
+import { completeGuarded, guard } from '../base/guard.js';
+import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
+import { checkOverflow } from '../stream/overflow.js';
+import type { Overflow } from '../stream/overflow.js';
+import type { PeerCore } from '../core/peer-core.js';
+import { decline, isOneShot } from '../stream/input.js';
+import type { Input } from '../stream/input.js';
+import { readOne } from '../stream/one-answer.js';
+import { failLater, openFor, readOpened } from '../stream/late-error.js';
+import { OpenObservable } from './open-observable.js';
+import { disclaim, retrySafely } from './safe-retry.js';
+import type { Retry } from './safe-retry.js';
+import { encodedOpen, openFrame } from '../stream/sendable.js';
+import { isOver } from '../base/status.js';
+import type { Stream } from '../stream/stream.js';
+import { StreamCore } from '../stream/stream-core.js';
+import { QueuedStream } from '../stream/open-queue.js';
+import type { OpenQueue } from '../stream/open-queue.js';
+
+/** What every call can be given. */
+export interface OpenOptions<In = unknown, Out = unknown> {
+  /** Headers of the open; the open interceptors see a copy. */
+  readonly headers?: MetadataInput | undefined;
+  /** Cancels the stream when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Gets the stream of a call that does not return it: for reply headers and trailers. The open is on its way by then: what this
+   * throws cancels the stream, and the call fails with it. Nobody waits for a promise: its rejection is logged.
+   */
+  readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
+  /**
+   * Makes this call again where that is provably safe; never what is piped after it. Not of `open`. When the peer is closed
+   * between two attempts, the call fails with the error of the last. Default `false`.
+   */
+  readonly retry?: false | 'safe' | Retry | undefined;
+}
+
+/** What a two-way call sends. */
+export interface InputOptions<Out = unknown> {
+  /**
+   * Its values are sent as data, its completion is the end. Default: the open carries the end.
+   *
+   * An async generator that waits when the stream ends is stopped at its next value. One that waits for long should listen to the
+   * `signal` of the stream, which `onOpen` is given before a function here is called, or be an Observable.
+   */
+  readonly input?: Input<Out> | undefined;
+  /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  readonly overflow?: Overflow | undefined;
+}
+
+/** What follows the open on this side. `end`: nothing. `notify`: nothing, and nothing is wanted back. `continue`: more is sent. */
+type Intent = 'end' | 'notify' | 'continue';
+
+/** The calls of one peer: each opens a stream and looks after its deadline and its signal. */
+export class Calls {
+  constructor(private readonly core: PeerCore) {}
+
+  /**
+   * Opens a stream; a peer that takes no streams any more gives one that was refused.
+   *
+   * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
+   *   not fit a message, QueueOverflowError when too much waits for a connection
+   */
+  open(value: unknown, intent: Intent, options: OpenOptions, defaultMs = 0): StreamCore {
+    const { core } = this;
+    const { timeoutMs = defaultMs } = options;
+    const signal = signalOf(options);
+    checkNumber('timeoutMs', timeoutMs);
+    const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
+    if (onOpen !== undefined) checkFunction('onOpen', onOpen);
+    // Before the interceptors: nothing that they do to the payload is sent.
+    const encoded = encodedOpen(core, value);
+    const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
+    const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
+    if (signal !== undefined) stream.cancelWith(signal);
+    stream.limit(timeoutMs);
+    stream.line.send(frame);
+    // After the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
+    if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
+    if (onOpen === undefined) return stream;
+    try {
+      const given = onOpen(stream.facade);
+      guard('onOpen', () => given);
+    } catch (error) {
+      // The caller gets the error, so nobody holds the stream.
+      stream.discard();
+      disclaim(error);
+      throw error;
+    }
+    return stream;
+  }
+
+  /** Resolves with the first payload; an end without one is `null`. */
+  request(value: unknown, options: OpenOptions): Promise<unknown> {
+    return new Promise((resolve) => {
+      checkObject('options', options);
+      const failed = (error: unknown): void => {
+        resolve(failing(error));
+      };
+      if (retryOf(options) === undefined) readOne(this.#request(value, options), resolve, failed);
+      else this.request$(value, options).subscribe({ next: resolve, error: failed });
+    });
+  }
+
+  /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
+  request$(value: unknown, options: OpenOptions): Observable<unknown> {
+    checkObject('options', options);
+    const answer$ = new Observable((subscriber) => {
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.#request(value, options));
+      if (stream === undefined) return;
+      const isOver = stream.end !== null;
+      let answered = false;
+      subscriber.add(() => {
+        if (!answered) stream.discard();
+      });
+      readOne(
+        stream,
+        (answer) => {
+          answered = true;
+          subscriber.next(answer);
+          completeGuarded('a subscriber of a stream', subscriber);
+        },
+        (error) => {
+          if (isOver) failLater(subscriber, error);
+          else subscriber.error(error);
+        },
+      );
+    });
+    return this.#retried(answer$, options);
+  }
+
+  /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
+  open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+    checkObject('options', options);
+    const { input, overflow } = options;
+    if (overflow !== undefined) checkOverflow(overflow);
+    if (input !== undefined && retryOf(options) !== undefined && isOneShot(input))
+      throw new TypeError(
+        'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
+      );
+    if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'end', options)), options);
+    const received$ = new Observable((subscriber) => {
+      let isFed = false;
+      subscriber.add(() => {
+        if (!isFed) decline(input);
+      });
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'continue', options));
+      if (stream === undefined) return undefined;
+      if (stream.error !== null) return readOpened(subscriber, stream);
+      if (subscriber.closed) {
+        // By an interceptor or by `onOpen`: nothing of rxjs looks at the stream any more.
+        stream.discard();
+        return undefined;
+      }
+      const fed$ = defer(() => {
+        isFed = true;
+        return feed(stream, input, { overflow });
+      });
+      return merge(stream.facade, fed$).subscribe(subscriber);
+    });
+    return this.#retried(received$, options);
+  }
+
+  #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
+    const retry = retryOf(options);
+    if (retry === undefined) return call$;
+    if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
+    const { core } = this;
+    const signal = signalOf(options);
+    // An abort ends the delay; the attempt that follows fails with it.
+    const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
+    const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
+    return call$.pipe(
+      retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.openSession !== null || core.source.expectsSocket),
+    );
+  }
+
+  #request(value: unknown, options: OpenOptions): StreamCore {
+    return this.open(value, 'end', options, this.core.options.requestTimeoutMs);
+  }
+
+  #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
+    const { hooks, codec } = this.core;
+    if (headers === undefined && hooks.open.empty) return null;
+    const copy = copyMetadata(headers);
+    if (!hooks.open.empty) hooks.opening(copy, encoded === null ? value : readOnly(value, encoded, codec));
+    return freezeMetadata(copy, codec);
+  }
+
+  #place(open: OutgoingFrame, isNotification: boolean): StreamCore {
+    const { core } = this;
+    const { openQueue, openSession } = core;
+    const queue = this.#queueFor(openSession, isNotification);
+    if (openSession === null || queue !== null) return this.#enqueue(queue ?? openQueue, open, isNotification);
+    const live = openSession.open(isNotification);
+    const stream = new StreamCore(core, live, open.headers, open.payload);
+    live.sink = stream;
+    return stream;
+  }
+
+  /** Where a stream waits although the session is open; without a session, where it waits unless that is the queue of opens. */
+  #queueFor(session: Session | null, isNotification: boolean): OpenQueue | null {
+    const { openQueue, notifications, source } = this.core;
+    const follows = isNotification && notifications.delays(session);
+    if (session === null) return follows && source.expectsSocket ? notifications : null;
+    if (!openQueue.empty) return openQueue;
+    if (follows) return notifications;
+    // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
+    return session.streams.exhausted && source.replace() ? openQueue : null;
+  }
+
+  #enqueue(queue: OpenQueue, open: OutgoingFrame, isNotification: boolean): StreamCore {
+    const { core } = this;
+    const queued = queue.add(OutgoingFrame.encodedPayload(open), isNotification);
+    const stream = new StreamCore(core, queued, open.headers, open.payload);
+    queued.stream = stream;
+    if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
+    return stream;
+  }
+
+  /** A stream that is over before it has begun: no id is spent on it. */
+  #unplaced(open: OutgoingFrame): StreamCore {
+    const nowhere = new QueuedStream(this.core.openQueue, false);
+    const stream = new StreamCore(this.core, nowhere, open.headers, open.payload);
+    nowhere.stream = stream;
+    return stream;
+  }
+}
+
+/** How a call is made again, unchecked; `undefined` where it is not. */
+function retryOf({ retry }: OpenOptions): 'safe' | Retry | undefined {
+  return retry === false ? undefined : retry;
+}
+
+/** @throws TypeError for what is not a signal; `null` means none */
+function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
+  if (signal == null) return undefined;
+  if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
+    throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
+  return signal;
+}

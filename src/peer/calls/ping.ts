@@ -1,0 +1,28 @@
+import { abnormalClose } from '../../transport/transport.js';
+import type { CloseReason } from '../../wire/close-reason.js';
+import { ConnectionLostError } from '../../wire/stream-errors.js';
+import { unheeded } from '../base/caller-frames.js';
+import type { PeerCore } from '../core/peer-core.js';
+
+const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
+
+/** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
+export function ping(core: PeerCore): Promise<number> {
+  return unheeded((resolve, fail) => {
+    pingOnce(core, resolve, fail);
+  });
+}
+
+function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (error: unknown) => void): void {
+  const { lastSession, source, status } = core;
+  const lost = (reason: CloseReason): void => {
+    failed(new ConnectionLostError(reason));
+  };
+  if (lastSession !== null) lastSession.control.pacedPing(answered, lost);
+  else if (source.expectsSocket) {
+    source.ensureDialing();
+    status.whenOpened(() => {
+      pingOnce(core, answered, failed);
+    }, failed);
+  } else lost(status.now.state === 'closed' ? status.now.reason : NOT_OPEN);
+}

@@ -1,0 +1,65 @@
+import { defer, endWith, map, merge, Observable, retry, take, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
+import { currentContext } from '../../transport/async-context.js';
+import { isMuxError } from '../../wire/any-error.js';
+import type { AnyMuxError } from '../../wire/any-error.js';
+import { checkNumber, optionError } from '../../wire/check.js';
+import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
+import { fullJitter } from '../base/full-jitter.js';
+import { observableFrom } from '../stream/input.js';
+
+/** How often, and after what, a call is made again. */
+export interface Retry {
+  /** Attempts in a row after the first; a value starts the count anew. Default 3. */
+  readonly count?: number | undefined;
+  /**
+   * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
+   * 500 ms doubled with each attempt, 30 s at most. A call made while there is no connection waits for one by itself.
+   */
+  readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
+}
+
+/** Errors that have ended a call of which they do not speak. */
+const foreign = new WeakSet();
+
+/** Marks what ended a call that was under way as not its own: whatever it says of another call, this one is not made again for it. */
+export function disclaim(error: unknown): void {
+  // Nothing of it is looked at: what was thrown may throw then.
+  if (typeof error === 'object' && error !== null) foreign.add(error);
+}
+
+/** Subscribes again where that is provably safe. The delay is over when `hurry$` emits; it gives up when `over$` does, and once it may not retry any more. */
+export function retrySafely<T>(
+  { count = 3, delay = (_error, attempt) => timer(fullJitter(attempt)) }: Retry,
+  hurry$: Observable<unknown>,
+  over$: Observable<unknown>,
+  mayRetry: () => boolean,
+): MonoTypeOperatorFunction<T> {
+  checkNumber('retry.count', count);
+  if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
+    throw optionError('retry.delay', 'a number of at least 0 or a function', delay);
+  const delayed = (error: AnyMuxError, attempt: number): Observable<unknown> =>
+    typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
+  return (source) =>
+    defer(() => {
+      // An attempt fails, and the next one begins, in whatever async context has ended the first.
+      const inContext = currentContext();
+      const attempt$ = new Observable<T>((subscriber) => inContext(() => source.subscribe(subscriber)));
+      return attempt$.pipe(
+        retry({
+          resetOnSuccess: true,
+          delay: (error: unknown, attempt) => {
+            if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry())
+              return throwError(() => error);
+            const givenUp$ = over$.pipe(
+              map(() => {
+                throw error;
+              }),
+            );
+            // rxjs would take a completion for the end of everything.
+            return merge(inContext(() => delayed(error, attempt)).pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
+          },
+        }),
+      );
+    });
+}

@@ -1,0 +1,235 @@
+import { log } from '../../logger.js';
+import { STEADY_CLOCK } from '../../session/base/clock.js';
+import { fullJitter, JITTER } from '../base/full-jitter.js';
+import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
+import { checkFunctions, checkNumber, checkObject } from '../../wire/check.js';
+import type { SocketClose } from '../../transport/transport.js';
+import { browserCode, CloseCode } from '../../wire/close-reason.js';
+import type { CloseReason } from '../../wire/close-reason.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import type { AnyMuxError } from '../../wire/any-error.js';
+import type { MuxError } from '../../wire/errors.js';
+import { NoWebSocketError } from './connect-error.js';
+import { booleanOf } from '../base/guard.js';
+
+/** What went wrong with one socket or dial, for `shouldRetry` to judge. */
+export interface DialFailure {
+  /** Failures in a row, this one included. */
+  readonly attempt: number;
+  /** Why the socket ended, or the dial failed. */
+  readonly reason: CloseReason;
+  /** HTTP status of a refused handshake, where the platform shows it. */
+  readonly status: number | null;
+  /** What the dial, or its hello, failed with; `null` for a socket that was open. */
+  readonly error: MuxError | null;
+  /** What would be done without `shouldRetry`. */
+  readonly willRetry: boolean;
+}
+
+/** How the reconnect helper dials again. */
+export interface Reconnect {
+  /**
+   * The first delay is random between 0 and this, in ms; it doubles with each failure. 0 stays 0, however many have failed: a
+   * server that is down is then dialed without a pause. Default 500.
+   */
+  readonly minDelayMs?: number | undefined;
+  /**
+   * The longest delay, in ms. Default 5 000; 30 000 where the server asks for more, by ENHANCE_YOUR_CALM, 1008 or `Retry-After` (D1).
+   */
+  readonly maxDelayMs?: number | undefined;
+  /**
+   * Failures in a row before giving up. Default 5 while never yet connected, then Infinity. A dial that fails while a server restarts does
+   * not end it (D2). Whatever it is, 1002, 1003, 4002, 4003, HTTP 400, 401, 403, a goaway with PROTOCOL_ERROR, a CodecMismatch and a
+   * platform without a WebSocket end it (D3), unless `shouldRetry` says otherwise.
+   */
+  readonly maxAttempts?: number | undefined;
+  /** How long a socket must last to count as stable, in ms. Default 10 000. */
+  readonly stableMs?: number | undefined;
+  /** Has the last word on each failure. Default `(failure) => failure.willRetry`. */
+  readonly shouldRetry?: ((failure: DialFailure) => boolean) | undefined;
+}
+
+const ATTEMPTS_BEFORE_SUCCESS = 5;
+const MAX_DELAY_MS = 5_000;
+/** The delay after a limit of the server, and the longest `Retry-After`, unless `maxDelayMs` is set, in ms. */
+const CALM_DELAY_MS = 30_000;
+/** A server that restarts wants its clients back soon, though not all at once, in ms. */
+const RESTART_SPREAD_MS = 1_000;
+/** The time that a server which has announced a restart may take to listen again, in ms. */
+const RESTART_MS = 30_000;
+/** A socket that ends in good order before this age has not lasted: its server may end every socket at once. In ms. */
+const BRIEF_MS = 1_000;
+const HTTP_UNAVAILABLE = 503;
+/** Random extra time after a `Retry-After`, as a part of it. */
+const RETRY_AFTER_SPREAD = 0.5;
+const FATAL_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND);
+const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
+/** What a limit closes with, where its goaway was not seen. */
+const CALMING_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.POLICY);
+
+/** What is known of a failure besides its reason. */
+export interface FailureFacts {
+  readonly status: number | null;
+  readonly error: AnyMuxError | null;
+  /** Code of the remote's goaway; `null` when there was none. */
+  readonly announced: ResetCode | null;
+  /** Whether the platform reports no network: then the server has not failed, and no attempt is spent. */
+  readonly offline: boolean;
+  /** How long the socket was open, in ms; `null` for a dial, or a hello, that failed. */
+  readonly openMs: number | null;
+  /** `Retry-After` of a refused handshake, in ms, where the platform shows it. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * Counts failures in a row and decides whether, and when, to dial again (D1, D2).
+ *
+ * An end in good order announces a restart. Until the restart has had its time, failed dials neither grow the delay beyond
+ * {@link RESTART_SPREAD_MS} nor end the dialing.
+ */
+export class Backoff {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly stableMs: number;
+  readonly #calmDelayMs: number;
+  readonly #maxAttempts: number | undefined;
+  readonly #shouldRetry: (failure: DialFailure) => boolean;
+  #failures = 0;
+  /** Failures that doubled the delay. */
+  #doublings = 0;
+  /** When the server announced its restart; `null` once a socket has lasted. */
+  #restartAt: number | null = null;
+  #connected = false;
+
+  /** @throws TypeError naming the option */
+  constructor(options: Reconnect) {
+    checkObject('reconnect', options, 'a boolean or an object');
+    const { minDelayMs = JITTER.minDelayMs, maxDelayMs, maxAttempts, stableMs = 10_000, shouldRetry } = options;
+    checkFunctions({ 'reconnect.shouldRetry': shouldRetry });
+    checkNumber('reconnect.minDelayMs', minDelayMs);
+    if (maxDelayMs !== undefined) checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
+    checkNumber('reconnect.stableMs', stableMs);
+    if (maxAttempts !== undefined) checkNumber('reconnect.maxAttempts', maxAttempts);
+    this.minDelayMs = minDelayMs;
+    this.maxDelayMs = Math.min(maxDelayMs ?? Math.max(MAX_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
+    this.stableMs = stableMs;
+    this.#calmDelayMs = Math.min(maxDelayMs ?? Math.max(CALM_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
+    this.#maxAttempts = maxAttempts;
+    this.#shouldRetry = shouldRetry ?? ((failure) => failure.willRetry);
+  }
+
+  /** Failures in a row so far. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** A socket has opened, and its hello was answered. */
+  connected(): void {
+    this.#connected = true;
+  }
+
+  /** A socket has lasted. */
+  stable(): void {
+    this.#failures = this.#doublings = 0;
+    this.#restartAt = null;
+  }
+
+  /** Counts one failure; returns whether another dial follows it. */
+  failed(reason: SocketClose, facts: FailureFacts): boolean {
+    const isExcused = this.#isRestarting(facts);
+    if (!facts.offline) this.#count(reason.code, facts, isExcused);
+    const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
+    const fatal =
+      facts.announced === ResetCode.PROTOCOL_ERROR ||
+      FATAL_CODES.has(reason.code) ||
+      (facts.status !== null && FATAL_STATUS.has(facts.status)) ||
+      facts.error?.code === 'CODEC_MISMATCH' ||
+      facts.error?.cause instanceof NoWebSocketError;
+    const willRetry = !fatal && (isExcused || this.#failures < budget);
+    return this.#judged({
+      attempt: this.#failures,
+      reason: { ...reason, willRetry },
+      status: facts.status,
+      error: facts.error,
+      willRetry,
+    });
+  }
+
+  /** How long to wait after the failure counted last, in ms. */
+  delay(code: number, facts: FailureFacts): number {
+    const { announced, offline, openMs, retryAfterMs } = facts;
+    if (offline) return this.maxDelayMs;
+    if (announced === ResetCode.ENHANCE_YOUR_CALM || (announced === null && CALMING_CODES.has(code))) return this.#calmDelayMs;
+    if (isOrderly(code, announced) && hasLasted(openMs)) return this.spread();
+    return Math.max(this.#jitter(), this.#after(retryAfterMs));
+  }
+
+  /**
+   * The remote goes away in good order, and its socket drains; no failure for `shouldRetry`. Returns the delay before the dial of the
+   * replacement, in ms.
+   */
+  goneAway(openMs: number): number {
+    this.#restarts(openMs);
+    if (hasLasted(openMs)) return this.spread();
+    this.#failures++;
+    return this.#jitter();
+  }
+
+  /** A delay that spreads the clients of a server that goes away in good order, in ms. */
+  spread(): number {
+    return Math.random() * Math.min(RESTART_SPREAD_MS, this.maxDelayMs);
+  }
+
+  #jitter(): number {
+    return fullJitter(this.#doublings, this);
+  }
+
+  #after(retryAfterMs: number | null): number {
+    return Math.min((retryAfterMs ?? 0) * (1 + RETRY_AFTER_SPREAD * Math.random()), this.#calmDelayMs);
+  }
+
+  #count(code: number, { announced, openMs }: FailureFacts, isExcused: boolean): void {
+    this.#failures++;
+    if (isOrderly(code, announced)) this.#restarts(openMs);
+    else if (!isExcused || this.minDelayMs * 2 ** this.#doublings <= RESTART_SPREAD_MS) this.#doublings++;
+  }
+
+  /** Counts an end in good order. One right after the opening doubles the delay: a server that ends every socket is not dialed for ever. */
+  #restarts(openMs: number | null): void {
+    if (hasLasted(openMs)) {
+      this.#doublings = 0;
+      this.#restartAt = STEADY_CLOCK.now();
+    } else {
+      this.#doublings++;
+      this.#restartAt ??= STEADY_CLOCK.now();
+    }
+  }
+
+  /** Whether a dial failed as it may while a server restarts: without an HTTP status, or with 503. */
+  #isRestarting({ status, error, openMs }: FailureFacts): boolean {
+    if (this.#restartAt === null || STEADY_CLOCK.now() - this.#restartAt >= RESTART_MS) return false;
+    return openMs === null && error?.code === 'CONNECT' && (status === null || status === HTTP_UNAVAILABLE);
+  }
+
+  #judged(failure: DialFailure): boolean {
+    try {
+      return booleanOf('shouldRetry', this.#shouldRetry(failure));
+    } catch (error) {
+      log('error', 'shouldRetry failed', error);
+      return failure.willRetry;
+    }
+  }
+}
+
+function orFromBrowsers(...codes: readonly number[]): ReadonlySet<number> {
+  return new Set([...codes, ...codes.map(browserCode)]);
+}
+
+/** Whether the remote ended a socket as a server does that goes away or restarts. */
+function isOrderly(code: number, announced: ResetCode | null): boolean {
+  return announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART;
+}
+
+function hasLasted(openMs: number | null): boolean {
+  return openMs !== null && openMs >= BRIEF_MS;
+}

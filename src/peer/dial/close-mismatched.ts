@@ -1,0 +1,27 @@
+import { defer, EMPTY, ignoreElements, timeout } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { CLOSING_MS } from '../../session/watch/watchdog.js';
+import type { Transport } from '../../transport/transport.js';
+import { CloseCode } from '../../wire/close-reason.js';
+import type { CodecMismatch } from '../../wire/errors.js';
+
+/**
+ * Closes a socket that speaks another subprotocol (V7), and terminates it when nothing has moved for 2 s, as any that closes (C8).
+ * Acts when subscribed to, and completes when the socket has ended.
+ */
+export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
+  return defer(() => {
+    transport.close(CloseCode.POLICY, mismatch.message);
+    // A socket that nobody reads never sees the other side's close frame.
+    return transport.messages$;
+  }).pipe(
+    timeout({
+      each: CLOSING_MS,
+      with: () => {
+        transport.terminate('closing made no progress');
+        return EMPTY;
+      },
+    }),
+    ignoreElements(),
+  );
+}

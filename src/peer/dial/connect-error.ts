@@ -1,0 +1,45 @@
+import type { SocketClose } from '../../transport/transport.js';
+import { ConnectError } from '../../wire/errors.js';
+import { shownAddress } from './address.js';
+
+const SUSPECTS =
+  '; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between';
+const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
+const HTTP_UPGRADE_REQUIRED = 426;
+
+/** This platform has nothing to dial with, and the next dial would not either. */
+export class NoWebSocketError extends TypeError {
+  constructor() {
+    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
+  }
+}
+
+/** What is known of a dial that failed. */
+export interface ConnectFacts {
+  readonly address?: string | null;
+  /** HTTP status of a refused handshake. */
+  readonly status?: number | null;
+  /** Whether the platform hides why. */
+  readonly opaque?: boolean;
+  /** What the platform reported. */
+  readonly cause?: unknown;
+}
+
+/** The error of a dial that failed, as precise as the platform allows. */
+export function connectError(
+  close: SocketClose,
+  { address = null, status = null, opaque = false, cause }: ConnectFacts = {},
+): ConnectError {
+  const reason = { ...close, willRetry: false };
+  const where = address === null ? '' : ` ${shownAddress(address)}`;
+  if (status !== null) {
+    const asked = where === '' ? 'the handshake to be accepted' : `${where.trim()} to accept the handshake`;
+    const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : '';
+    return new ConnectError(`expected ${asked}, got HTTP ${status}${suspect}`, { status, reason });
+  }
+  const text = reason.reason === '' ? String(reason.code) : `${reason.code} ${reason.reason}`;
+  return new ConnectError(`the connection${where === '' ? '' : ` to${where}`} could not be opened (${text})${opaque ? SUSPECTS : ''}`, {
+    reason,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

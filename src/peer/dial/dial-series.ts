@@ -1,0 +1,54 @@
+import { log } from '../../logger.js';
+import type { SocketClose } from '../../transport/transport.js';
+import type { AnyMuxError } from '../../wire/any-error.js';
+import { StreamError } from '../../wire/stream-errors.js';
+import { shownAddress } from './address.js';
+import type { ConnectUrl } from './dial-plan.js';
+import type { Absence } from '../core/socket-source.js';
+
+/** The dials since the last open socket: logs the first that fails and the one that opens again, and says why a call was never sent. */
+export class DialSeries {
+  #address: string | null;
+  #failed = 0;
+  #last: { readonly close: SocketClose; readonly error: AnyMuxError } | null = null;
+
+  constructor(url: ConnectUrl) {
+    this.#address = typeof url === 'function' ? null : String(url);
+  }
+
+  /** The address dialed last; `null` while a function has not returned one. */
+  get address(): string | null {
+    return this.#address;
+  }
+
+  get absence(): Absence {
+    const why = this.#last === null ? '' : `; last dial: ${this.#last.close.reason || this.#last.error.message}`;
+    return { reason: `no connection to ${this.#where()}${why}`, error: this.#last?.error ?? null };
+  }
+
+  dials(address: string): void {
+    this.#address = address;
+    log('debug', `dials ${this.#where()}`);
+  }
+
+  /** A dial, or its hello, has failed. Without another dial to come the calls fail with its error, so nothing is logged. */
+  failed(close: SocketClose, error: AnyMuxError, willRetry: boolean): void {
+    this.#failed++;
+    this.#last = { close, error };
+    const what = error instanceof StreamError ? `the hello has failed: ${error.message}` : error.message;
+    if (willRetry && this.#failed === 1) log('warn', `a dial failed, and more follow: ${what}`);
+    else log('debug', `dial ${this.#failed} in a row failed: ${what}`);
+  }
+
+  opened(): void {
+    if (this.#failed > 0)
+      log('warn', `connected to ${this.#where()} after ${this.#failed} failed ${this.#failed === 1 ? 'dial' : 'dials'}`);
+    else log('debug', `connected to ${this.#where()}`);
+    this.#failed = 0;
+    this.#last = null;
+  }
+
+  #where(): string {
+    return this.#address === null ? 'a server' : shownAddress(this.#address);
+  }
+}

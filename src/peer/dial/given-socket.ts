@@ -1,0 +1,151 @@
+import { Subscription } from 'rxjs';
+import { log } from '../../logger.js';
+import type { Session } from '../../session/session.js';
+import type { Loss } from '../../session/base/session-owner.js';
+import { browserConnectivity, ALWAYS_ONLINE } from '../../transport/connectivity.js';
+import type { Connectivity } from '../../transport/connectivity.js';
+import { abnormalClose } from '../../transport/transport.js';
+import type { SocketClose, Transport } from '../../transport/transport.js';
+import { CodecMismatch } from '../../wire/errors.js';
+import type { AnyMuxError } from '../../wire/any-error.js';
+import type { ConnectError } from '../../wire/errors.js';
+import { subprotocol } from '../../wire/subprotocol.js';
+import { connectError } from './connect-error.js';
+import { closeMismatched } from './close-mismatched.js';
+import type { PeerCore } from '../core/peer-core.js';
+import { NEVER_OPEN } from '../core/socket-source.js';
+import type { Absence, SocketSource } from '../core/socket-source.js';
+
+/** The one socket that a peer was made with, or is {@link give given}. When it ends, so does the peer. */
+export class GivenSocket implements SocketSource {
+  #started = false;
+  #adopted = false;
+  #warned = false;
+  #transport: Transport | null;
+  #resumes = Subscription.EMPTY;
+
+  /**
+   * @param transport `null` for one that is still to come
+   * @param connectivity those of the socket's program
+   */
+  constructor(
+    private readonly core: PeerCore,
+    transport: Transport | null = null,
+    private readonly connectivity: Connectivity = browserConnectivity(),
+  ) {
+    this.#transport = transport;
+  }
+
+  get expectsSocket(): boolean {
+    return !this.#adopted && !this.core.isClosed;
+  }
+
+  get absence(): Absence {
+    return { reason: this.#started ? 'the socket did not open' : 'serve() was not called', error: null };
+  }
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    if (this.#transport !== null) this.#open(this.#transport);
+  }
+
+  /** The socket has come. */
+  give(transport: Transport): void {
+    this.#transport = transport;
+    if (this.#started) this.#open(transport);
+  }
+
+  /** The socket will never come. */
+  fail(error: ConnectError): void {
+    this.#failed(abnormalClose(error.message), error);
+  }
+
+  ensureDialing(): void {
+    // `accept` and `handleUpgrade` start a turn later by themselves.
+    if (!this.#started) this.#transport?.turn(this.#warnUnlessStarted);
+  }
+
+  dialNow(): void {
+    // There is nothing to dial.
+  }
+
+  replace(): boolean {
+    return false;
+  }
+
+  goneAway(): void {
+    // There is no other socket to go to.
+  }
+
+  lost(_session: Session, close: SocketClose): Loss {
+    return this.#loss(close, null);
+  }
+
+  stop(): void {
+    // A socket that is open already is closed in good order.
+    this.start();
+    if (this.#adopted) return;
+    // In this order: the end of the socket tells nothing more.
+    this.core.finish(NEVER_OPEN, null);
+    this.#transport?.terminate(NEVER_OPEN.reason);
+  }
+
+  #open(transport: Transport): void {
+    if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
+    else
+      transport.opened$.subscribe({
+        complete: () => {
+          this.#opened(transport);
+        },
+      });
+  }
+
+  /** One that speaks another subprotocol is closed, and nothing is read from it. A handshake without any leaves it to the codec. */
+  #opened(transport: Transport): void {
+    const expected = subprotocol(this.core.codec);
+    const { protocol, closed } = transport;
+    if (closed !== null) this.#failed(closed, connectError(closed));
+    else if (protocol === '' || protocol === expected) this.#adopt(transport);
+    else {
+      const mismatch = new CodecMismatch(expected, protocol);
+      closeMismatched(transport, mismatch).subscribe({
+        complete: () => {
+          this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
+        },
+      });
+    }
+  }
+
+  #adopt(transport: Transport): void {
+    this.#adopted = true;
+    const session = this.core.adopt(transport);
+    if (this.connectivity !== ALWAYS_ONLINE)
+      this.#resumes = this.connectivity.resumes$.subscribe(() => {
+        this.core.probe();
+      });
+    this.core.ready(session, 0);
+    session.start();
+  }
+
+  readonly #warnUnlessStarted = (): void => {
+    if (this.#started || this.#warned) return;
+    this.#warned = true;
+    log('warn', `${this.core.label}: a call waits for peer.serve(), without which a peer of new Peer(socket) neither reads nor sends`);
+  };
+
+  #failed(close: SocketClose, error: AnyMuxError): void {
+    if (!this.core.isClosed) this.core.ended(this.#loss(close, error));
+  }
+
+  #loss(close: SocketClose, error: AnyMuxError | null): Loss {
+    const reason = { ...close, willRetry: false };
+    return {
+      reason,
+      follow: () => {
+        this.#resumes.unsubscribe();
+        this.core.finish(reason, error);
+      },
+    };
+  }
+}

@@ -1,0 +1,93 @@
+import { concatMap, Observable } from 'rxjs';
+import type { Session } from '../../session/session.js';
+import { steadyNow } from '../../transport/steady-clock.js';
+import { RefusedError } from '../../wire/stream-errors.js';
+import type { MetadataInput } from '../../wire/frame.js';
+import type { Attempt, DialContext } from './attempt.js';
+import { callPerDial, withTimeout } from './call-per-dial.js';
+import { readOne } from '../stream/one-answer.js';
+import { guard } from '../base/guard.js';
+import { copyMetadata, freezeMetadata } from '../base/metadata.js';
+import type { PeerCore } from '../core/peer-core.js';
+import { encodedOpen, openFrame } from '../stream/sendable.js';
+import { StreamCore } from '../stream/stream-core.js';
+import type { Stream } from '../stream/stream.js';
+
+/** How long a hello and its reply may take together unless told otherwise, on either side, in ms. */
+export const HELLO_TIMEOUT_MS = 10_000;
+
+/**
+ * The first stream of every socket, where tokens and resume cursors live (C11). A value that the codec cannot represent fails the
+ * dial.
+ *
+ * @example
+ * ```ts
+ * connect('wss://example.org/mux', { hello: () => ({ payload: { token }, onReply: (user) => console.log(user) }) });
+ * // { name: 'ann' }
+ * ```
+ */
+export interface Hello {
+  /** What the server's `onHello` gets. Left out or `undefined`, none is sent, and it gets `null` (S12). */
+  readonly payload?: unknown;
+  /** Headers of its open. Open interceptors do not see them. Default none. */
+  readonly headers?: MetadataInput | undefined;
+  /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
+  // A method, for the reason given there.
+  readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
+}
+
+/**
+ * Says hello on a new session, and completes when it was answered. Errors with what `hello` throws, when the server refuses,
+ * and where the hello and its reply take longer than `timeoutMs` together.
+ */
+export function exchangeHello(
+  core: PeerCore,
+  session: Session,
+  hello: (context: DialContext) => Hello | Promise<Hello>,
+  attempt: Attempt,
+  timeoutMs: number,
+): Observable<never> {
+  const begun = steadyNow();
+  return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
+    concatMap((said) => {
+      // At least 1: 0 would mean no limit.
+      const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
+      return sayHello(core, session, said, rest);
+    }),
+  );
+}
+
+/** The stream of the hello, past the open interceptors. */
+function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
+  return new Observable((subscriber) => {
+    // Emits nothing: the socket is ending, and its end fails the dial.
+    if (session.isOver || !session.transport.writable) return;
+    if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
+    checkHello(hello);
+    const encoded = encodedOpen(core, hello.payload);
+    const headers = freezeMetadata(copyMetadata(hello.headers), core.codec);
+    const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
+    const live = session.open();
+    const stream = new StreamCore(core, live, frame.headers, frame.payload);
+    // It belongs to this socket: unlike other streams it is not taken back for the next.
+    live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
+    stream.limit(timeoutMs);
+    readOne(
+      stream,
+      (reply) => {
+        guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
+        subscriber.complete();
+      },
+      (error) => {
+        subscriber.error(error);
+      },
+    );
+    live.send(frame);
+  });
+}
+
+/** @throws TypeError for what is not an object; it may be a token that was given as it is, so only its type is told */
+function checkHello(given: unknown): void {
+  const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
+  if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);
+}

@@ -1,0 +1,79 @@
+import { log } from '../../logger.js';
+import { isMuxError } from '../../wire/any-error.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { isError } from '../../wire/cross-realm.js';
+import { defaultErrorSerializer, messageOf } from '../base/error-serializer.js';
+import { refuseThenable } from '../base/guard.js';
+import type { ErrorSerializer } from '../base/hooks.js';
+
+/** The reset that tells the remote what a handler or an input threw. */
+export interface ErrorReset {
+  readonly code: ResetCode | null;
+  readonly reason: string;
+  /** `null` for none. */
+  readonly payload: unknown;
+}
+
+/** The reason where the owner's serializer names none: an error's own text may hold secrets. */
+const NO_REASON = 'internal error';
+
+/**
+ * Turns a thrown error into a reset. An integer `resetCode` of the error becomes its code. REFUSED is the exception: it vouches that
+ * nothing was done.
+ *
+ * The default serializer shows the error's message, and an error that is itself a reset goes out as it came. The owner's serializer
+ * sees every error, and the remote gets nothing of the error but the code: the payload is the serializer's value, and the reason is
+ * that value's `message`.
+ */
+export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset {
+  const code = markedCode(error) ?? ResetCode.APPLICATION_ERROR;
+  if (serializer !== defaultErrorSerializer) return redacted(error, serializer, code);
+  return tryRead(() => ownReset(error)) ?? plain(error, code);
+}
+
+/** Whether an error is meant for the remote: it is a reset, or has an integer `resetCode`. REFUSED is the exception. */
+export function isForRemote(error: unknown): boolean {
+  return markedCode(error) !== null || tryRead(() => ownReset(error)) !== null;
+}
+
+function markedCode(error: unknown): ResetCode | null {
+  return tryRead(() => {
+    if (!isError(error) || !('resetCode' in error)) return null;
+    const { resetCode: code } = error;
+    return typeof code === 'number' && Number.isSafeInteger(code) && code !== ResetCode.REFUSED ? code : null;
+  });
+}
+
+/** Reads from a thrown value; a getter that throws counts as absent. */
+function tryRead<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+/** The reset that an error stands for by itself. */
+function ownReset(error: unknown): ErrorReset | null {
+  if (!isMuxError(error) || !('resetCode' in error) || error.code === 'REFUSED') return null;
+  const { resetCode: code, reason } = error;
+  // Another copy of the package, or somebody else's error that looks like one, may hold anything.
+  if ((code !== null && !Number.isSafeInteger(code)) || typeof reason !== 'string' || code === ResetCode.REFUSED) return null;
+  return { code, reason, payload: 'payload' in error ? error.payload : null };
+}
+
+function plain(error: unknown, code: ResetCode): ErrorReset {
+  return { code, reason: messageOf(error), payload: tryRead(() => defaultErrorSerializer(error)) };
+}
+
+function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode): ErrorReset {
+  try {
+    const payload = serializer(error) ?? null;
+    refuseThenable('the error serializer', payload);
+    const text: unknown = typeof payload === 'object' && payload !== null && 'message' in payload ? payload.message : null;
+    return { code, reason: typeof text === 'string' ? text : NO_REASON, payload };
+  } catch (failure) {
+    log('warn', `an error serializer failed, and the remote gets '${NO_REASON}'`, failure);
+    return { code, reason: NO_REASON, payload: null };
+  }
+}

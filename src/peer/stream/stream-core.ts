@@ -1,0 +1,263 @@
+import type { Unsubscribable } from 'rxjs';
+import { log } from '../../logger.js';
+import type { CloseCause } from '../../session/base/close-cause.js';
+import { causeError } from '../../session/base/close-cause.js';
+import type { Unsent } from '../../session/send/backlog.js';
+import type { StreamLine, StreamSink } from '../../session/streams/stream-line.js';
+import type { StreamPhase } from '../../session/streams/stream-state.js';
+import { CancelledError, ResetError } from '../../wire/stream-errors.js';
+import type { StreamError } from '../../wire/stream-errors.js';
+import { aboutStream } from '../../wire/about-stream.js';
+import { ABSENT } from '../../wire/frame.js';
+import type { CompleteFrame, Metadata } from '../../wire/frame.js';
+import { checkReset } from '../../wire/check.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { deadlineError } from './deadline-error.js';
+import type { Deadline, Deadlined } from './deadlines.js';
+import type { PeerCore } from '../core/peer-core.js';
+import { resetOf } from './error-reset.js';
+import { ErrorEnd, deliverEnd, COMPLETED } from './stream-end.js';
+import type { End } from './stream-end.js';
+import { Inbox } from './inbox.js';
+import type { InboxStream, Reader } from './inbox.js';
+import { Outbox } from './outbox.js';
+import { resetPayload } from './sendable.js';
+import type { Abortable } from './abort-signals.js';
+import { Stream } from './stream.js';
+import { StreamExtras } from './stream-extras.js';
+
+const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
+
+/**
+ * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most
+ * streams need little of what a stream can have, so its parts are made when somebody asks for them.
+ */
+export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Abortable, Unsubscribable {
+  replyHeaders: Readonly<Metadata> | null = null;
+  trailers: Readonly<Metadata> | null = null;
+  /**
+   * What ended the stream; `null` while it is live. Set after the phase: while the frame that closes the stream is delivered, `phase`
+   * is `closed`, `cause` still `null` and `end` unset.
+   */
+  cause: CloseCause | null = null;
+  end: End | null = null;
+  reader: Reader<unknown> | null = null;
+  #inbox: Inbox<unknown> | null = null;
+  #outbox: Outbox | null = null;
+  #facade: Stream | null = null;
+  #extras: StreamExtras | null = null;
+  #taken: boolean;
+  /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
+  #error: unknown = null;
+  #deadline: Deadline | null = null;
+  #signal: AbortSignal | null = null;
+
+  /**
+   * @param opening the headers it was opened with
+   * @param payload what it was opened with; `ABSENT` when that was without one
+   */
+  constructor(
+    readonly peerCore: PeerCore,
+    public line: StreamLine,
+    private readonly opening: Readonly<Metadata> | null,
+    readonly payload: unknown,
+  ) {
+    this.#taken = line.local;
+  }
+
+  /** Whether this side opened it. */
+  get local(): boolean {
+    return this.line.local;
+  }
+
+  get inbox(): Inbox<unknown> {
+    return (this.#inbox ??= new Inbox(this));
+  }
+
+  get outbox(): Outbox {
+    return (this.#outbox ??= new Outbox(this));
+  }
+
+  /** Whether this side's first frame has gone, which is the one that carries headers. */
+  get begun(): boolean {
+    return this.#outbox?.begun ?? this.local;
+  }
+
+  /** Whether somebody reads. */
+  get hasReader(): boolean {
+    return this.reader !== null || this.#inbox?.hasSubscriber === true;
+  }
+
+  /** What the user holds; made when somebody asks for it. */
+  get facade(): Stream {
+    return (this.#facade ??= Stream.around(this));
+  }
+
+  get extras(): StreamExtras {
+    return (this.#extras ??= new StreamExtras(this));
+  }
+
+  get headers(): Readonly<Metadata> {
+    return this.opening ?? NO_HEADERS;
+  }
+
+  get phase(): StreamPhase {
+    return this.line.phase;
+  }
+
+  /** Names the stream and its peer in the log. */
+  get label(): string {
+    return `${this.peerCore.label}, stream ${this.line.id ?? 'without an id'}`;
+  }
+
+  /** The error that ended the stream; `null` while it is live, and where it simply ended. */
+  get error(): unknown {
+    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
+  }
+
+  /** Whether somebody has begun to use a stream that the remote opened. */
+  get isTaken(): boolean {
+    return this.#taken;
+  }
+
+  /**
+   * Delivers every payload, from the first on, to `reader`, without an Inbox between. Returns itself as the reader's subscription: an
+   * object less for each stream.
+   */
+  readBy(reader: Reader<unknown>): Unsubscribable {
+    this.markTaken();
+    // Payloads may be waiting already: `onOpen` runs before the call reads.
+    for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
+    this.reader = reader;
+    if (this.end !== null) deliverEnd(reader, this.end);
+    return this;
+  }
+
+  /** That reader leaves. Unless somebody else reads, nobody is left. */
+  unsubscribe(): void {
+    this.reader = null;
+    if (this.#inbox !== null) this.#inbox.checkLeft();
+    else if (this.end === null) this.lastReaderLeft();
+  }
+
+  /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
+  limit(timeoutMs: number): void {
+    if (this.phase === 'closed') return;
+    this.#deadline = this.peerCore.deadlines.add(this, timeoutMs);
+  }
+
+  /** Cancels the stream when `signal` aborts. */
+  cancelWith(signal: AbortSignal): void {
+    if (signal.aborted) this.aborted(signal.reason);
+    if (this.phase === 'closed') return;
+    this.#signal = signal;
+    this.peerCore.signals.add(signal, this);
+  }
+
+  aborted(reason: unknown): void {
+    this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: reason }));
+  }
+
+  // From the connection
+
+  receive(frame: CompleteFrame): void {
+    if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
+    if (frame.end) this.trailers = frame.trailers;
+    if (frame.payload !== ABSENT) this.#deliver(frame.payload);
+    // An end that closes the stream is told with its cause.
+    if (frame.end && this.phase !== 'closed') this.finish();
+  }
+
+  /** Nothing follows. */
+  finish(end: End = COMPLETED): void {
+    if (this.end !== null) return;
+    this.end = end;
+    if (this.#inbox !== null) this.#inbox.finish(this.end);
+    else if (this.reader !== null) deliverEnd(this.reader, this.end);
+  }
+
+  gone(cause: CloseCause, error?: unknown): void {
+    this.cause = cause;
+    this.#error ??= error;
+    if (this.#deadline !== null) this.peerCore.deadlines.cancel(this.#deadline);
+    if (this.#signal !== null) this.peerCore.signals.remove(this.#signal, this);
+    this.finish(cause.how === 'ended' ? COMPLETED : new ErrorEnd(this));
+    this.#extras?.gone(cause);
+  }
+
+  takeBack(unsent: Unsent): boolean {
+    if (!this.peerCore.source.expectsSocket) return false;
+    this.line = this.peerCore.openQueue.requeue(this, unsent);
+    return true;
+  }
+
+  // From the inbox
+
+  markTaken(): void {
+    if (this.#taken) return;
+    this.#taken = true;
+    this.line.taken();
+  }
+
+  lastReaderLeft(): void {
+    if (this.local) this.discard();
+  }
+
+  missed(): void {
+    const missed = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
+    log('warn', aboutStream(this.line.id, missed));
+  }
+
+  // From the user
+
+  /** @throws TypeError for a code that is not an integer, for a reason that is not a string, and for REFUSED after this side's first frame */
+  reset(code: ResetCode, reason: string, payload: unknown): void {
+    checkReset('reset', code, reason);
+    if (this.phase === 'closed') return;
+    if (code === ResetCode.REFUSED && this.begun)
+      throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
+    const streamId = this.line.id;
+    if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
+    this.markTaken();
+    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.peerCore, payload, streamId));
+  }
+
+  /** Resets the stream because this side is no longer interested; consumers see `error`. */
+  cancel(reason: string, error: StreamError): void {
+    if (this.phase === 'closed') return;
+    this.#error = error;
+    this.line.reset('user', ResetCode.CANCEL, reason);
+  }
+
+  /** Resets the stream with CANCEL: nobody wants anything of it any more. */
+  discard(): void {
+    this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
+  }
+
+  expire(timeoutMs: number): void {
+    this.#error = deadlineError(timeoutMs, this.line, this.peerCore.source);
+    this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
+  }
+
+  /** Resets the stream with what a handler or an input threw. */
+  fail(error: unknown): void {
+    const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
+    if (this.phase === 'closed') return;
+    if (!this.begun && !this.peerCore.hooks.replyHeaders.empty) this.outbox.sendHeadersOfFailure();
+    // `throw undefined` must not look like no error.
+    this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
+    this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
+  }
+
+  #deliver(payload: unknown): void {
+    if (this.end !== null) return;
+    if (this.#inbox === null && this.reader !== null) this.reader.next(payload);
+    else this.inbox.next(payload);
+  }
+
+  #firstFrame(headers: Readonly<Metadata> | null): void {
+    this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
+    if (!this.peerCore.hooks.incomingHeaders.empty) this.peerCore.hooks.arrived(this.replyHeaders, this.facade);
+    this.#extras?.headersArrived(this.replyHeaders);
+  }
+}

@@ -1,0 +1,78 @@
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import type { CloseCause } from '../../session/base/close-cause.js';
+import type { Metadata } from '../../wire/frame.js';
+import { completeGuarded, guard } from '../base/guard.js';
+import { HookList } from '../base/hooks.js';
+import type { Remove } from '../base/hooks.js';
+import type { StreamCore } from './stream-core.js';
+
+/** What most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Made when asked for. */
+export class StreamExtras {
+  #abort: AbortController | null = null;
+  #closed: Promise<CloseCause> | null = null;
+  readonly #awaitingHeaders = new HookList<Subscriber<Readonly<Metadata>>>();
+  #headers$: Observable<Readonly<Metadata>> | null = null;
+  readonly #watchers = new HookList<(cause: CloseCause) => void>();
+  #warned = false;
+
+  constructor(private readonly stream: StreamCore) {}
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.stream.cause !== null) this.#abort.abort(this.stream.error ?? undefined);
+    return this.#abort.signal;
+  }
+
+  get closed(): Promise<CloseCause> {
+    return (this.#closed ??= new Promise((resolve) => {
+      if (this.stream.cause !== null) {
+        resolve(this.stream.cause);
+        return;
+      }
+      const remove = this.whenGone((cause) => {
+        remove();
+        resolve(cause);
+      });
+    }));
+  }
+
+  get replyHeaders$(): Observable<Readonly<Metadata>> {
+    return (this.#headers$ ??= new Observable((subscriber) => {
+      const { replyHeaders, cause } = this.stream;
+      if (replyHeaders === null && cause === null) subscriber.add(this.#awaitingHeaders.add(subscriber));
+      else tellHeaders(subscriber, replyHeaders);
+    }));
+  }
+
+  headersArrived(headers: Readonly<Metadata>): void {
+    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, headers);
+  }
+
+  /** Runs `task` when the stream is gone. */
+  whenGone(task: (cause: CloseCause) => void): Remove {
+    return this.#watchers.add(task);
+  }
+
+  gone(cause: CloseCause): void {
+    // By each of them a teardown of the user's may run.
+    for (const task of this.#watchers)
+      guard('a subscriber of a stream', () => {
+        task(cause);
+      });
+    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, null);
+    this.#abort?.abort(this.stream.error ?? undefined);
+  }
+
+  /** True once: the one warning of this stream is to be given now. */
+  takeWarning(): boolean {
+    const first = !this.#warned;
+    this.#warned = true;
+    return first;
+  }
+}
+
+function tellHeaders(subscriber: Subscriber<Readonly<Metadata>>, headers: Readonly<Metadata> | null): void {
+  if (headers !== null) subscriber.next(headers);
+  completeGuarded('a subscriber of replyHeaders$', subscriber);
+}

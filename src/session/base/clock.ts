@@ -1,0 +1,11 @@
+import { steadyNow } from '../../transport/steady-clock.js';
+
+/** A clock in ms. */
+export interface Clock {
+  now(): number;
+  /** Whether it stands still. */
+  readonly paused: boolean;
+}
+
+/** {@link steadyNow} as a clock that never stands still. */
+export const STEADY_CLOCK: Clock = { now: steadyNow, paused: false };

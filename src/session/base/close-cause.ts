@@ -1,0 +1,43 @@
+import type { CloseReason } from '../../wire/close-reason.js';
+import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError } from '../../wire/stream-errors.js';
+import type { StreamError } from '../../wire/stream-errors.js';
+import { ResetCode } from '../../wire/reset-code.js';
+
+/** What one stream was ended by; a closed stream remembers exactly one. */
+export type CloseCause =
+  | { readonly how: 'ended' }
+  | {
+      readonly how: 'reset';
+      /** Who did it: this program, this library on its own account, or the other side. */
+      readonly by: 'user' | 'library' | 'remote';
+      /** Any integer; `null` when there was none. */
+      readonly code: ResetCode | null;
+      /** The text beside the code; empty when there was none. */
+      readonly reason: string;
+      /** The payload of the reset; `null` when there was none. */
+      readonly payload: unknown;
+    }
+  | { readonly how: 'lost'; readonly reason: CloseReason };
+
+/** The cause of a stream that ended on both sides. */
+export const ENDED: CloseCause = { how: 'ended' };
+
+/** Whether this side had ended: the remote had too, or its upload, which nobody read, was stopped with NO_ERROR. */
+export function endedHere(cause: CloseCause | null): boolean {
+  return cause?.how === 'ended' || (cause?.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
+}
+
+/**
+ * The error that a consumer of the stream sees for a cause, or `null` where the stream simply completes.
+ *
+ * @param unsent whether nothing of the stream had ever left, so that the call may safely be made again
+ */
+export function causeError(cause: CloseCause, streamId: number | null, unsent: boolean): StreamError | null {
+  if (cause.how === 'ended') return null;
+  if (cause.how === 'lost') return new ConnectionLostError(cause.reason, { streamId, retriable: unsent });
+  const { code, reason, payload, by } = cause;
+  if (code === ResetCode.APPLICATION_ERROR) return new RemoteError(reason, payload, { streamId });
+  if (code === ResetCode.REFUSED) return new RefusedError(reason, by === 'remote' ? code : null, { streamId });
+  if (code === ResetCode.CANCEL && by !== 'remote') return new CancelledError(reason === '' ? 'cancelled' : reason, { streamId });
+  return new ResetError(code, reason, payload, { streamId });
+}

@@ -1,0 +1,66 @@
+import { log } from '../../logger.js';
+import { ConnectionFault } from '../../wire/fault.js';
+import type { Limits } from '../../wire/limits.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { TokenBucket } from './token-bucket.js';
+
+/** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */
+export const BYTES_PER_PING = 256 * 1024;
+
+/** Names of the limits that are rates. */
+type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
+
+/** Counts what a remote may do now and then, but not without end. What is counted over its limit throws a ConnectionFault. */
+export class FloodGuard {
+  /** One that is not there yet is full. */
+  readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
+  #unpaidBytes = 0;
+
+  constructor(private readonly limits: Limits) {}
+
+  /** Why new streams are refused for now, or `null`: too many were reset before their handler had settled. */
+  get refusal(): string | null {
+    return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
+  }
+
+  received(bytes: number): void {
+    this.#unpaidBytes += bytes;
+    if (this.#unpaidBytes < BYTES_PER_PING) return;
+    this.#buckets.pings?.earn(Math.floor(this.#unpaidBytes / BYTES_PER_PING));
+    this.#unpaidBytes %= BYTES_PER_PING;
+  }
+
+  countPing(): void {
+    this.#spend('pings', 'pings');
+  }
+
+  /** The remote has reset a stream whose handler is still at work. */
+  countEarlyReset(): void {
+    // To be over it is no fault: new opens are refused then, by `refusal`.
+    this.#bucket('resets').take();
+  }
+
+  /** The remote made this side send a reset. */
+  countProvokedReset(code: ResetCode): void {
+    if (code === ResetCode.PROTOCOL_ERROR || code === ResetCode.STREAM_CLOSED) this.#spend('provokedResets', 'provoked resets');
+  }
+
+  /** A frame that makes no sense and does no harm. */
+  countJunk(what: string): void {
+    log('debug', `ignored ${what}`);
+    this.#spend('junk', 'frames that make no sense');
+  }
+
+  #spend(name: RateName, what: string): void {
+    if (!this.#bucket(name).take()) throw ConnectionFault.tooMuch(this.#tooMuch(name, what));
+  }
+
+  #tooMuch(name: RateName, what: string): string {
+    const { burst, perSecond } = this.limits[name];
+    return `more than ${burst} at once and ${perSecond} per second ${what} (${name})`;
+  }
+
+  #bucket(name: RateName): TokenBucket {
+    return (this.#buckets[name] ??= new TokenBucket(this.limits[name]));
+  }
+}

@@ -1,0 +1,31 @@
+import type { SocketClose } from '../../transport/transport.js';
+import type { CloseReason } from '../../wire/close-reason.js';
+import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
+import type { ResetCode } from '../../wire/reset-code.js';
+import type { LiveStream } from '../streams/live-stream.js';
+import type { Session } from '../session.js';
+
+/** The end of a socket. */
+export interface Loss {
+  readonly reason: CloseReason;
+  /** What comes next, once everybody has been told. */
+  follow(): void;
+}
+
+/** Who holds sessions: told of what concerns more than one stream. */
+export interface SessionOwner {
+  /** A stream that the remote opened has arrived whole. */
+  accept(stream: LiveStream, open: CompleteFrame): void;
+  /** The library has refused a stream of the remote, for a rule, for a limit, or as no handler took it. */
+  refused(code: ResetCode, reason: string): void;
+  /** A frame goes out or has come in. */
+  observed(session: Session, direction: FrameDirection, frame: Frame): void;
+  /** A notification that took several messages has left, or never will: later ones may follow. */
+  notified(session: Session): void;
+  /** The remote goes away: this socket takes no new streams. */
+  goneAway(session: Session, code: ResetCode): void;
+  /** The socket has ended. Every stream still live fails with its reason. */
+  ending(session: Session, close: SocketClose): Loss;
+  /** The last stream has been failed. */
+  ended(loss: Loss): void;
+}

@@ -1,0 +1,49 @@
+import { ConnectionFault } from '../../wire/fault.js';
+import type { Frame } from '../../wire/frame.js';
+import { LazySet } from '../../wire/lazy.js';
+import { OutgoingFrame } from '../../wire/outgoing.js';
+import type { ResetCode } from '../../wire/reset-code.js';
+import type { FrameOutbox } from './frame-outbox.js';
+
+/** UTF-16 units of the nonces of all pongs that wait. */
+const MAX_NONCE_UNITS = 1024 * 1024;
+
+/** The control frames that the remote alone causes: pongs, and resets of streams that this side does not hold. A remote that causes too many and does not read them is cut off. */
+export class ControlReplies {
+  readonly #unsent = new LazySet<Frame>();
+  /** UTF-16 units of the nonces among them. */
+  #nonceUnits = 0;
+
+  constructor(
+    private readonly outbox: Pick<FrameOutbox, 'send' | 'resetFrame'>,
+    private readonly maxControlFrames: number,
+  ) {}
+
+  pong(nonce: string | null): void {
+    this.#send(new OutgoingFrame({ type: 'pong', nonce }, null));
+  }
+
+  /** Resets a stream that this side does not hold. */
+  reset(id: number, code: ResetCode, reason: string): void {
+    this.#send(this.outbox.resetFrame(id, code, reason));
+  }
+
+  /** Whether a frame is such a reply, and has not left. */
+  owes(frame: Frame): boolean {
+    return this.#unsent.has(frame);
+  }
+
+  /** A frame has left. */
+  sent(frame: Frame): void {
+    if (this.#unsent.delete(frame)) this.#nonceUnits -= frame.nonce?.length ?? 0;
+  }
+
+  #send(frame: OutgoingFrame): void {
+    this.#unsent.add(frame);
+    this.#nonceUnits += frame.nonce?.length ?? 0;
+    this.outbox.send(frame);
+    if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
+    if (this.#unsent.size > this.maxControlFrames)
+      throw ConnectionFault.tooMuch(`more than ${this.maxControlFrames} unread answers (maxControlFrames)`);
+  }
+}

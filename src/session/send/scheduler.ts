@@ -1,0 +1,332 @@
+import type { SliceQueue } from '../../operators/fragment.js';
+import type { Transport } from '../../transport/transport.js';
+import type { Frame } from '../../wire/frame.js';
+import { Fifo } from '../../wire/fifo.js';
+import { MIN_CHARGE_BYTES } from '../../wire/held-bytes.js';
+import type { Limits } from '../../wire/limits.js';
+import type { OutgoingFrame } from '../../wire/outgoing.js';
+import type { Slicer } from '../../wire/slicer.js';
+import { Backlog } from './backlog.js';
+import { BulkWindow, BULK_FRAME_BYTES } from './bulk-window.js';
+import type { SendPing } from './bulk-window.js';
+import { roughBytesOf } from './stream-queue.js';
+import type { Cut, StreamQueue } from './stream-queue.js';
+import { Pace } from './pace.js';
+import { isControl } from '../base/precedence.js';
+import { runAll } from '../base/waiters.js';
+
+/** Writes frames, and takes what goes wrong with them. */
+export interface Departures {
+  /** Called when a frame or slice has passed the pipeline: writes it, or acts on what it failed with there. */
+  write(slice: Frame): void;
+  /** What follows a departure has failed. */
+  broken(error: unknown): void;
+  /** A frame cannot be cut; it does not leave. */
+  unsendable(frame: Frame, error: unknown): void;
+}
+
+/**
+ * Decides what is written next: control frames first, then one frame or slice of each stream in turn. A slice is cut only when
+ * its turn comes, so a small request overtakes a big transfer. Nothing is copied and nothing is queued while the socket has room.
+ */
+export class Scheduler implements SliceQueue<OutgoingFrame> {
+  /** What waits on streams. */
+  readonly backlog: Backlog;
+  readonly #control = new Fifo<OutgoingFrame>();
+  #pumping = false;
+  #stopped = false;
+  #pulling = false;
+  /** A stream that waits to be asked has its turn, for one frame. */
+  #granted = false;
+  #whenFlushed: (() => void)[] = [];
+  readonly #pace: Pace;
+  /** Made when the first bulk leaves. */
+  #window: BulkWindow | null = null;
+  #cut: Cut = unstarted;
+  #emit: (slice: Frame) => void = unstarted;
+
+  constructor(
+    transport: Transport,
+    limits: Limits,
+    private readonly departures: Departures,
+    /** Sends the pings that tell how much has arrived. */
+    private readonly control: { readonly ping: SendPing },
+  ) {
+    this.backlog = new Backlog(limits);
+    this.#pace = new Pace(transport, () => {
+      this.#pump();
+    });
+  }
+
+  start(cut: Cut, emit: (slice: Frame) => void): void {
+    this.#cut = cut;
+    this.#emit = emit;
+  }
+
+  add(frame: OutgoingFrame): void {
+    this.#granted = false;
+    if (!isControl(frame)) this.#addToStream(frame);
+    else if (this.#isDirect()) this.#sendDirectly(frame);
+    else {
+      this.#control.push(frame);
+      this.#pump();
+    }
+  }
+
+  /** Runs `add`, which adds several frames; none of them leaves before the last is added. */
+  batch(add: () => void): void {
+    const wasPumping = this.#pumping;
+    this.#pumping = true;
+    try {
+      add();
+    } finally {
+      this.#pumping = wasPumping;
+    }
+    this.#pump();
+  }
+
+  /** Whether it is time to ask a stream for a frame: it leaves at once, in this turn's share of the event loop, or it is the stream's turn. */
+  hasDemand(stream: number): boolean {
+    return this.#granted || (this.#hasTurn() && !this.#isHeld(stream));
+  }
+
+  /** Runs `task` once that is so; streams that wait take turns. */
+  whenDemand(stream: number, task: () => void): void {
+    this.backlog.whenDemand(stream, task);
+    this.#pump();
+  }
+
+  /** A stream has left and its end has been told: what waited for that goes on. */
+  release(stream: number): void {
+    this.#window?.forget(stream);
+    this.backlog.release(stream);
+    this.#checkFlushed();
+  }
+
+  /** Forgets every stream whose open has not left: it goes elsewhere, or nowhere. */
+  dropUnopened(): void {
+    this.backlog.dropUnopened();
+    this.backlog.relieve();
+    this.#checkFlushed();
+  }
+
+  /** Runs `task` once everything accepted so far has left; never, when the scheduler is stopped first. */
+  whenFlushed(task: () => void): void {
+    if (this.#stopped) return;
+    if (this.#isFlushed()) task();
+    else this.#whenFlushed.push(task);
+  }
+
+  /** Sends a ping that tells when everything before it has arrived. */
+  probe(): void {
+    if (this.#window?.isContended === true) this.#window.probe();
+    else this.control.ping(ignore);
+  }
+
+  /** Sends nothing any more, but one last frame past everything. What is queued stays until it is withdrawn or cleared. */
+  stop(last: OutgoingFrame | null): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#window?.stop();
+    this.#whenFlushed = [];
+    if (last !== null) this.#send(last);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#control.clear();
+    this.backlog.clear();
+  }
+
+  #isEmpty(): boolean {
+    return this.#control.length === 0 && this.backlog.queues.size === 0;
+  }
+
+  #isFlushed(): boolean {
+    return this.#isEmpty() && !this.#pumping;
+  }
+
+  /** Whether a frame may leave without being queued: there is room, and nothing is before it. */
+  #isDirect(): boolean {
+    return this.#isFlushed() && !this.#stopped && this.#pace.free;
+  }
+
+  /** Whether a stream has sent bulk, and what follows has to wait until more of it is answered. */
+  #isHeld(stream: number): boolean {
+    return this.#window?.holds(stream) === true;
+  }
+
+  /** Whether what is asked for leaves at once, in this turn's share of the event loop. */
+  #hasTurn(): boolean {
+    return this.#isDirect() && this.#pace.hasShare;
+  }
+
+  #addToStream(frame: OutgoingFrame): void {
+    const stream = frame.stream ?? 0;
+    let slices: Slicer | null = null;
+    if (this.#isDirect() && !this.#isHeld(stream)) {
+      try {
+        slices = this.#cut(frame);
+      } catch (error) {
+        this.departures.unsendable(frame, error);
+        return;
+      }
+      if (slices === null) {
+        this.#sendDirectly(frame);
+        return;
+      }
+    }
+    this.backlog.add(stream, frame, slices);
+    this.#pump();
+  }
+
+  #sendDirectly(frame: OutgoingFrame): void {
+    const bytes = roughBytesOf(frame);
+    this.#pumping = true;
+    try {
+      this.#leaving(frame, bytes, false);
+      this.#send(frame);
+    } finally {
+      this.#pumping = false;
+    }
+    this.#pace.wrote(MIN_CHARGE_BYTES + bytes);
+    // What the hooks of that frame have sent meanwhile was queued behind it.
+    this.#pump();
+  }
+
+  /** Writes what may be written, and asks for more. */
+  #pump(): void {
+    if (this.#pumping || this.#pace.waiting) return;
+    this.#pumping = true;
+    try {
+      while (!this.#isEmpty() && !this.#pace.waiting && !this.#stopped) {
+        if (!this.#pace.free || !this.#pace.hasShare) this.#pace.wait();
+        else if (!this.#step()) break;
+      }
+    } finally {
+      this.#pumping = false;
+    }
+    this.backlog.relieve();
+    this.#pull();
+    this.#checkFlushed();
+  }
+
+  #pull(): void {
+    if (this.#pulling || !this.backlog.pulled) return;
+    this.#pulling = true;
+    let isAnyAsked = true;
+    try {
+      while (isAnyAsked && this.#hasTurn()) isAnyAsked = this.#pullNext();
+    } finally {
+      this.#pulling = false;
+    }
+    // Nothing is queued, so nothing else waits for the socket, for a turn, or for an answer.
+    if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
+    if (isAnyAsked) this.#pace.wait();
+    else this.#window?.awaitAnswer();
+  }
+
+  /** Asks the next stream whose frame may leave; `false` where there is none. */
+  #pullNext(): boolean {
+    return this.backlog.pullNext((stream) => !this.#isHeld(stream));
+  }
+
+  /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
+  #askAfter(stream: number): void {
+    const { backlog } = this;
+    if (!backlog.pulled || this.#isEmpty()) return;
+    this.#granting(() => (backlog.queues.has(stream) || this.#isHeld(stream) ? this.#pullNext() : backlog.pull(stream)));
+  }
+
+  /** Runs what asks a stream for one frame: to that stream it is {@link hasDemand}. */
+  #granting(ask: () => boolean): boolean {
+    this.#granted = true;
+    try {
+      return ask();
+    } finally {
+      this.#granted = false;
+    }
+  }
+
+  /** Sends one frame or slice; `false` where all that is queued is bulk, and held up. */
+  #step(): boolean {
+    const control = this.#control.shift();
+    if (control !== undefined) {
+      this.#send(control);
+      this.#pace.wrote(MIN_CHARGE_BYTES);
+      return true;
+    }
+    for (const [stream, queue] of this.backlog.queues) {
+      if (this.#isHeld(stream)) continue;
+      this.#pace.wrote(this.#stepStream(stream, queue));
+      this.#askAfter(stream);
+      return true;
+    }
+    if (this.#granting(() => this.#pullNext())) return true;
+    this.#window?.awaitAnswer();
+    return false;
+  }
+
+  /** Sends the next frame or slice of a stream; gives the bytes of payload it carried. */
+  #stepStream(stream: number, queue: StreamQueue): number {
+    const { backlog } = this;
+    const before = queue.bytes;
+    const wasCutting = queue.cutting;
+    let slice: Frame;
+    try {
+      slice = queue.take(this.#cut);
+    } catch (error) {
+      backlog.drop(stream);
+      this.departures.unsendable(queue.front, error);
+      return 0;
+    }
+    const bytes = before - queue.bytes;
+    backlog.taken(stream, queue, bytes);
+    this.#leaving(slice, bytes, wasCutting || queue.cutting);
+    this.#send(slice);
+    backlog.wake(stream);
+    backlog.relieve();
+    return bytes;
+  }
+
+  /** A frame or slice is about to leave; a ping that it needs comes after it. */
+  #leaving(slice: Frame, bytes: number, isCut: boolean): void {
+    const { stream } = slice;
+    if (typeof stream !== 'number') return;
+    if (isCut || bytes >= BULK_FRAME_BYTES) (this.#window ??= this.#newWindow()).sent(stream, bytes);
+    else this.#window?.passed(stream);
+    // It may leave after its stream was released.
+    if (slice.type === 'reset' && slice.more !== true) this.#window?.forget(stream);
+  }
+
+  #newWindow(): BulkWindow {
+    return new BulkWindow(
+      this.control.ping,
+      () => {
+        this.#pump();
+      },
+      (stream) => this.backlog.hasMore(stream),
+    );
+  }
+
+  #send(slice: Frame): void {
+    this.#emit(slice);
+    try {
+      this.departures.write(slice);
+    } catch (error) {
+      this.departures.broken(error);
+    }
+  }
+
+  #checkFlushed(): void {
+    if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
+  }
+}
+
+function ignore(): void {
+  // The pong itself is what counts.
+}
+
+function unstarted(): never {
+  throw new Error('the scheduler has no output yet');
+}

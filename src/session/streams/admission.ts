@@ -1,0 +1,139 @@
+import { log } from '../../logger.js';
+import type { Sink, Sinks } from '../../operators/demultiplex.js';
+import { ConnectionFault } from '../../wire/fault.js';
+import type { StreamFault } from '../../wire/fault.js';
+import { ABSENT } from '../../wire/frame.js';
+import type { CompleteFrame } from '../../wire/frame.js';
+import { encodedLength } from '../../wire/length.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { LiveStream } from './live-stream.js';
+import type { Session } from '../session.js';
+
+/**
+ * Decides frame by frame, before anything is assembled, what the remote may do with stream ids: which frames reach their
+ * stream, which are late or junk and dropped, and which end the connection (PROTOCOL.md, "Frames that do not fit").
+ */
+export class Admission implements Sinks<CompleteFrame | StreamFault> {
+  /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
+  #highest = 0;
+
+  constructor(private readonly session: Session) {}
+
+  /** Who takes what is let in, by id. The connection itself is stream 0, where its own frames go. */
+  get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
+    const { control, streams } = this.session;
+    return id === 0 ? control : streams.get(id);
+  }
+
+  /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
+  admit(frame: CompleteFrame): CompleteFrame | null {
+    switch (frame.type) {
+      case 'open':
+        return this.#open(frame);
+      case 'data':
+      case 'reset':
+        return this.#ofStream(frame);
+      case 'ping':
+      case 'pong':
+      case 'goaway':
+        // A `stream` on these is ignored.
+        return frame.stream === null ? frame : { ...frame, stream: null };
+      default:
+        log('debug', 'ignored a frame of an unknown type');
+        return null;
+    }
+  }
+
+  /** Whether a payload that came in one piece, in a message of more bytes, is no larger than one of fragments may be; if not, its stream is reset. */
+  fits({ type, stream, payload }: CompleteFrame, messageBytes: number): boolean {
+    if (payload === ABSENT || (type !== 'open' && type !== 'data')) return true;
+    const excess = this.#excess(payload, messageBytes);
+    if (excess !== null)
+      this.session.streams
+        .get(Number(stream))
+        ?.resetForViolation(
+          ResetCode.PAYLOAD_TOO_LARGE,
+          `${excess} is over the limit of ${this.session.limits.maxPayloadBytes} (maxPayloadBytes)`,
+        );
+    return excess === null;
+  }
+
+  /** What is too large, or `null`. */
+  #excess(payload: unknown, messageBytes: number): string | null {
+    const { codec, limits } = this.session;
+    try {
+      const bytes = encodedLength(codec.encodePayload(payload));
+      return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
+    } catch {
+      // The codec reads what it does not write, such as 1e400.
+      return `payload of a message of ${messageBytes} bytes, which cannot be measured,`;
+    }
+  }
+
+  #open(frame: CompleteFrame): CompleteFrame | null {
+    const { session } = this;
+    const id = frame.stream ?? 0;
+    if (id === 0) throw new ConnectionFault(`expected a stream id on an open, got ${String(frame.stream)}`);
+    if (session.streams.owns(id))
+      throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
+    if (id <= this.#highest) return this.#lateOpen(frame, id);
+    this.#highest = id;
+    const isLate = session.control.goaway.refuses(id);
+    const refusal = isLate ? 'this side is going away' : this.#refusal();
+    if (refusal === null) {
+      session.streams.add(new LiveStream(session, id, false));
+      return frame;
+    }
+    session.replies.reset(id, ResetCode.REFUSED, refusal);
+    // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
+    if (isLate) session.flood.countJunk(`an open of stream ${id}: ${refusal}`);
+    else session.owner.refused(ResetCode.REFUSED, refusal);
+    return null;
+  }
+
+  /** Why there is no place for another stream of the remote's, or `null`. */
+  #refusal(): string | null {
+    const { streams, limits, flood } = this.session;
+    return streams.occupied >= limits.maxStreams ? `more than ${limits.maxStreams} streams (maxStreams)` : flood.refusal;
+  }
+
+  #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {
+    if (frame.fragment === null) throw new ConnectionFault(`expected an open above stream ${this.#highest}, got ${id}`);
+    const live = this.session.streams.get(id);
+    if (live === undefined) return null;
+    if (live.phase === 'idle') return frame;
+    live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected no fragment of an open that is complete`);
+    return null;
+  }
+
+  #ofStream(frame: CompleteFrame): CompleteFrame | null {
+    const { session } = this;
+    const id = frame.stream ?? 0;
+    const live = session.streams.get(id);
+    if (live !== undefined && !live.unsent) {
+      return frame.type === 'data' ? this.#data(frame, live) : frame;
+    }
+    if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) {
+      if (frame.type === 'reset') session.outbox.forget(id);
+      return null;
+    }
+    session.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
+    if (frame.type === 'data' && id !== 0) {
+      session.replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
+      session.flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
+    }
+    return null;
+  }
+
+  #data(frame: CompleteFrame, live: LiveStream): CompleteFrame | null {
+    if (!live.expectsData()) {
+      if (live.phase === 'idle') live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
+      else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
+      return null;
+    }
+    if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `stream ${live.id}: ignored trailers without an end`);
+    if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
+    this.session.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
+    return null;
+  }
+}

@@ -1,0 +1,100 @@
+import { Subscription } from 'rxjs';
+import { restTimer } from '../base/patient-timer.js';
+import type { Clock } from '../base/clock.js';
+
+/** When a connection is probed and when it is given up, in ms. */
+export interface Keepalive {
+  /** Silence before a ping is sent. Default 20 000. */
+  readonly idleMs?: number | undefined;
+  /** Silence after that ping before the connection is terminated. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** {@link Keepalive} with every time set. */
+export interface KeepaliveTimes {
+  readonly idleMs: number;
+  readonly timeoutMs: number;
+}
+
+/** The defaults of {@link Keepalive}. */
+export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10_000 };
+
+/** What the keepalive sees and does of its connection. */
+export interface KeepaliveHost {
+  /** Stands still while this side does not read. */
+  readonly clock: Clock;
+  /** When the last sign of life came: a frame received, or bytes taken that a full socket had held back. */
+  lastSignOfLifeAt(): number;
+  /** When the next answer is due on the slowest line that is waited for. */
+  answerDueAt(): number;
+  /** Sends a ping. */
+  probe(): void;
+  /** Gives the connection up. */
+  giveUp(): void;
+}
+
+/**
+ * Probes a connection after `idleMs` of silence and gives it up `timeoutMs` later. Any life in between is an answer. One
+ * probe is under way at most, and one timer.
+ */
+export class KeepaliveTimer {
+  #watching = false;
+  #timer = Subscription.EMPTY;
+  /** When the last probe was sent, unless its answer has been noticed. */
+  #probedAt: number | null = null;
+
+  constructor(
+    private readonly times: KeepaliveTimes,
+    private readonly host: KeepaliveHost,
+  ) {}
+
+  start(): void {
+    this.#watching = true;
+    this.#awaitSilence();
+  }
+
+  stop(): void {
+    this.#watching = false;
+    this.#timer.unsubscribe();
+  }
+
+  /** Asks for a sign of life at once: the page woke up, or the network came back. */
+  probeNow(): void {
+    const isProbing = this.#probedAt !== null && this.host.lastSignOfLifeAt() < this.#probedAt;
+    if (this.#watching && !isProbing) this.#probe();
+  }
+
+  #awaitSilence(): void {
+    this.#probedAt = null;
+    const silence = this.host.clock.now() - this.host.lastSignOfLifeAt();
+    if (silence >= this.times.idleMs) this.#probe();
+    else
+      this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
+        this.#awaitSilence();
+      });
+  }
+
+  #probe(): void {
+    const probedAt = (this.#probedAt = this.host.clock.now());
+    this.host.probe();
+    this.#awaitLife(probedAt, this.times.timeoutMs);
+  }
+
+  #awaitLife(probedAt: number, ms: number): void {
+    const { idleMs, timeoutMs } = this.times;
+    // An answer counts from when it came, so it is not looked for only when the time is up.
+    this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
+      const remainingMs = Math.max(probedAt, this.host.answerDueAt()) + timeoutMs - this.host.clock.now();
+      if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
+      else if (!onTime) this.#probe();
+      else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);
+      else this.host.giveUp();
+    });
+  }
+
+  #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
+    this.#timer.unsubscribe();
+    // A probe may have found the connection gone.
+    if (this.#watching) this.#timer = restTimer(this.host.clock, remainingMs, period, next);
+  }
+}

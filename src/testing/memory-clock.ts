@@ -1,0 +1,128 @@
+// rxjs exports these nowhere else: they are what `TestScheduler.run` replaces too. They exist in every rxjs that the peer range
+// allows; spec/package installs the oldest.
+import { asapScheduler } from 'rxjs';
+import { dateTimestampProvider } from 'rxjs/internal/scheduler/dateTimestampProvider';
+import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';
+import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
+import { performanceTimestampProvider } from 'rxjs/internal/scheduler/performanceTimestampProvider';
+import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { throughChannel } from '../transport/later-turn.js';
+
+/** Something to be done at a time of the clock. */
+interface Task {
+  readonly run: () => void;
+  /** In ms; -Infinity for what is due ahead of every timer. */
+  readonly at: number;
+  /** Ms between two runs of an interval; `null` runs once. */
+  readonly everyMs: number | null;
+}
+
+type Handle = Parameters<typeof intervalProvider.clearInterval>[0];
+
+/** A clock in memory for all of rxjs's schedulers: its time stands still until somebody asks for the next task. */
+export class MemoryClock {
+  #now = 0;
+  /** In the order of their making. Handles are negative, so that no platform ever has the same. */
+  readonly #tasks = new Map<number, Task>();
+  #lastHandle = 0;
+  #installed = false;
+
+  /** Ms since the clock was made. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Tasks that are still to be run. */
+  get pending(): number {
+    return this.#tasks.size;
+  }
+
+  /**
+   * Puts this clock under rxjs.
+   *
+   * @throws Error where time is virtual already, by another clock or inside `TestScheduler.run`
+   */
+  install(): void {
+    if (intervalProvider.delegate !== undefined) throw new Error('expected real time, got virtual time that has not been restored');
+    this.#installed = true;
+    const timestamps = { now: () => this.#now };
+    dateTimestampProvider.delegate = timestamps;
+    performanceTimestampProvider.delegate = timestamps;
+    immediateProvider.delegate = {
+      setImmediate: (run) => this.#add(run, -Infinity, null),
+      clearImmediate: this.#clearing(immediateProvider, (handle) => immediateProvider.clearImmediate(handle)),
+    };
+    intervalProvider.delegate = {
+      setInterval: (run, ms = 0) => this.#add(run, this.#now + delayOf(ms), delayOf(ms)),
+      clearInterval: this.#clearing(intervalProvider, (handle) => intervalProvider.clearInterval(handle)),
+    };
+    timeoutProvider.delegate = {
+      setTimeout: (run, ms = 0) => this.#add(run, this.#now + ms, null),
+      clearTimeout: this.#clearing(timeoutProvider, (handle) => timeoutProvider.clearTimeout(handle)),
+    };
+  }
+
+  /** Gives rxjs its own clocks back and forgets what was still to be done. */
+  uninstall(): void {
+    if (!this.#installed) return;
+    this.#installed = false;
+    // Left where they are, they would keep `asapScheduler` waiting for a flush that never comes.
+    for (const action of [...asapScheduler.actions]) action.unsubscribe();
+    this.#tasks.clear();
+    for (const provider of [dateTimestampProvider, performanceTimestampProvider, immediateProvider, intervalProvider, timeoutProvider])
+      provider.delegate = undefined;
+  }
+
+  /** Goes to the earliest task that is due at `until` or before, and runs it; `false`, and goes to `until`, when there is none. */
+  step(until: number): boolean {
+    const next = this.#earliest(until);
+    if (next === null) {
+      this.#now = Math.max(this.#now, until);
+      return false;
+    }
+    const [handle, { run, at, everyMs }] = next;
+    this.#now = Math.max(this.#now, at);
+    // An interval goes to the end of the line, after whatever else is due with it.
+    this.#tasks.delete(handle);
+    if (everyMs !== null) this.#tasks.set(handle, { run, at: this.#now + everyMs, everyMs });
+    run();
+    return true;
+  }
+
+  #earliest(until: number): [handle: number, task: Task] | null {
+    let earliest: [number, Task] | null = null;
+    for (const entry of this.#tasks) if (entry[1].at <= until && (earliest === null || entry[1].at < earliest[1].at)) earliest = entry;
+    return earliest;
+  }
+
+  #add(run: () => void, at: number, everyMs: number | null): number {
+    const handle = --this.#lastHandle;
+    this.#tasks.set(handle, { run, at, everyMs });
+    return handle;
+  }
+
+  /** What was set before this clock came is the platform's to clear. */
+  #clearing<D>(provider: { delegate: D | undefined }, clearReal: (handle: Handle) => void): (handle: Handle) => void {
+    return (handle) => {
+      if (typeof handle === 'number' && handle < 0) {
+        this.#tasks.delete(handle);
+        return;
+      }
+      const { delegate } = provider;
+      provider.delegate = undefined;
+      clearReal(handle);
+      provider.delegate = delegate;
+    };
+  }
+}
+
+/** Resolves when every promise that can settle has settled, and the callbacks on it have run: a turn later, without waiting. */
+export function promisesSettled(): Promise<void> {
+  return new Promise(throughChannel);
+}
+
+/** What a platform makes of a delay that its timers cannot count. */
+function delayOf(ms: number): number {
+  return ms > LONGEST_TIMER_MS ? 1 : ms;
+}

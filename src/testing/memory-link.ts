@@ -1,0 +1,101 @@
+import { asapScheduler, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
+import type { Message } from '../wire/codec.js';
+import type { Given } from '../wire/check.js';
+import { MemoryTransport } from './memory-transport.js';
+import type { SocketClose } from '../transport/transport.js';
+
+/** One message on its way from one end to the other. */
+export interface Carried {
+  readonly from: Side;
+  readonly message: Message;
+  /** 1, 2, … per direction. */
+  readonly nth: number;
+}
+
+/**
+ * What happens to a message on the way: `'drop'` loses it, `'duplicate'` delivers it twice, `'cut'` ends the socket instead, `delayMs`
+ * holds it and all after it, as a socket never reorders, and `replace` delivers another.
+ */
+export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
+
+/** How two memory transports are joined. */
+export interface MemoryLinkOptions {
+  /** The subprotocol both ends report. */
+  readonly protocol: string;
+  /** How long each message travels, in ms of rxjs's clock. Default 0. */
+  readonly latencyMs?: number | undefined;
+  /** Decides message by message; `undefined` delivers. */
+  readonly fate?: ((carried: Carried) => Fault | undefined) | undefined;
+}
+
+/** One end of a link. */
+export type Side = 'dialer' | 'acceptor';
+
+const OTHER: Readonly<Record<Side, Side>> = { dialer: 'acceptor', acceptor: 'dialer' };
+
+/** Two ends joined in memory. Messages travel in order, on rxjs's clock, and never on the stack of their sender. */
+export class MemoryLink {
+  readonly ends: Readonly<Record<Side, MemoryTransport>>;
+  readonly #carried = new Subject<Carried>();
+  readonly #count: Record<Side, number> = { dialer: 0, acceptor: 0 };
+  #severed = false;
+
+  constructor(readonly options: MemoryLinkOptions) {
+    this.ends = { dialer: new MemoryTransport(this, 'dialer'), acceptor: new MemoryTransport(this, 'acceptor') };
+  }
+
+  get latencyMs(): number {
+    return this.options.latencyMs ?? 0;
+  }
+
+  /** Every message as it is sent. */
+  get carried$(): Observable<Carried> {
+    return this.#carried.asObservable();
+  }
+
+  /** Ends both ends without a handshake. */
+  cut({ code = CloseCode.ABNORMAL, reason = '', wasClean = false }: Given<SocketClose> = {}): void {
+    const lost: SocketClose = { code, reason, wasClean };
+    this.ends.dialer.end(lost);
+    this.ends.acceptor.end(lost);
+  }
+
+  /** An end reads `message` as if the other end had sent it. */
+  inject(to: Side, message: Message): void {
+    this.ends[to].enqueue({ message }, 0);
+  }
+
+  /** Carries one message from an end to the other. */
+  carry(from: Side, message: Message): void {
+    if (this.#severed) return;
+    const carried = { from, message, nth: ++this.#count[from] };
+    this.#carried.next(carried);
+    const { latencyMs } = this;
+    const to = this.other(from);
+    const fate = this.options.fate?.(carried);
+    if (fate === undefined) to.enqueue({ message }, latencyMs);
+    else if (fate === 'cut') this.#sever();
+    else if (fate === 'duplicate') for (const copy of [message, message]) to.enqueue({ message: copy }, latencyMs);
+    else if (fate !== 'drop')
+      to.enqueue({ message: 'replace' in fate ? fate.replace : message }, 'delayMs' in fate ? latencyMs + fate.delayMs : latencyMs);
+  }
+
+  other(end: Side): MemoryTransport {
+    return this.ends[OTHER[end]];
+  }
+
+  /** An end has ended; after the second there is nothing more to carry. */
+  ended(): void {
+    if (this.ends.dialer.closed !== null && this.ends.acceptor.closed !== null) this.#carried.complete();
+  }
+
+  /** Cuts the line a turn later, as a platform reports it: never on the stack of the sender. Nothing gets across meanwhile. */
+  #sever(): void {
+    this.#severed = true;
+    asapScheduler.schedule(() => {
+      this.cut();
+    });
+  }
+}

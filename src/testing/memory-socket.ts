@@ -1,0 +1,110 @@
+import { asapScheduler, asyncScheduler } from 'rxjs';
+import { CloseCode } from '../wire/close-reason.js';
+import type { Message } from '../wire/codec.js';
+import type { MemoryTransport } from './memory-transport.js';
+import { ReadyState } from '../transport/socket-like.js';
+import type { SocketEvent, SocketWithTurns } from '../transport/socket-like.js';
+import { abnormalClose } from '../transport/transport.js';
+import type { SocketClose } from '../transport/transport.js';
+
+/** In place of a status where no server answers. */
+const NOBODY = 0;
+
+type EventType = 'open' | 'message' | 'error' | 'close';
+
+/** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, a turn later. */
+export class MemorySocket implements SocketWithTurns {
+  binaryType = 'arraybuffer';
+  readonly #listeners: Readonly<Record<EventType, Set<(event: SocketEvent) => void>>> = {
+    open: new Set(),
+    message: new Set(),
+    error: new Set(),
+    close: new Set(),
+  };
+  #readyState: number = ReadyState.CONNECTING;
+
+  /** @param refusal the HTTP status that refuses the handshake, or 0 for a server that is not there; `null` opens */
+  constructor(
+    private readonly end: MemoryTransport,
+    private readonly refusal: number | null,
+  ) {
+    asapScheduler.schedule(() => {
+      if (this.#readyState !== ReadyState.CONNECTING) return;
+      if (refusal === null) this.#open();
+      else this.#close(abnormalClose());
+    });
+  }
+
+  get readyState(): number {
+    // Its end may have been cut within the `open` event, before it is listened to.
+    return this.#readyState === ReadyState.OPEN && !this.end.writable ? ReadyState.CLOSING : this.#readyState;
+  }
+
+  get protocol(): string {
+    return this.#readyState === ReadyState.CONNECTING ? '' : this.end.protocol;
+  }
+
+  get bufferedAmount(): number {
+    return this.end.bufferedAmount;
+  }
+
+  get refusedStatus(): number | null {
+    return this.#readyState === ReadyState.CONNECTING || this.refusal === NOBODY ? null : this.refusal;
+  }
+
+  send(data: Message): void {
+    if (this.#readyState === ReadyState.OPEN) this.end.send(data);
+  }
+
+  close(code: number = CloseCode.CLEAN, reason = ''): void {
+    if (this.#readyState === ReadyState.CONNECTING) {
+      this.terminate();
+      return;
+    }
+    if (this.#readyState !== ReadyState.OPEN) return;
+    this.#readyState = ReadyState.CLOSING;
+    this.end.close(code, reason);
+  }
+
+  terminate(): void {
+    if (this.#readyState === ReadyState.CLOSED) return;
+    this.end.terminate();
+    this.#close(abnormalClose());
+  }
+
+  turn(task: () => void): void {
+    asyncScheduler.schedule(task);
+  }
+
+  addEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners[type].add(listener);
+  }
+
+  removeEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
+    this.#listeners[type].delete(listener);
+  }
+
+  #open(): void {
+    this.#readyState = ReadyState.OPEN;
+    this.#dispatch({ type: 'open' });
+    this.end.messages$.subscribe({
+      next: (data) => {
+        this.#dispatch({ type: 'message', data });
+      },
+      complete: () => {
+        if (this.end.closed !== null) this.#close(this.end.closed);
+      },
+    });
+  }
+
+  #close(close: SocketClose): void {
+    if (this.#readyState === ReadyState.CLOSED) return;
+    this.#readyState = ReadyState.CLOSED;
+    if (!close.wasClean) this.#dispatch({ type: 'error' });
+    this.#dispatch({ type: 'close', ...close });
+  }
+
+  #dispatch(event: SocketEvent & { readonly type: EventType }): void {
+    for (const listener of [...this.#listeners[event.type]]) listener(event);
+  }
+}

@@ -1,0 +1,224 @@
+import type { Buffer } from 'node:buffer';
+import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { RawData } from 'ws';
+import { CloseCode } from '../../wire/close-reason.js';
+import type { Message } from '../../wire/codec.js';
+import { isError } from '../../wire/cross-realm.js';
+import { bypass } from './read-bypass.js';
+import type { SocketEvent, SocketLike } from '../socket-like.js';
+import type { SocketClose } from '../transport.js';
+import { W3cTransport } from '../w3c.js';
+import { WriteBatch } from './write-batch.js';
+
+/** Bun has sockets of its own under the name of `ws`, and what they stand on is not what Node's streams write to. */
+const IS_BUN = 'bun' in process.versions;
+/** Of a message, `ws` tells within the call that it is given the last bytes: nothing is inflated, nothing put off. */
+const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } as const;
+/** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
+const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+
+/** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
+export class WsTransport extends W3cTransport<WebSocket> {
+  override readonly opaque = false;
+  /** Where the TCP or TLS stream below the socket is known. */
+  #batch: WriteBatch | null = null;
+  #refusedStatus: number | null = null;
+  #retryAfterMs: number | null = null;
+  #answeredProtocol: string | null = null;
+  #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
+  #tooBig = false;
+
+  /**
+   * @param maxPayload bytes of one received message at most, where the socket was made here, and so reads at once
+   * @param stream that below a socket that was accepted; of one that is dialed it is found here
+   */
+  constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
+    super(ws);
+    if (stream !== null) {
+      this.#batch = this.#newBatch(stream, false);
+      this.#bypass(stream, true, maxPayload);
+    }
+    if (ws.readyState !== WebSocket.CONNECTING) return;
+    const refused = (request: ClientRequest, response: IncomingMessage): void => {
+      this.#refusedStatus = response.statusCode ?? null;
+      this.#retryAfterMs = retryAfterOf(response);
+      response.resume();
+      request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+    };
+    ws.once('unexpected-response', refused);
+    ws.once('upgrade', (response) => {
+      this.#batch = this.#newBatch(response.socket, true);
+      ws.once('open', () => {
+        this.#bypass(response.socket, false, maxPayload);
+      });
+      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
+      ws.off('unexpected-response', refused);
+    });
+  }
+
+  override get refusedStatus(): number | null {
+    return this.#refusedStatus;
+  }
+
+  get retryAfterMs(): number | null {
+    return this.#retryAfterMs;
+  }
+
+  get answeredProtocol(): string | null {
+    return this.#answeredProtocol;
+  }
+
+  override send(message: Message): void {
+    if (!this.writable) return;
+    if (this.#batch !== null) this.#batch.add(message);
+    else {
+      this.socket.send(message, this.#passedOn);
+      this.given(message);
+    }
+  }
+
+  override close(code: number, reason: string): void {
+    this.#batch?.flush();
+    super.close(code, reason);
+  }
+
+  override get bufferedAmount(): number {
+    return super.bufferedAmount + (this.#batch?.bytes ?? 0);
+  }
+
+  override get sentBytes(): number {
+    return super.sentBytes + (this.#batch?.addedBytes ?? 0);
+  }
+
+  override holds(bytes: number): boolean {
+    const waiting = this.#batch?.mostBytes ?? 0;
+    return super.bufferedAmount + waiting >= bytes && super.holds(bytes);
+  }
+
+  override whenBelow(bytes: number, task: () => void): void {
+    this.#waiting = { bytes, task };
+    this.#passedOn();
+  }
+
+  // Its own event costs half of what a W3C one does, and text comes as the bytes it was sent as.
+  protected override listen(): () => void {
+    const { socket } = this;
+    const heard = (data: RawData, isBinary: boolean): void => {
+      this.receive(isBinary ? (data as ArrayBuffer) : (data as Buffer).toString());
+    };
+    socket.on('message', heard);
+    return () => {
+      socket.off('message', heard);
+    };
+  }
+
+  protected override closeCode(code: number): number {
+    return code;
+  }
+
+  protected override failed(event: SocketEvent): void {
+    const { error } = event;
+    this.#tooBig ||= isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
+    super.failed(event);
+  }
+
+  // `ws` reports the 1006 of a socket whose remote did not get to answer the 1009.
+  protected override end(close: SocketClose): void {
+    super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
+  }
+
+  #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
+    return IS_BUN ? null : new WriteBatch(stream, this, masked, this.#passedOn);
+  }
+
+  #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
+    // Another stream may read while it is written to, and so while what it has read is being received.
+    if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
+    bypass(this.socket, stream, masked, maxPayload, (message, bytes) => {
+      this.receive(message, bytes);
+    });
+  }
+
+  // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
+  readonly #passedOn = (): void => {
+    const waiting = this.#waiting;
+    if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
+    this.#waiting = null;
+    this.turn(waiting.task);
+  };
+}
+
+/** What a dial over `ws` can be given. */
+export interface WsDialOptions {
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  readonly agent?: Agent | undefined;
+  readonly tls?: ConnectionOptions | undefined;
+  /** Bytes of one received message at most. */
+  readonly maxPayload: number;
+}
+
+/** Dials with one subprotocol, without compression. */
+export function dialWs(url: string, protocol: string, { headers, agent, tls, maxPayload }: WsDialOptions): WsTransport {
+  return new WsTransport(
+    new WebSocket(url, [protocol], {
+      ...tls,
+      ...(headers === undefined ? {} : { headers }),
+      ...(agent === undefined ? {} : { agent }),
+      ...READ_AT_ONCE,
+      maxPayload,
+    }),
+    maxPayload,
+  );
+}
+
+/** Completes upgrades to one subprotocol, whose requests were found good. */
+export class WsUpgrader {
+  readonly #server: WebSocketServer;
+  #outcome: WsTransport | string = '';
+
+  /** @param maxPayload bytes of one received message at most */
+  constructor(
+    readonly protocol: string,
+    private readonly maxPayload: number,
+  ) {
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      ...READ_AT_ONCE,
+      maxPayload,
+      handleProtocols: () => protocol,
+    });
+    this.#server.on('wsClientError', (error) => {
+      this.#outcome = error.message;
+    });
+  }
+
+  /** Gives the transport, or what is wrong with a handshake that is malformed after all. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): WsTransport | string {
+    // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
+    this.#outcome = 'the socket has ended';
+    this.#server.handleUpgrade(request, socket, head, (ws) => {
+      this.#outcome = new WsTransport(ws, this.maxPayload, socket);
+    });
+    return this.#outcome;
+  }
+}
+
+/** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */
+export function transportOf(socket: SocketLike): W3cTransport {
+  return isWs(socket) ? new WsTransport(socket) : new W3cTransport(socket);
+}
+
+/** The header in ms; `null` for a date, which needs clocks that agree. */
+function retryAfterOf({ headers }: IncomingMessage): number | null {
+  const seconds = Number(headers['retry-after'] ?? NaN);
+  return seconds >= 0 ? seconds * 1_000 : null;
+}
+
+function isWs(socket: unknown): socket is WebSocket {
+  return typeof socket === 'object' && socket !== null && 'pause' in socket && 'once' in socket && 'terminate' in socket;
+}
