@@ -286,8 +286,7 @@ export const ACCEPTED = [
   ...of('src/session/base/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/session/watch/watchdog.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
-    ...["'closing'", "'fragments'", "'stall'"].map((code) => ({ code, why: 'any name will do that is its own' })),
-    { code: 'reassembly.unfinished.length > 0', why: 'where nothing is outstanding, the watch has nobody to reset' },
+    ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any name will do that is its own' })),
   ]),
   ...of('src/session/watch/keepalive.ts', [
     { code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' },

@@ -86,11 +86,11 @@ export class Session {
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.admission = new Admission(this);
-    this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held);
     this.outbox = new FrameOutbox(this);
     this.replies = new ControlReplies(this.outbox, limits.maxControlFrames);
     this.scheduler = this.outbox.scheduler;
     this.watchdog = new Watchdog(this, options.keepalive);
+    this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
     this.#out.start();
   }
 

@@ -32,7 +32,10 @@ export interface Limits {
   readonly maxFragments: number;
   /** Empty fragments with `more`, per connection; over it the connection ends. Default 100. */
   readonly maxEmptyFragments: number;
-  /** How long unfinished payloads wait while nothing at all arrives. Default 30 000. */
+  /**
+   * How long an unfinished payload waits after its last fragment; over it the stream is reset with DEADLINE_EXCEEDED. Each KiB received
+   * for something else excuses a second before it, and a pause of reading does not count. Default 30 000.
+   */
   readonly reassemblyTimeoutMs: number;
   /** Live remote-opened streams, and those whose handler has not settled; more are REFUSED. Default 1 000. */
   readonly maxStreams: number;

@@ -14,7 +14,16 @@ interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;
   readonly fragments: Fragments;
   charged: number;
+  /** When its last fragment came. */
+  fragmentAt: number;
 }
+
+/** Tells when a fragment comes, in ms. */
+interface FragmentClock {
+  now(): number;
+}
+
+const NO_CLOCK: FragmentClock = { now: () => 0 };
 
 /**
  * Puts the fragments of one connection together, for each stream that is in the middle of a payload.
@@ -38,6 +47,7 @@ export class Reassembly {
     private readonly codec: Codec,
     private readonly limits: Limits,
     private readonly held: HeldBytes = new HeldBytes(limits.maxHeldBytes),
+    private readonly clock: FragmentClock = NO_CLOCK,
   ) {}
 
   /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
@@ -53,6 +63,18 @@ export class Reassembly {
   /** Ids of the streams that are in the middle of a payload. */
   get unfinished(): readonly number[] {
     return [...this.#partials.keys()];
+  }
+
+  /** @internal When the last fragment came of the payload that has waited longest; `Infinity` when every payload is whole. */
+  get oldestFragmentAt(): number {
+    let oldest = Infinity;
+    for (const { fragmentAt } of this.#partials.values()) oldest = Math.min(oldest, fragmentAt);
+    return oldest;
+  }
+
+  /** @internal Ids of the streams whose last fragment came at `time` or before. */
+  unfinishedSince(time: number): readonly number[] {
+    return [...this.#partials].filter(([, { fragmentAt }]) => fragmentAt <= time).map(([id]) => id);
   }
 
   /**
@@ -124,8 +146,9 @@ export class Reassembly {
       return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
     // Of the first frame only type and headers are kept: nothing else of it is charged.
-    const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, fragments, charged: 0 };
+    const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, fragments, charged: 0, fragmentAt: 0 };
     partial.charged += charge;
+    partial.fragmentAt = this.clock.now();
     this.#partials.set(stream, partial);
     return this.#keep(frame, stream, partial, fragment, bytes);
   }

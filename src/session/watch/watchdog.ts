@@ -3,7 +3,7 @@ import type { Subscription } from 'rxjs';
 import type { Message } from '../../wire/codec.js';
 import { LazyMap } from '../../wire/lazy.js';
 import type { Reassembly } from '../../wire/reassembly.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { FragmentWatch } from './fragment-watch.js';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, KeepaliveHost } from './keepalive.js';
 import { WriteProgress } from './write-progress.js';
@@ -39,10 +39,11 @@ interface Watch {
  */
 export class Watchdog implements KeepaliveHost {
   readonly clock: Clock;
+  readonly fragments: FragmentWatch;
   readonly #keepalive: KeepaliveTimer | null;
   readonly #writes: WriteProgress;
   /** Timers of the running watches. */
-  readonly #timers = new LazyMap<'closing' | 'fragments' | 'stall', Subscription>();
+  readonly #timers = new LazyMap<'closing' | 'stall', Subscription>();
   readonly #stallFrom: number;
   #receivedAt: number;
   #stopped = false;
@@ -53,6 +54,7 @@ export class Watchdog implements KeepaliveHost {
   ) {
     const { transport, limits, reading } = session;
     this.clock = reading;
+    this.fragments = new FragmentWatch(session);
     this.#writes = new WriteProgress(transport, reading);
     this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
@@ -67,6 +69,7 @@ export class Watchdog implements KeepaliveHost {
   /** A message has come in. */
   received(bytes: number): void {
     this.#receivedAt = this.clock.now();
+    this.fragments.received(bytes);
     this.session.transit.received(bytes);
   }
 
@@ -116,27 +119,15 @@ export class Watchdog implements KeepaliveHost {
     }));
   }
 
-  /** Fragments are outstanding: the remote is given `reassemblyTimeoutMs` in which nothing at all arrives. */
-  watchFragments(reassembly: Pick<Reassembly, 'unfinished'>): void {
-    this.#watch('fragments', () => {
-      const ms = this.session.limits.reassemblyTimeoutMs;
-      return {
-        ms,
-        clock: this.clock,
-        movedAt: () => this.#receivedAt,
-        isPending: () => reassembly.unfinished.length > 0,
-        onStalled: () => {
-          for (const id of reassembly.unfinished)
-            this.session.streams.get(id)?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${ms} ms (reassemblyTimeoutMs)`);
-          return false;
-        },
-      };
-    });
+  /** A fragment has come in, and more are to follow. */
+  watchFragments(reassembly: Reassembly): void {
+    if (!this.#stopped) this.fragments.begin(reassembly);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#keepalive?.stop();
+    this.fragments.stop();
     for (const timer of this.#timers.values()) timer.unsubscribe();
   }
 
@@ -166,7 +157,7 @@ export class Watchdog implements KeepaliveHost {
     });
   }
 
-  #watch(what: 'closing' | 'fragments' | 'stall', begin: () => Watch): void {
+  #watch(what: 'closing' | 'stall', begin: () => Watch): void {
     if (this.#stopped || this.#timers.has(what)) return;
     const { ms, clock, movedAt, isPending, onStalled } = begin();
     let since = clock.now();

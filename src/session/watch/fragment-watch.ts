@@ -1,0 +1,74 @@
+import type { Subscription } from 'rxjs';
+import type { Reassembly } from '../../wire/reassembly.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { restTimer } from '../base/patient-timer.js';
+import type { Session } from '../session.js';
+
+/** Bytes that excuse a second of silence. No line in use is slower, so a busy line is never silent. */
+const BYTES_PER_SECOND = 1024;
+
+/**
+ * Resets streams whose next fragment does not come. Each unfinished payload may wait through `reassemblyTimeoutMs` of silence after its
+ * own last fragment. Other messages excuse silence before them: as much as a line of 1 KiB/s takes to bring them.
+ *
+ * As a clock it shows the silence, which does not grow while reading is paused. It has one timer, and none while every payload is whole.
+ */
+export class FragmentWatch {
+  #timer: Subscription | null = null;
+  /** What this clock showed after the last message. */
+  #silentMs = 0;
+  #receivedAt = 0;
+  /** Silence before this counts for no payload, and no message excuses it. */
+  #sinceMs = 0;
+
+  constructor(private readonly session: Pick<Session, 'reading' | 'limits' | 'streams'>) {}
+
+  /** The silence so far, in ms. Only times of one watch compare. */
+  now(): number {
+    return this.#silentMs + this.session.reading.now() - this.#receivedAt;
+  }
+
+  /** A message has come in. */
+  received(bytes: number): void {
+    if (this.#timer === null) return;
+    const silentMs = this.now();
+    // Bounded, because a burst of 64 MiB would excuse the silence of 18 hours.
+    this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.session.limits.reassemblyTimeoutMs);
+    this.#silentMs = Math.max(this.#sinceMs, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
+    this.#receivedAt = this.session.reading.now();
+  }
+
+  /** A fragment has come in, and more are to follow. */
+  begin(reassembly: Reassembly): void {
+    if (this.#timer !== null) return;
+    this.#silentMs = this.#sinceMs = 0;
+    this.#receivedAt = this.session.reading.now();
+    this.#wait(reassembly);
+  }
+
+  stop(): void {
+    this.#timer?.unsubscribe();
+  }
+
+  #wait(reassembly: Reassembly): void {
+    const { reading, limits } = this.session;
+    const now = this.now();
+    const remainingMs = Math.max(this.#sinceMs, Math.min(now, reassembly.oldestFragmentAt)) + limits.reassemblyTimeoutMs - now;
+    this.#timer = restTimer(reading, remainingMs, limits.reassemblyTimeoutMs, (onTime) => {
+      // A timer that came late has seen nothing: the whole time starts anew.
+      if (!onTime) this.#sinceMs = this.now();
+      this.#resetOverdue(reassembly);
+      if (reassembly.unfinished.length > 0) this.#wait(reassembly);
+      else this.#timer = null;
+    });
+  }
+
+  #resetOverdue(reassembly: Reassembly): void {
+    const { limits, streams } = this.session;
+    const ms = limits.reassemblyTimeoutMs;
+    const overdueAt = this.now() - ms;
+    if (overdueAt < this.#sinceMs) return;
+    for (const id of reassembly.unfinishedSince(overdueAt))
+      streams.get(id)?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${ms} ms (reassemblyTimeoutMs)`);
+  }
+}
