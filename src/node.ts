@@ -4,6 +4,7 @@ export { connect } from './node/connect.js';
 export type { NodeConnectOptions } from './node/connect.js';
 export { accept, handleUpgrade } from './node/accept.js';
 export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
+export type { HelloLimits } from './peer/answers/hello-limits.js';
 export type { MuxServer, Refusal, ServeOptions } from './node/mux-server.js';
 export { refuse } from './node/refuse.js';
 export type { UpgradeRefusal } from './node/refuse.js';

@@ -29,6 +29,7 @@ const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<Serve
   socket: true,
   connectTimeoutMs: true,
   helloTimeoutMs: true,
+  helloLimits: true,
   headers: true,
   agent: true,
   tls: true,

@@ -30,7 +30,7 @@ export type TargetName = keyof typeof TARGETS;
 
 /** Reassembly stays within the limits and keeps nothing of an ended stream. Its frames can be cut and joined again. */
 function judgeReassembly(codec: Codec, input: Input): Verdict {
-  const held = new HeldBytes(LIMITS.maxHeldBytes);
+  const held = new HeldBytes(LIMITS);
   const reassembly = new Reassembly(codec, LIMITS, held);
   for (const bytes of input) {
     const decoded = outcomeOf(() => codec.decode(messageOf(bytes, codec)));

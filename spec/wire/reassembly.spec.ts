@@ -19,7 +19,7 @@ let held: HeldBytes;
 let reassembly: Reassembly;
 
 function start(limits: Partial<Limits> = {}, heldLimit = 1_000_000): void {
-  held = new HeldBytes(heldLimit);
+  held = new HeldBytes({ maxHeldBytes: heldLimit });
   reassembly = new Reassembly(json, resolveLimits(limits), held);
 }
 

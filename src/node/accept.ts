@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BehaviorSubject } from 'rxjs';
+import { acceptorCore } from '../peer/acceptor.js';
+import type { AcceptorOptions } from '../peer/acceptor.js';
+import { resolveHelloLimits } from '../peer/answers/hello-limits.js';
+import type { HelloLimits } from '../peer/answers/hello-limits.js';
 import { connectError } from '../peer/dial/connect-error.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { guard } from '../peer/base/guard.js';
@@ -8,13 +12,14 @@ import { HELLO_TIMEOUT_MS } from '../peer/dial/hello.js';
 import type { StreamHandler } from '../peer/base/hooks.js';
 import { resolveOptions } from '../peer/base/options.js';
 import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/base/options.js';
-import { PeerCore } from '../peer/core/peer-core.js';
+import type { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws/ws.js';
 import { checkFunctions, checkNumber, checkObject, optionError } from '../wire/check.js';
+import type { Given } from '../wire/check.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
@@ -38,6 +43,11 @@ export interface AcceptOptions extends PeerOptions {
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
+  /**
+   * What a connection may send until `onHello` has replied; from then on `limits` holds. A hello over `maxPayloadBytes` is reset
+   * with PAYLOAD_TOO_LARGE. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
+   */
+  readonly helloLimits?: Given<HelloLimits> | undefined;
   /**
    * Is given each peer a turn before it begins to read. It decides nothing: what it throws is logged, and the peer is served all the
    * same. To turn one away, `verify` answers an HTTP status, and `onHello` rejects.
@@ -100,7 +110,7 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   checkUpgrade(request, socket, head);
   const resolved = resolveAccept(options);
-  const core = new PeerCore(resolved);
+  const core = acceptorCore(resolved);
   const source = new GivenSocket(core);
   const peer = makePeer(core, source, options);
   const policy = policyOf(resolved, options, LOG);
@@ -146,18 +156,20 @@ export function policyOf({ codec, limits }: ResolvedOptions, options: UpgradeOpt
 }
 
 /** The options of one accepted peer, and of its upgrade where there is one, checked. */
-export function resolveAccept(options: UpgradeOptions): ResolvedOptions {
+export function resolveAccept(options: UpgradeOptions): AcceptorOptions {
   checkObject('options', options);
   const { handler, onHello, onPeer, verify, origins, helloTimeoutMs, verifyTimeoutMs } = options;
+  const limits = resolveHelloLimits(options.helloLimits);
   checkFunctions({ handler, onHello, onPeer, verify });
   checkOrigins(origins);
   for (const [name, ms] of Object.entries({ helloTimeoutMs, verifyTimeoutMs })) if (ms !== undefined) checkNumber(name, ms);
-  return resolveOptions(options, false);
+  const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs ?? HELLO_TIMEOUT_MS, limits };
+  return { ...resolveOptions(options, false), hello };
 }
 
 /** Makes a peer of an open socket. */
-export function peerOver(transport: Transport, resolved: ResolvedOptions, options: AcceptOptions, context?: PeerContext): Peer {
-  const core = new PeerCore(resolved);
+export function peerOver(transport: Transport, resolved: AcceptorOptions, options: AcceptOptions, context?: PeerContext): Peer {
+  const core = acceptorCore(resolved);
   if (context !== undefined) core.context = context;
   return makePeer(core, new GivenSocket(core, transport), options);
 }
@@ -176,6 +188,5 @@ function addressOf(request: IncomingMessage | null): string {
 }
 
 function makePeer(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
-  if (options.onHello !== undefined) core.incoming.expectHello(options.onHello, options.helloTimeoutMs ?? HELLO_TIMEOUT_MS);
   return new Peer(core, source, options.handler ?? options.onStream);
 }

@@ -8,11 +8,11 @@ import type { TlsOptions } from 'node:tls';
 import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
 import type { BehaviorSubject } from 'rxjs';
 import { log } from '../logger.js';
+import type { AcceptorOptions } from '../peer/acceptor.js';
 import { asyncDispose } from '../peer/base/async-dispose.js';
 import { resolveClose } from '../peer/base/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/base/close-options.js';
 import { completeGuarded, disown } from '../peer/base/guard.js';
-import type { ResolvedOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { checkBoolean, checkObjects, optionError } from '../wire/check.js';
@@ -65,7 +65,7 @@ class NodeMuxServer implements MuxServer {
   /** The TCP connections below TLS, of a server of its own. */
   readonly #connections = new Set<Socket>();
   readonly #options: ServeOptions;
-  readonly #resolved: ResolvedOptions;
+  readonly #resolved: AcceptorOptions;
   readonly #policy: UpgradePolicy;
   /** When the drain is over, on rxjs's clock. */
   #deadline = Infinity;

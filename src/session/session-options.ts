@@ -4,11 +4,17 @@ import type { Limits } from '../wire/limits.js';
 import type { KeepaliveTimes } from './watch/keepalive.js';
 import type { SessionOwner } from './base/session-owner.js';
 
+/** What a session puts up with. Each limit is read at its use, because the owner may widen them. */
+export interface SessionLimits extends Limits {
+  /** Ends each reason for which the remote has broken a rule or passed a limit. Default none. */
+  readonly note?: string | undefined;
+}
+
 /** What a session is made of. */
 export interface SessionOptions {
   readonly transport: Transport;
   readonly codec: Codec;
-  readonly limits: Limits;
+  readonly limits: SessionLimits;
   readonly isDialer: boolean;
   /** `null`: the connection is never probed. */
   readonly keepalive: KeepaliveTimes | null;

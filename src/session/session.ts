@@ -15,7 +15,6 @@ import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { isSmall } from '../wire/fragment.js';
 import { encodedLength } from '../wire/length.js';
-import type { Limits } from '../wire/limits.js';
 import { encodedPartOf } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { Reassembly } from '../wire/reassembly.js';
@@ -31,7 +30,7 @@ import { FrameOutbox } from './send/frame-outbox.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
 import { RestartingPipeline } from './base/restarting-pipeline.js';
 import type { Scheduler } from './send/scheduler.js';
-import type { SessionOptions } from './session-options.js';
+import type { SessionLimits, SessionOptions } from './session-options.js';
 import type { SessionOwner } from './base/session-owner.js';
 import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
@@ -41,7 +40,7 @@ import { Watchdog } from './watch/watchdog.js';
 export class Session {
   readonly transport: Transport;
   readonly codec: Codec;
-  readonly limits: Limits;
+  readonly limits: SessionLimits;
   readonly isDialer: boolean;
   readonly number: number;
   readonly maxFrameBytes: number;
@@ -96,7 +95,7 @@ export class Session {
 
   /** Begins to read. Until then the transport keeps what arrives. */
   start(): void {
-    new RestartingPipeline(() => this.#inbound(), this.fail.bind(this), this.#end.bind(this)).start();
+    new RestartingPipeline(() => this.#inbound(), this.#unreadable.bind(this), this.#end.bind(this)).start();
     this.watchdog.start();
   }
 
@@ -198,6 +197,17 @@ export class Session {
       log('error', 'internal error, the connection is closed', error);
       this.closing.fail(new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error }));
     }
+  }
+
+  /** Why the remote has broken a rule or passed a limit, with the note of the limits. */
+  noted(reason: string): string {
+    return reason + (this.limits.note ?? '');
+  }
+
+  /** The remote has sent what ends the connection. */
+  #unreadable(error: unknown): void {
+    if (error instanceof ConnectionFault) error.message = this.noted(error.message);
+    this.fail(error);
   }
 
   #inbound(): Observable<unknown> {

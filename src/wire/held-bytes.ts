@@ -1,5 +1,6 @@
 import type { Message } from './codec.js';
 import { encodedLength } from './length.js';
+import type { Limits } from './limits.js';
 
 /** The least that one held piece is charged, in bytes: small pieces cost more memory than their length. */
 export const MIN_CHARGE_BYTES = 64;
@@ -25,13 +26,14 @@ export class HeldBytes {
   #sharer: HeldBytes | null = null;
 
   /**
+   * @param limits read at each use, because their owner may widen them
    * @param sharer counts against the same limit, in both directions
-   * @param reserve bytes that `sharer` cannot take away from these
+   * @param share the part of the limit that `sharer` cannot take away from these
    */
   constructor(
-    readonly limit: number,
+    private readonly limits: Pick<Limits, 'maxHeldBytes'>,
     sharer: HeldBytes | null = null,
-    private readonly reserve = 0,
+    private readonly share = 0,
   ) {
     this.#sharer = sharer;
     if (sharer !== null) sharer.#sharer = this;
@@ -43,14 +45,15 @@ export class HeldBytes {
 
   /** Whether `bytes` more stay within the limit; if so they are counted. */
   take(bytes: number): boolean {
-    if (this.#total() + bytes > this.limit && this.#used + bytes > this.reserve) return false;
+    const { maxHeldBytes } = this.limits;
+    if (this.#total() + bytes > maxHeldBytes && this.#used + bytes > maxHeldBytes * this.share) return false;
     this.#used += bytes;
     return true;
   }
 
   /** Why `bytes` more are too much. */
   refusal(bytes: number): string {
-    return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limit} (maxHeldBytes)`;
+    return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limits.maxHeldBytes} (maxHeldBytes)`;
   }
 
   give(bytes: number): void {

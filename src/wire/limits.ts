@@ -106,15 +106,24 @@ const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_53
  *   non-negative number (`Infinity` switches a limit off)
  */
 export function resolveLimits(given: Given<Limits> = {}): Limits {
-  checkObject('limits', given);
-  let limits = DEFAULT_LIMITS;
+  return fillLimits('limits', given, DEFAULT_LIMITS);
+}
+
+/**
+ * Fills in `defaults`, and checks every given limit once.
+ *
+ * @param option names the option in errors
+ * @throws TypeError, as {@link resolveLimits} does
+ */
+export function fillLimits<T extends Partial<Limits>>(option: string, given: Given<T>, defaults: T): T {
+  checkObject(option, given);
+  let limits = defaults;
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      throw new TypeError(`limits: expected one of ${Object.keys(DEFAULT_LIMITS).join(', ')}, got '${name}'`);
+    if (!Object.hasOwn(defaults, name))
+      throw new TypeError(`${option}: expected one of ${Object.keys(defaults).join(', ')}, got '${name}'`);
     if (value === undefined) continue;
-    const fallback = DEFAULT_LIMITS[name as keyof Limits];
-    if (typeof fallback === 'number') checkNumber(`limits.${name}`, value, SMALLEST[name as keyof Limits]);
-    else checkRate(`limits.${name}`, value);
+    if (typeof DEFAULT_LIMITS[name as keyof Limits] === 'number') checkNumber(`${option}.${name}`, value, SMALLEST[name as keyof Limits]);
+    else checkRate(`${option}.${name}`, value);
     limits = { ...limits, [name]: value };
   }
   return limits;

@@ -46,7 +46,7 @@ export class Reassembly {
   constructor(
     private readonly codec: Codec,
     private readonly limits: Limits,
-    private readonly held: HeldBytes = new HeldBytes(limits.maxHeldBytes),
+    private readonly held: HeldBytes = new HeldBytes(limits),
     private readonly clock: FragmentClock = NO_CLOCK,
   ) {}
 

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Peer } from '../../../src/index.js';
 import type { CloseReason } from '../../../src/index.js';
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
+import { acceptorCore } from '../../../src/peer/acceptor.js';
+import { DEFAULT_HELLO_LIMITS } from '../../../src/peer/answers/hello-limits.js';
 import { resolveOptions } from '../../../src/peer/base/options.js';
 import { PeerCore } from '../../../src/peer/core/peer-core.js';
 import { MemorySocket } from '../../../src/testing/memory-socket.js';
@@ -263,10 +265,10 @@ describe('a peer that is still to be given its socket', () => {
 describe('a peer that awaits a hello on a socket that is still to come', () => {
   it('gives it its time from the socket on', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const core = new PeerCore(resolveOptions({ keepalive: false }, false));
+    const hello = { handler: () => undefined, timeoutMs: 300, limits: DEFAULT_HELLO_LIMITS };
+    const core = acceptorCore({ ...resolveOptions({ keepalive: false }, false), hello });
     const source = new GivenSocket(core);
     const peer = new Peer(core, source);
-    core.incoming.expectHello(() => undefined, 300);
     const sent = framesOf(peer);
     void peer.serve();
     await time.advance(400);

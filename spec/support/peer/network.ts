@@ -1,8 +1,10 @@
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import { acceptorCore } from '../../../src/peer/acceptor.js';
+import { resolveHelloLimits } from '../../../src/peer/answers/hello-limits.js';
+import type { HelloLimits } from '../../../src/peer/answers/hello-limits.js';
 import { resolveOptions } from '../../../src/peer/base/options.js';
 import type { PeerOptions } from '../../../src/peer/base/options.js';
-import { PeerCore } from '../../../src/peer/core/peer-core.js';
 import { Peer } from '../../../src/peer/peer.js';
 import { linkOf } from '../../../src/testing/link.js';
 import type { Link } from '../../../src/testing/link.js';
@@ -26,6 +28,7 @@ export interface NetworkOptions extends PeerOptions {
   /** Greets the first stream of every peer. */
   readonly onHello?: StreamHandler | undefined;
   readonly helloTimeoutMs?: number | undefined;
+  readonly helloLimits?: Partial<HelloLimits> | undefined;
 }
 
 /** A server for one dialing peer, in the hands of a test. */
@@ -46,12 +49,12 @@ export class Network {
   /** Give it to `connect` as the option `socket`. */
   readonly socket = (url: string, protocol: string): SocketLike => {
     const { answer } = this;
-    const { onHello, helloTimeoutMs = 10_000, ...options } = this.options;
+    const { onHello, helloTimeoutMs = 10_000, helloLimits, ...options } = this.options;
     const selected = typeof answer === 'object' && 'protocol' in answer ? answer.protocol : protocol;
     const line = new MemoryLink({ protocol: selected });
-    const core = new PeerCore(resolveOptions({ keepalive: false, ...options }, false));
+    const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: resolveHelloLimits(helloLimits) };
+    const core = acceptorCore({ ...resolveOptions({ keepalive: false, ...options }, false), hello });
     const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
-    if (onHello !== undefined) core.incoming.expectHello(onHello, helloTimeoutMs);
     this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
     if (answer === 'silence') return this.#silent();
     if (answer === 'accept') void peer.serve();

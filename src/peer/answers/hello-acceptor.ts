@@ -2,20 +2,29 @@ import { endedHere } from '../../session/base/close-cause.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { runHandler } from './run-handler.js';
 import type { Deadline } from '../stream/deadlines.js';
+import type { HelloLimits, WideningLimits } from './hello-limits.js';
 import type { StreamHandler } from '../base/hooks.js';
 import type { PeerCore } from '../core/peer-core.js';
 import type { StreamCore } from '../stream/stream-core.js';
+
+/** What an acceptor does with a hello. */
+export interface ExpectedHello {
+  readonly handler: StreamHandler;
+  /** How long the hello may take, from the socket on, in ms. */
+  readonly timeoutMs: number;
+  /** What the connection may send before the hello is accepted. */
+  readonly limits: HelloLimits;
+}
 
 /** The acceptor's side of the hello (C12): the first stream goes to `handler`, and until that has replied every other is refused. */
 export class HelloAcceptor {
   #hello: StreamCore | null = null;
   #deadline: Deadline | null = null;
 
-  /** @param timeoutMs how long the hello may take, from the socket on */
   constructor(
     private readonly core: PeerCore,
-    private readonly handler: StreamHandler,
-    private readonly timeoutMs: number,
+    private readonly expected: ExpectedHello,
+    private readonly limits: WideningLimits,
   ) {}
 
   /** Whether the hello was answered, by a payload or an end (S11). A reset of this side takes the answer back. */
@@ -38,7 +47,7 @@ export class HelloAcceptor {
     const expire = (): void => {
       if (!this.isAnswered) this.core.rejectHello();
     };
-    this.#deadline = this.core.deadlines.add({ expire }, this.timeoutMs);
+    this.#deadline = this.core.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
   receive(live: LiveStream, stream: StreamCore): void {
@@ -51,9 +60,19 @@ export class HelloAcceptor {
       this.core.rejectHello();
       return;
     }
-    runHandler(this.handler, stream, (failed) => {
+    this.#widenWhenAnswered();
+    runHandler(this.expected.handler, stream, (failed) => {
       this.stop();
       if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
+    });
+  }
+
+  /** The answer widens the limits as it leaves, before the dialer can have read it. */
+  #widenWhenAnswered(): void {
+    const stopWatching = this.core.hooks.frames.add(() => {
+      if (!this.isAnswered) return;
+      stopWatching();
+      this.limits.widen();
     });
   }
 

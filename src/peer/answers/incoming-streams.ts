@@ -11,7 +11,7 @@ import type { Remove, StreamHandler } from '../base/hooks.js';
 import type { PeerCore } from '../core/peer-core.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
-import { HelloAcceptor } from './hello-acceptor.js';
+import type { HelloAcceptor } from './hello-acceptor.js';
 
 /** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
 export class IncomingStreams {
@@ -39,9 +39,9 @@ export class IncomingStreams {
     };
   }
 
-  /** Sets the handler of the first stream; its rejection closes the peer, and so does taking longer than `timeoutMs`. */
-  expectHello(handler: StreamHandler, timeoutMs: number): void {
-    this.#helloAcceptor = new HelloAcceptor(this.core, handler, timeoutMs);
+  /** Sets who takes the first stream, and refuses the others until it is answered. */
+  expectHello(acceptor: HelloAcceptor): void {
+    this.#helloAcceptor = acceptor;
   }
 
   /** A socket has opened: the time of its hello begins. */

@@ -14,8 +14,8 @@ export interface Keeper {
   readonly closed: boolean;
 }
 
-/** Unread payloads leave this part of the limit to new streams: one over so much. */
-const ATTACHED_SHARE = 16;
+/** Unread payloads leave this part of the limit to new streams. */
+const ATTACHED_SHARE = 1 / 16;
 
 /** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
 export class ReceiveBudget {
@@ -28,8 +28,8 @@ export class ReceiveBudget {
     private readonly limits: Limits,
     private readonly reading: ReadBackpressure,
   ) {
-    this.held = new HeldBytes(limits.maxHeldBytes);
-    this.attached = new HeldBytes(limits.maxHeldBytes, this.held, limits.maxHeldBytes / ATTACHED_SHARE);
+    this.held = new HeldBytes(limits);
+    this.attached = new HeldBytes(limits, this.held, ATTACHED_SHARE);
   }
 
   /**

@@ -177,7 +177,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   /** Resets the stream because the remote broke a rule on it. */
   resetForViolation(code: ResetCode, reason: string): void {
-    this.reset('library', code, reason);
+    this.reset('library', code, this.session.noted(reason));
     this.session.flood.countProvokedReset(code);
   }
 
@@ -259,7 +259,9 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   /** A payload finds no room. */
-  #overrun({ code, reason }: Excess): void {
+  #overrun(excess: Excess): void {
+    const { code } = excess;
+    const reason = this.session.noted(excess.reason);
     // On a stream that the same frame has closed there is nobody to answer, but its reader misses something.
     if (this.closed) this.close('lose', { how: 'reset', by: 'library', code, reason, payload: null });
     else this.reset('library', code, reason);

@@ -1,0 +1,21 @@
+import { HelloAcceptor } from './answers/hello-acceptor.js';
+import type { ExpectedHello } from './answers/hello-acceptor.js';
+import { WideningLimits } from './answers/hello-limits.js';
+import type { ResolvedOptions } from './base/options.js';
+import { PeerCore } from './core/peer-core.js';
+
+/** The options of a peer that accepts, filled in and checked. */
+export interface AcceptorOptions extends ResolvedOptions {
+  /** `null`: no hello is expected. */
+  readonly hello: ExpectedHello | null;
+}
+
+/** The core of one accepted peer. */
+export function acceptorCore(options: AcceptorOptions): PeerCore {
+  const { hello } = options;
+  if (hello === null) return new PeerCore(options);
+  const limits = new WideningLimits(options.limits, hello.limits);
+  const core = new PeerCore({ ...options, limits: limits.now });
+  core.incoming.expectHello(new HelloAcceptor(core, hello, limits));
+  return core;
+}

@@ -1,0 +1,51 @@
+import type { SessionLimits } from '../../session/session-options.js';
+import type { Given } from '../../wire/check.js';
+import { fillLimits } from '../../wire/limits.js';
+import type { Limits } from '../../wire/limits.js';
+
+/**
+ * What an acceptor puts up with before it has accepted the hello: limits of the same names as in `Limits`, each at most as wide
+ * as that one. They also hold for the answers to calls that this side makes before.
+ */
+export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | 'maxHeldBytes'>;
+
+const KIB = 1024;
+
+/** The default of every limit before the hello is accepted: one message of an honest sender, and little beside it. */
+export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze({
+  maxPayloadBytes: 64 * KIB,
+  maxPayloadItems: 10_000,
+  maxHeldBytes: 1024 * KIB,
+});
+
+/**
+ * Fills in the defaults and checks every given limit once.
+ *
+ * @throws TypeError naming the limit, what it accepts and what it got
+ */
+export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits {
+  return fillLimits('helloLimits', given, DEFAULT_HELLO_LIMITS);
+}
+
+/** The limits of one connection: narrow until its hello is accepted, and those of its peer from then on. */
+export class WideningLimits {
+  /** Changes once; the session reads it at each use. */
+  readonly now: SessionLimits;
+
+  constructor(
+    private readonly wide: Limits,
+    narrow: HelloLimits,
+  ) {
+    this.now = {
+      ...wide,
+      maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
+      maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
+      maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
+      note: ', before the hello was accepted',
+    };
+  }
+
+  widen(): void {
+    Object.assign(this.now, this.wide, { note: undefined });
+  }
+}
