@@ -33,7 +33,9 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
   },
   node: {
     values: names('VERSION accept connect handleUpgrade refuse serve'),
-    types: names('AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions UpgradeRefusal Verdict'),
+    types: names(
+      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions UpgradeRefusal Verdict',
+    ),
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),

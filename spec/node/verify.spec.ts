@@ -14,6 +14,15 @@ interface Decide {
   readonly reject: (error: Error) => void;
 }
 
+/** A text message of a dialer, masked with zeros, that opens a stream with `payload`. */
+function openOf(stream: number, payload: string): Buffer {
+  const text = Buffer.from(JSON.stringify({ type: 'open', stream, payload, end: true }));
+  const header = Buffer.alloc(8);
+  header.writeUInt16BE(0x81fe, 0);
+  header.writeUInt16BE(text.length, 2);
+  return Buffer.concat([header, text]);
+}
+
 describe('verify', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: TestServer;
@@ -291,6 +300,31 @@ describe('verify', () => {
       await turn();
       expect(server.peers).toEqual([]);
       expect(server.refusals).toEqual([]);
+      socket.destroy();
+    });
+
+    it('has nothing read that follows the request: frames wait in the socket, and are read once the dialer is let in', async () => {
+      const arrived: unknown[] = [];
+      server.mux.peers$.subscribe((peer) => peer.onStream((payload) => void arrived.push(payload)));
+      const accepted: Socket[] = [];
+      server.http.on('connection', (socket) => accepted.push(socket));
+      const socket = await rawSocket(server.http);
+      const frames = Buffer.concat(Array.from({ length: 200 }, (_, nth) => openOf(1 + 2 * nth, 'x'.repeat(60_000))));
+      const answer = answerOn(socket);
+      socket.write(Buffer.concat([Buffer.from(requestOf()), frames]));
+      await asked;
+      let read = 0;
+      let idleTurns = 0;
+      await until('the server to read no more', () => {
+        const now = accepted[0]?.bytesRead ?? 0;
+        idleTurns = now === read ? idleTurns + 1 : 0;
+        read = now;
+        return idleTurns === 1_000;
+      });
+      expect([arrived, read < frames.length / 16]).toEqual([[], true]);
+      decide(true);
+      expect((await answer).status).toBe(101);
+      await until('all to arrive', () => arrived.length === 200);
       socket.destroy();
     });
 

@@ -10,6 +10,27 @@ describe('HeldBytes', () => {
     expect(held.used).toBe(10);
   });
 
+  it('HeldBytes reads its limit at each use', () => {
+    const limits = { maxHeldBytes: 10 };
+    const held = new HeldBytes(limits);
+    expect([held.take(11), held.refusal(11)]).toEqual([false, '11 bytes held by this connection are over the limit of 10 (maxHeldBytes)']);
+    limits.maxHeldBytes = 20;
+    expect([held.take(11), held.take(10), held.refusal(10)]).toEqual([
+      true,
+      false,
+      '21 bytes held by this connection are over the limit of 20 (maxHeldBytes)',
+    ]);
+  });
+
+  it('HeldBytes keeps its share of the limit from the other that counts against it', () => {
+    const limits = { maxHeldBytes: 16 };
+    const other = new HeldBytes(limits);
+    const held = new HeldBytes(limits, other, 1 / 4);
+    expect([other.take(16), held.take(4), held.take(1)]).toEqual([true, true, false]);
+    limits.maxHeldBytes = 20;
+    expect([held.take(1), held.take(1)]).toEqual([true, false]);
+  });
+
   it('HeldBytes accepts released bytes again', () => {
     const held = new HeldBytes({ maxHeldBytes: 10 });
     held.take(10);

@@ -118,7 +118,7 @@ export function resolveLimits(given: Given<Limits> = {}): Limits {
 export function fillLimits<T extends Partial<Limits>>(option: string, given: Given<T>, defaults: T): T {
   checkObject(option, given);
   let limits = defaults;
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries<unknown>(given)) {
     if (!Object.hasOwn(defaults, name))
       throw new TypeError(`${option}: expected one of ${Object.keys(defaults).join(', ')}, got '${name}'`);
     if (value === undefined) continue;

@@ -3,7 +3,7 @@ import { JsonCodec } from '../../../src/codec/json.js';
 import type { CloseCause } from '../../../src/session/base/close-cause.js';
 import type { LiveStream } from '../../../src/session/streams/live-stream.js';
 import { Session } from '../../../src/session/session.js';
-import type { SessionOptions } from '../../../src/session/session-options.js';
+import type { SessionLimits, SessionOptions } from '../../../src/session/session-options.js';
 import type { SessionOwner } from '../../../src/session/base/session-owner.js';
 import type { StreamSink } from '../../../src/session/streams/stream-line.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
@@ -11,7 +11,6 @@ import type { CloseReason } from '../../../src/wire/close-reason.js';
 import { ABSENT } from '../../../src/wire/frame.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../../src/wire/frame.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
-import type { Limits } from '../../../src/wire/limits.js';
 import { toMapping } from '../../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import type { ResetCode } from '../../../src/wire/reset-code.js';
@@ -23,7 +22,7 @@ export type Envelope = Partial<Frame>;
 
 /** How a rig differs from an acceptor with the defaults, JSON and no keepalive. */
 export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | 'limits' | 'owner'>> {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<SessionLimits>;
   /** Whether the session has begun to read. Default `true`. */
   readonly started?: boolean;
   /** Whether pings follow what is sent, to see how far the remote has read. Default `true`. */
@@ -92,7 +91,7 @@ export class Rig {
   notified = 0;
   #told = 0;
 
-  constructor({ limits = {}, started = true, measured = true, ...options }: RigOptions = {}) {
+  constructor({ limits: { note, ...limits } = {}, started = true, measured = true, ...options }: RigOptions = {}) {
     this.session = new Session({
       codec: new JsonCodec(),
       isDialer: false,
@@ -101,7 +100,7 @@ export class Rig {
       number: 1,
       ...options,
       transport: this.transport,
-      limits: resolveLimits(limits),
+      limits: { ...resolveLimits(limits), note },
       owner: this.#owner(),
     });
     if (!measured) jest.spyOn(this.session.transit, 'sent').mockReturnValue(false);
