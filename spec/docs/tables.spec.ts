@@ -5,6 +5,7 @@ import * as index from '../../src/index.js';
 import type { NodeConnectOptions, ServeOptions } from '../../src/node.js';
 import { Backoff } from '../../src/peer/dial/backoff.js';
 import { resolveOptions } from '../../src/peer/base/options.js';
+import { DEFAULT_HELLO_LIMITS } from '../../src/peer/answers/hello-limits.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
 import type { Rate } from '../../src/wire/limits.js';
 import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
@@ -91,7 +92,7 @@ describe('the tables of the guide', () => {
 });
 
 describe('the limits', () => {
-  const defaults = Object.fromEntries(Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, spelled(name, value as number | Rate)]));
+  const defaults = spelledAll(DEFAULT_LIMITS);
 
   it('are all in PROTOCOL.md, with their defaults', () => {
     expect(limitsOf('docs/PROTOCOL.md')).toEqual(defaults);
@@ -99,6 +100,13 @@ describe('the limits', () => {
 
   it('have the same defaults in the guide', () => {
     expect(defaults).toMatchObject(limitsOf('docs/guide/security.md'));
+  });
+
+  it.each([
+    ['docs/PROTOCOL.md', 'Limits before the hello'],
+    ['docs/guide/security.md', 'Before the hello'],
+  ])('before the hello are all in %s, with their defaults', (page, heading) => {
+    expect(limitsOf(page, heading)).toEqual(spelledAll(DEFAULT_HELLO_LIMITS));
   });
 });
 
@@ -119,8 +127,8 @@ describe('the options of a peer in the guide', () => {
   });
 });
 
-function limitsOf(page: string): Record<string, string> {
-  return Object.fromEntries(tableBelow(page, 'Limits').map(([name = '', value = '']) => [codeIn(name)[0] ?? '', value]));
+function limitsOf(page: string, heading = 'Limits'): Record<string, string> {
+  return Object.fromEntries(tableBelow(page, heading).map(([name = '', value = '']) => [codeIn(name)[0] ?? '', value]));
 }
 
 /** A number with its thousands apart. */
@@ -132,8 +140,13 @@ function literal(value: Readonly<Record<string, number>>): string {
   return `{ ${fields.join(', ')} }`;
 }
 
+function spelledAll(limits: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, spelled(name, value as number | Rate)]));
+}
+
 function spelled(name: string, value: number | Rate): string {
   if (typeof value === 'object') return `${value.burst}, ${value.perSecond}/s`;
   if (name.endsWith('Ms')) return `${value / 1_000} s`;
-  return name.endsWith('Bytes') ? `${value / 1024 ** 2} MiB` : String(value);
+  if (!name.endsWith('Bytes')) return String(value);
+  return value < 1024 ** 2 ? `${value / 1024} KiB` : `${value / 1024 ** 2} MiB`;
 }

@@ -37,8 +37,8 @@ export interface AcceptOptions extends PeerOptions {
   /** Answers the streams that the dialer opens; the same as `onStream`, and taken instead of it. */
   readonly handler?: StreamHandler | undefined;
   /**
-   * Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer (C12). Default: no
-   * hello is expected.
+   * Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer (C12). Until then
+   * `helloLimits` hold. Default: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */

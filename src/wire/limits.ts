@@ -24,8 +24,8 @@ export interface Limits {
   readonly maxPayloadItems: number;
   /**
    * Unfinished and unread payloads of one connection, and payloads of opens, headers and trailers of streams that are worked on.
-   * A decoded payload counts as what it takes in memory; the last three have at least a sixteenth for themselves. The stream that
-   * asks for more is reset. Default 64 MiB.
+   * These are bytes of memory: a decoded payload counts as what it takes there, not as it was encoded. The last three have at
+   * least a sixteenth for themselves. The stream that asks for more is reset. Default 64 MiB.
    */
   readonly maxHeldBytes: number;
   /** Fragments in one payload; over it the stream is reset with PROTOCOL_ERROR. Default 16 384. */

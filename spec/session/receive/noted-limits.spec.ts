@@ -51,8 +51,8 @@ describe('limits that end each reason with a note', () => {
   it('Session adds no note to an error of its own', () => {
     jest.spyOn(logger, 'error').mockImplementationOnce(() => undefined);
     const rig = new Rig({ limits: { note } });
-    rig.onObserved = () => {
-      throw new Error('of the owner');
+    rig.onObserved = (direction) => {
+      if (direction === 'rx') throw new Error('of the owner');
     };
     rig.receive({ type: 'open', stream: 3 });
     expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);

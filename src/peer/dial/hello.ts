@@ -27,7 +27,7 @@ export const HELLO_TIMEOUT_MS = 10_000;
  * ```
  */
 export interface Hello {
-  /** What the server's `onHello` gets. Left out or `undefined`, none is sent, and it gets `null` (S12). */
+  /** What the server's `onHello` gets, at most 64 KiB unless its `helloLimits` say otherwise. Left out or `undefined`, none is sent, and it gets `null` (S12). */
   readonly payload?: unknown;
   /** Headers of its open. Open interceptors do not see them. Default none. */
   readonly headers?: MetadataInput | undefined;
