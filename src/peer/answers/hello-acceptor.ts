@@ -4,7 +4,7 @@ import { runHandler } from './run-handler.js';
 import type { Deadline } from '../stream/deadlines.js';
 import type { HelloLimits, WideningLimits } from './hello-limits.js';
 import type { StreamHandler } from '../base/hooks.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { AnswerHost } from './answer-host.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 /** What an acceptor does with a hello. */
@@ -22,7 +22,7 @@ export class HelloAcceptor {
   #deadline: Deadline | null = null;
 
   constructor(
-    private readonly core: PeerCore,
+    private readonly host: AnswerHost,
     private readonly expected: ExpectedHello,
     private readonly limits: WideningLimits,
   ) {}
@@ -45,9 +45,9 @@ export class HelloAcceptor {
   /** A socket has opened: its hello has its time from now on. */
   socketOpened(): void {
     const expire = (): void => {
-      if (!this.isAnswered) this.core.rejectHello();
+      if (!this.isAnswered) this.host.rejectHello();
     };
-    this.#deadline = this.core.deadlines.add({ expire }, this.expected.timeoutMs);
+    this.#deadline = this.host.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
   receive(live: LiveStream, stream: StreamCore): void {
@@ -57,19 +57,19 @@ export class HelloAcceptor {
     }
     this.#hello = stream;
     if (stream.cause !== null) {
-      this.core.rejectHello();
+      this.host.rejectHello();
       return;
     }
     this.#widenWhenAnswered();
     runHandler(this.expected.handler, stream, (failed) => {
       this.stop();
-      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.host.rejectHello();
     });
   }
 
   /** The answer widens the limits as it leaves, before the dialer can have read it. */
   #widenWhenAnswered(): void {
-    const stopWatching = this.core.hooks.frames.add(() => {
+    const stopWatching = this.host.hooks.frames.add(() => {
       if (!this.isAnswered) return;
       stopWatching();
       this.limits.widen();
@@ -78,7 +78,7 @@ export class HelloAcceptor {
 
   /** The hello has all the time now. */
   stop(): void {
-    if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
+    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
     this.#deadline = null;
   }
 }

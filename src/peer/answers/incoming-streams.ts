@@ -8,7 +8,7 @@ import { runHandler } from './run-handler.js';
 import { completeGuarded, guard } from '../base/guard.js';
 import { HookList } from '../base/hooks.js';
 import type { Remove, StreamHandler } from '../base/hooks.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { AnswerHost } from './answer-host.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { HelloAcceptor } from './hello-acceptor.js';
@@ -20,11 +20,11 @@ export class IncomingStreams {
   #handler: StreamHandler | null = null;
   #helloAcceptor: HelloAcceptor | null = null;
 
-  constructor(private readonly core: PeerCore) {}
+  constructor(private readonly host: AnswerHost) {}
 
   get streams$(): Observable<Stream> {
     return (this.#streams$ ??= new Observable((subscriber) => {
-      if (this.core.isClosed) subscriber.complete();
+      if (this.host.isClosed) subscriber.complete();
       else subscriber.add(this.#subscribers.add(subscriber));
     }));
   }
@@ -50,13 +50,13 @@ export class IncomingStreams {
   }
 
   receive(live: LiveStream, open: CompleteFrame): void {
-    const stream = new StreamCore(this.core, live, Object.freeze(open.headers), open.payload);
+    const stream = new StreamCore(this.host, live, Object.freeze(open.headers), open.payload);
     live.sink = stream;
     if (open.end) {
       stream.trailers = open.trailers;
       stream.finish();
     }
-    if (!this.core.hooks.incomingHeaders.empty) this.core.hooks.arrived(stream.headers, stream.facade);
+    if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(stream.headers, stream.facade);
     if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
     else this.#offer(live, stream);
   }

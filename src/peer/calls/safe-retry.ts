@@ -6,6 +6,7 @@ import type { AnyMuxError } from '../../wire/any-error.js';
 import { checkNumber, optionError } from '../../wire/check.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { fullJitter } from '../base/full-jitter.js';
+import { isDisclaimed } from '../stream/disclaimed.js';
 import { observableFrom } from '../stream/input.js';
 
 /** How often, and after what, a call is made again. */
@@ -17,15 +18,6 @@ export interface Retry {
    * 500 ms doubled with each attempt, 30 s at most. A call made while there is no connection waits for one by itself.
    */
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
-}
-
-/** Errors that have ended a call of which they do not speak. */
-const foreign = new WeakSet();
-
-/** Marks what ended a call that was under way as not its own: whatever it says of another call, this one is not made again for it. */
-export function disclaim(error: unknown): void {
-  // Nothing of it is looked at: what was thrown may throw then.
-  if (typeof error === 'object' && error !== null) foreign.add(error);
 }
 
 /** Subscribes again where that is provably safe. The delay is over when `hurry$` emits; it gives up when `over$` does, and once it may not retry any more. */
@@ -49,7 +41,7 @@ export function retrySafely<T>(
         retry({
           resetOnSuccess: true,
           delay: (error: unknown, attempt) => {
-            if (!isMuxError(error) || !error.retriable || foreign.has(error) || attempt > count || !mayRetry())
+            if (!isMuxError(error) || !error.retriable || isDisclaimed(error) || attempt > count || !mayRetry())
               return throwError(() => error);
             const givenUp$ = over$.pipe(
               map(() => {

@@ -22,6 +22,7 @@ import { Hooks } from '../base/hooks.js';
 import type { HandlerFailure } from '../base/hooks.js';
 import type { PeerContext, ResolvedOptions } from '../base/options.js';
 import type { FrameEvent, Peer } from '../peer.js';
+import type { AnswerHost } from '../answers/answer-host.js';
 import { IncomingStreams } from '../answers/incoming-streams.js';
 import { AbortSignals } from '../stream/abort-signals.js';
 import type { SocketSource } from './socket-source.js';
@@ -39,7 +40,7 @@ const GONE_AWAY = refusal('the remote went away before it had answered the hello
 let peers = 0;
 
 /** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
-export class PeerCore implements SessionOwner {
+export class PeerCore implements SessionOwner, AnswerHost {
   readonly codec: Codec;
   context: PeerContext;
   readonly #number = ++peers;
@@ -128,6 +129,10 @@ export class PeerCore implements SessionOwner {
   /** The session that was ready last, until it has ended; unlike {@link openSession} also while it drains. */
   get lastSession(): Session | null {
     return this.#lastSession;
+  }
+
+  get nextStreamId(): number | null {
+    return this.#lastSession?.streams.nextId ?? null;
   }
 
   get sessions(): ReadonlySet<Session> {

@@ -4,7 +4,7 @@ import type { AnyMuxError } from '../../wire/any-error.js';
 import { StreamError } from '../../wire/stream-errors.js';
 import { shownAddress } from './address.js';
 import type { ConnectUrl } from './dial-plan.js';
-import type { Absence } from '../core/socket-source.js';
+import type { Absence } from '../stream/stream-host.js';
 
 /** The dials since the last open socket: logs the first that fails and the one that opens again, and says why a call was never sent. */
 export class DialSeries {

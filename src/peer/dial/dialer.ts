@@ -20,7 +20,8 @@ import { DialSeries } from './dial-series.js';
 import { exchangeHello } from './hello.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
-import type { Absence, SocketSource } from '../core/socket-source.js';
+import type { SocketSource } from '../core/socket-source.js';
+import type { Absence } from '../stream/stream-host.js';
 
 /**
  * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so

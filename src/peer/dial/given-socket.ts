@@ -14,7 +14,8 @@ import { connectError } from './connect-error.js';
 import { closeMismatched } from './close-mismatched.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
-import type { Absence, SocketSource } from '../core/socket-source.js';
+import type { SocketSource } from '../core/socket-source.js';
+import type { Absence } from '../stream/stream-host.js';
 
 /** The one socket that a peer was made with, or is {@link give given}. When it ends, so does the peer. */
 export class GivenSocket implements SocketSource {

@@ -2,7 +2,7 @@ import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Obs
 import type { ObservableInput, OperatorFunction } from 'rxjs';
 import { checkFunction, checkObject } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
-import { failAnswer, stopUpload } from '../answers/run-handler.js';
+import { failAnswer, stopUpload } from '../stream/answer.js';
 import { feed } from '../stream/feed.js';
 import type { FeedOptions } from '../stream/feed.js';
 import { decline } from '../stream/input.js';

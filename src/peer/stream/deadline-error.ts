@@ -1,9 +1,9 @@
 import type { StreamLine } from '../../session/streams/stream-line.js';
 import { DeadlineExceededError } from '../../wire/stream-errors.js';
-import type { SocketSource } from '../core/socket-source.js';
+import type { SocketOutlook } from './stream-host.js';
 
 /** The error of a call whose time is up. One that was never sent says why, and may be made again. */
-export function deadlineError(timeoutMs: number, { id, unsent }: StreamLine, source: SocketSource): DeadlineExceededError {
+export function deadlineError(timeoutMs: number, { id, unsent }: StreamLine, source: SocketOutlook): DeadlineExceededError {
   if (!unsent) return new DeadlineExceededError(timeoutMs, { streamId: id });
   if (id !== null) return new DeadlineExceededError(timeoutMs, { streamId: id, unsent: 'the connection took nothing more' });
   const { reason, error } = source.absence;

@@ -10,7 +10,7 @@ const logged = new WeakSet();
 
 /** Reports the error of a handler, or of an answer, to the error observers of its peer, or else to the log. */
 export function report(error: unknown, stream: StreamCore, when = ''): void {
-  const { errors }: Hooks = stream.peerCore.hooks;
+  const { errors }: Hooks = stream.host.hooks;
   if (errors.empty) logOnce(error, `${stream.label}: a handler failed${when}`);
   for (const observer of errors) guard('onError', () => observer(error, stream.facade));
 }

@@ -4,13 +4,13 @@ import { endedHere } from '../../session/base/close-cause.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
-import { failAnswer } from '../answers/run-handler.js';
+import { failAnswer } from './answer.js';
 import { decline } from './input.js';
 import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
-import { disclaim } from '../calls/safe-retry.js';
+import { disclaim } from './disclaimed.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */

@@ -96,7 +96,7 @@ export class Outbox {
   #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): unknown {
     const early = this.refusal();
     if (early !== null) return early;
-    const { codec } = this.stream.peerCore;
+    const { codec } = this.stream.host;
     // An end takes no room, and must not destroy the answer before it.
     const encoded = value === ABSENT ? null : checkedMessage(codec, codec.encodePayload(value));
     const overflow = encoded === null ? null : this.#overflow(encoded);
@@ -133,7 +133,7 @@ export class Outbox {
     const streamId = stream.line.id;
     const { cause, error } = stream;
     if (error !== null && !endedHere(cause)) return error;
-    const { now } = stream.peerCore.status;
+    const { now } = stream.host.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
     if (stream.extras.takeWarning()) {
       log('warn', aboutStream(streamId, stream.local ? LATE_VALUE : LATE_ANSWER));
@@ -155,7 +155,7 @@ export class Outbox {
 
   #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
-    checkSendable(stream.peerCore, frame, encodedPayload, stream.line.id);
+    checkSendable(stream.host, frame, encodedPayload, stream.line.id);
     this.begun = true;
     if (encodedPayload !== null || frame.end === true) this.replied = true;
     stream.markTaken();
@@ -165,11 +165,11 @@ export class Outbox {
   /** The headers of this side's first frame; `null` after it, and for none. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
-    const { peerCore, local } = this.stream;
-    if (headers === undefined && (peerCore.hooks.replyHeaders.empty || this.#interceptors === 'done')) return null;
+    const { host, local } = this.stream;
+    if (headers === undefined && (host.hooks.replyHeaders.empty || this.#interceptors === 'done')) return null;
     const copy = copyMetadata(headers);
-    if (!this.begun && !peerCore.hooks.replyHeaders.empty) this.#intercept(copy);
-    const first = this.begun ? null : freezeMetadata(copy, peerCore.codec);
+    if (!this.begun && !host.hooks.replyHeaders.empty) this.#intercept(copy);
+    const first = this.begun ? null : freezeMetadata(copy, host.codec);
     // While it is encoded, a value among them may send the first frame itself.
     if (!this.begun) return first;
     if (Object.keys(copy).length > 0)
@@ -186,7 +186,7 @@ export class Outbox {
     const before = this.#interceptors;
     this.#interceptors = 'running';
     try {
-      this.stream.peerCore.hooks.replying(headers, this.stream.facade);
+      this.stream.host.hooks.replying(headers, this.stream.facade);
       this.#interceptors = before;
     } catch (error) {
       this.#interceptors = 'failed';
@@ -197,6 +197,6 @@ export class Outbox {
   #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {
     if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
-    return freezeMetadata(copyMetadata(trailers), this.stream.peerCore.codec, 'trailers');
+    return freezeMetadata(copyMetadata(trailers), this.stream.host.codec, 'trailers');
   }
 }

@@ -14,7 +14,6 @@ import { checkReset } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { deadlineError } from './deadline-error.js';
 import type { Deadline, Deadlined } from './deadlines.js';
-import type { PeerCore } from '../core/peer-core.js';
 import { resetOf } from './error-reset.js';
 import { ErrorEnd, deliverEnd, COMPLETED } from './stream-end.js';
 import type { End } from './stream-end.js';
@@ -25,6 +24,7 @@ import { resetPayload } from './sendable.js';
 import type { Abortable } from './abort-signals.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
+import type { StreamHost } from './stream-host.js';
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
@@ -57,7 +57,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
    * @param payload what it was opened with; `ABSENT` when that was without one
    */
   constructor(
-    readonly peerCore: PeerCore,
+    readonly host: StreamHost,
     public line: StreamLine,
     private readonly opening: Readonly<Metadata> | null,
     readonly payload: unknown,
@@ -107,7 +107,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Names the stream and its peer in the log. */
   get label(): string {
-    return `${this.peerCore.label}, stream ${this.line.id ?? 'without an id'}`;
+    return `${this.host.label}, stream ${this.line.id ?? 'without an id'}`;
   }
 
   /** The error that ended the stream; `null` while it is live, and where it simply ended. */
@@ -143,7 +143,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
   limit(timeoutMs: number): void {
     if (this.phase === 'closed') return;
-    this.#deadline = this.peerCore.deadlines.add(this, timeoutMs);
+    this.#deadline = this.host.deadlines.add(this, timeoutMs);
   }
 
   /** Cancels the stream when `signal` aborts. */
@@ -151,7 +151,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (signal.aborted) this.aborted(signal.reason);
     if (this.phase === 'closed') return;
     this.#signal = signal;
-    this.peerCore.signals.add(signal, this);
+    this.host.signals.add(signal, this);
   }
 
   aborted(reason: unknown): void {
@@ -179,15 +179,15 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   gone(cause: CloseCause, error?: unknown): void {
     this.cause = cause;
     this.#error ??= error;
-    if (this.#deadline !== null) this.peerCore.deadlines.cancel(this.#deadline);
-    if (this.#signal !== null) this.peerCore.signals.remove(this.#signal, this);
+    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
+    if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
     this.finish(cause.how === 'ended' ? COMPLETED : new ErrorEnd(this));
     this.#extras?.gone(cause);
   }
 
   takeBack(unsent: Unsent): boolean {
-    if (!this.peerCore.source.expectsSocket) return false;
-    this.line = this.peerCore.openQueue.requeue(this, unsent);
+    if (!this.host.source.expectsSocket) return false;
+    this.line = this.host.openQueue.requeue(this, unsent);
     return true;
   }
 
@@ -219,7 +219,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     const streamId = this.line.id;
     if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
     this.markTaken();
-    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.peerCore, payload, streamId));
+    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.host, payload, streamId));
   }
 
   /** Resets the stream because this side is no longer interested; consumers see `error`. */
@@ -235,18 +235,18 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   expire(timeoutMs: number): void {
-    this.#error = deadlineError(timeoutMs, this.line, this.peerCore.source);
+    this.#error = deadlineError(timeoutMs, this.line, this.host.source);
     this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
   }
 
   /** Resets the stream with what a handler or an input threw. */
   fail(error: unknown): void {
-    const { code, reason, payload } = resetOf(error, this.peerCore.options.errorSerializer);
+    const { code, reason, payload } = resetOf(error, this.host.options.errorSerializer);
     if (this.phase === 'closed') return;
-    if (!this.begun && !this.peerCore.hooks.replyHeaders.empty) this.outbox.sendHeadersOfFailure();
+    if (!this.begun && !this.host.hooks.replyHeaders.empty) this.outbox.sendHeadersOfFailure();
     // `throw undefined` must not look like no error.
     this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
-    this.line.reset('user', code, reason, payload, resetPayload(this.peerCore, payload, this.line.id));
+    this.line.reset('user', code, reason, payload, resetPayload(this.host, payload, this.line.id));
   }
 
   #deliver(payload: unknown): void {
@@ -257,7 +257,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   #firstFrame(headers: Readonly<Metadata> | null): void {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
-    if (!this.peerCore.hooks.incomingHeaders.empty) this.peerCore.hooks.arrived(this.replyHeaders, this.facade);
+    if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(this.replyHeaders, this.facade);
     this.#extras?.headersArrived(this.replyHeaders);
   }
 }

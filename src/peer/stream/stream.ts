@@ -79,7 +79,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** The peer that the stream belongs to. */
   get peer(): Peer {
-    return this.#streamCore.peerCore.peer;
+    return this.#streamCore.host.peer;
   }
 
   /** The stream's id; `null` until a socket has taken it. */

@@ -1,0 +1,39 @@
+import type { Codec } from '../../wire/codec.js';
+import type { AnyMuxError } from '../../wire/any-error.js';
+import type { Hooks } from '../base/hooks.js';
+import type { ResolvedOptions } from '../base/options.js';
+import type { PeerStatus } from '../base/status.js';
+import type { Peer } from '../peer.js';
+import type { AbortSignals } from './abort-signals.js';
+import type { Deadlines } from './deadlines.js';
+import type { OpenQueue } from './open-queue.js';
+
+/** Why a peer has no open socket, for a call that ends before it was sent. */
+export interface Absence {
+  readonly reason: string;
+  /** The error of the last dial, if it failed. */
+  readonly error: AnyMuxError | null;
+}
+
+/** Whether a stream that has no socket may wait for one. */
+export interface SocketOutlook {
+  readonly expectsSocket: boolean;
+  readonly absence: Absence;
+}
+
+/** What a stream asks of its peer. */
+export interface StreamHost {
+  readonly peer: Peer;
+  /** Names the peer in the log. */
+  readonly label: string;
+  readonly codec: Codec;
+  readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'maxFrameBytes'>;
+  readonly hooks: Hooks;
+  readonly status: { readonly now: PeerStatus };
+  readonly source: SocketOutlook;
+  readonly openQueue: Pick<OpenQueue, 'requeue'>;
+  readonly deadlines: Deadlines;
+  readonly signals: AbortSignals;
+  /** The id that the next stream of this side gets; `null` without a socket. */
+  readonly nextStreamId: number | null;
+}
