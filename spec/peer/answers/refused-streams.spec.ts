@@ -5,6 +5,7 @@ import { linkOf } from '../../../src/testing/link.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
 import { MemorySocket } from '../../../src/testing/memory-socket.js';
 import { collectLogs } from '../../support/peer/logs.js';
+import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -50,6 +51,18 @@ describe('A peer of new Peer(socket)', () => {
     peer.notify('q');
     await time.advance();
     expect(logs.warnings).toEqual([expect.stringContaining('a call waits for peer.serve()')]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('says in the deadline error of a call that serve() was not called', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    const outcome = settled(peer.request('p', { timeoutMs: 5 }));
+    await time.advance(10);
+    expect(await outcome).toMatchObject({
+      error: { code: 'DEADLINE_EXCEEDED', retriable: true, message: expect.stringContaining('serve() was not called') },
+    });
     void peer.close();
     await time.advance();
   });
