@@ -1,7 +1,4 @@
 import { Subscription, timer } from 'rxjs';
-import type { Observable, Observer } from 'rxjs';
-import { STEADY_CLOCK } from '../../session/base/clock.js';
-import { patientTimer } from '../../session/base/patient-timer.js';
 import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/base/session-owner.js';
 import { currentContext } from '../../transport/async-context.js';
@@ -9,15 +6,16 @@ import type { SocketClose, Transport } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import { subprotocol } from '../../wire/subprotocol.js';
 import { isLoopback } from './address.js';
 import { Attempt } from './attempt.js';
 import type { FailureFacts } from './backoff.js';
 import { connectError } from './connect-error.js';
-import { failedDial, openTransport } from './dial.js';
+import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { DialSeries } from './dial-series.js';
-import { exchangeHello } from './hello.js';
+import { Dialing } from './dialing.js';
+import type { DialReports } from './dialing.js';
+import { Uptime } from './uptime.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
 import type { SocketSource } from '../core/socket-source.js';
@@ -27,26 +25,22 @@ import type { Absence } from '../stream/stream-host.js';
  * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so
  * that the replacement is there while the old socket drains.
  */
-export class Dialer implements SocketSource {
+export class Dialer implements SocketSource, DialReports {
   #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
   /** The session made last: the one that takes streams, or is about to. */
   #session: Session | null = null;
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
-  /** What a hello failed with, which says more than the close after it. */
-  #helloError: AnyMuxError | null = null;
   /** What the last dial failed with, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
   /** The dial under way, or the one that failed last; none once a socket is open. */
-  #attempt: Attempt | null = null;
-  /** What goes on between two sockets: a dial, the hello, or the wait before the next. */
-  #step = Subscription.EMPTY;
-  #stability = Subscription.EMPTY;
+  #dialing: Dialing | null = null;
+  /** The delay before the next dial. */
+  #delay = Subscription.EMPTY;
   readonly #inContext = currentContext();
-  /** When the session took its first streams. */
-  #openedAt = 0;
   readonly #series: DialSeries;
+  readonly #uptime: Uptime;
   /** From the first dial on: a peer that never dials leaves no listener on its page. */
   #resumes = Subscription.EMPTY;
   /** Losses decided whose `follow` has not run yet. */
@@ -57,6 +51,7 @@ export class Dialer implements SocketSource {
     private readonly plan: DialPlan,
   ) {
     this.#series = new DialSeries(plan.url);
+    this.#uptime = new Uptime(plan.backoff);
   }
 
   get absence(): Absence {
@@ -85,7 +80,7 @@ export class Dialer implements SocketSource {
     const { backoff } = this.plan;
     // After a goaway with an error, wait for the socket to end: `lost()` decides then.
     if (session === this.#session && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
-      this.#wait(backoff.goneAway(this.#openMs()));
+      this.#wait(backoff.goneAway(this.#uptime.ms));
   }
 
   replace(): boolean {
@@ -103,13 +98,13 @@ export class Dialer implements SocketSource {
   lost(session: Session, close: SocketClose): Loss {
     if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
-    this.#stability.unsubscribe();
+    this.#uptime.end();
     if (this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
-    this.#attempt?.giveUp();
+    this.#dialing?.giveUp();
     const facts = { status: null, retryAfterMs: null, announced: session.goawayCode };
-    if (this.#phase !== 'greeting') return this.#failed(close, { ...facts, error: null, openMs: this.#openMs() });
-    const error = this.#helloError ?? connectError(close, { address: this.#series.address });
-    return this.#failed(close, { ...facts, error, openMs: null });
+    if (this.#phase !== 'greeting') return this.#decide(close, { ...facts, error: null, openMs: this.#uptime.ms });
+    const error = this.#dialing?.helloError ?? connectError(close, { address: this.#series.address });
+    return this.#decide(close, { ...facts, error, openMs: null });
   }
 
   stop(): void {
@@ -120,9 +115,29 @@ export class Dialer implements SocketSource {
     else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
   }
 
-  /** How long the session has taken streams, in ms. */
-  #openMs(): number {
-    return STEADY_CLOCK.now() - this.#openedAt;
+  // From the dial under way
+
+  dials(address: string): void {
+    this.#series.dials(address);
+  }
+
+  connected(transport: Transport): Session {
+    const session = (this.#session = this.core.adopt(transport));
+    this.#phase = 'greeting';
+    return session;
+  }
+
+  opened(session: Session): void {
+    if (this.#phase !== 'greeting') return;
+    this.#phase = 'open';
+    this.#dialing = null;
+    this.#series.opened();
+    this.#uptime.begin();
+    this.core.ready(session, this.#sockets++);
+  }
+
+  failed({ close, ...facts }: FailedDial): void {
+    this.core.ended(this.#decide(close, { ...facts, announced: null, openMs: null }));
   }
 
   /** Whether a dial is in vain for want of a network. */
@@ -153,76 +168,18 @@ export class Dialer implements SocketSource {
 
   #dialHere(): void {
     this.#phase = 'dialing';
-    this.#stability.unsubscribe();
-    const attempt = (this.#attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last));
+    this.#uptime.end();
+    const attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last);
+    const dialing = (this.#dialing = new Dialing(this.core, this.plan, attempt, this));
     this.#report();
+    // An observer of the status may have closed the peer.
     if (attempt.givenUp) return;
-    const open = (address: string, protocol: string): Transport => {
-      this.#series.dials(address);
-      return this.plan.open(address, protocol);
-    };
-    this.#proceed(openTransport({ ...this.plan, open }, subprotocol(this.core.codec), attempt), {
-      next: (transport) => {
-        if (attempt.givenUp) transport.terminate();
-        else this.#adopt(transport, attempt);
-      },
-      error: (error: unknown) => {
-        if (attempt.givenUp) return;
-        // One timer turn later, so that an `onClose` registered right after `connect()` hears of a dial that failed synchronously.
-        this.#proceed(timer(0), {
-          next: () => {
-            attempt.giveUp();
-            const { close, ...facts } = failedDial(error, 'a connection', this.plan.connectTimeoutMs);
-            this.core.ended(this.#failed(close, { ...facts, announced: null, openMs: null }));
-          },
-        });
-      },
-    });
+    this.#delay.unsubscribe();
+    dialing.start();
   }
 
-  #adopt(transport: Transport, attempt: Attempt): void {
-    const { hello, helloTimeoutMs } = this.plan;
-    const session = this.core.adopt(transport);
-    this.#session = session;
-    this.#phase = 'greeting';
-    this.#helloError = null;
-    if (hello === undefined) {
-      this.#opened(session);
-      session.start();
-      return;
-    }
-    session.start();
-    if (attempt.givenUp) return;
-    this.#proceed(exchangeHello(this.core, session, hello, attempt, helloTimeoutMs), {
-      complete: () => {
-        this.#opened(session);
-      },
-      error: (error: unknown) => {
-        if (this.#session !== session) return;
-        this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
-        session.drain(0, ResetCode.NO_ERROR, '');
-      },
-    });
-  }
-
-  #opened(session: Session): void {
-    if (this.#phase !== 'greeting') return;
-    const { backoff } = this.plan;
-    this.#phase = 'open';
-    this.#openedAt = STEADY_CLOCK.now();
-    this.#attempt = null;
-    this.#series.opened();
-    if (backoff !== null) {
-      backoff.connected();
-      this.#stability = patientTimer(backoff.stableMs, () => {
-        backoff.stable();
-      });
-    }
-    this.core.ready(session, this.#sockets++);
-  }
-
-  /** Decides what follows a failure. */
-  #failed(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
+  /** Decides what follows the end of a socket, or a dial that failed. */
+  #decide(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
     const { backoff } = this.plan;
     const facts = { ...known, offline: this.#offline() };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
@@ -269,31 +226,21 @@ export class Dialer implements SocketSource {
   #halt(): void {
     this.#phase = 'stopped';
     this.#resumes.unsubscribe();
-    this.#stability.unsubscribe();
-    this.#step.unsubscribe();
-    this.#attempt?.giveUp();
+    this.#uptime.end();
+    this.#delay.unsubscribe();
+    this.#dialing?.giveUp();
   }
 
   #wait(delayMs: number): void {
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
-    this.#step.unsubscribe();
+    this.#delay.unsubscribe();
     this.#report();
     // An observer of the status may have closed the peer, or dialed.
     if (this.#phase !== 'waiting') return;
-    this.#proceed(timer(delayMs), {
-      next: () => {
-        this.#dial();
-      },
+    this.#delay = timer(delayMs).subscribe(() => {
+      this.#dial();
     });
-  }
-
-  /** Starts the next step and cancels the one before: there is at most one. */
-  #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
-    this.#step.unsubscribe();
-    const step = (this.#step = new Subscription());
-    // A source that emits synchronously may have started the next step already; this one is then closed, and `add` unsubscribes it.
-    step.add(source.subscribe(observer));
   }
 
   #report(): void {
