@@ -33,6 +33,8 @@ interface Case {
   readonly buffers?: 'large' | 'small';
   readonly tls?: true;
   readonly codec?: 'msgpack';
+  /** The receiver sends as much in a notification of its own, so that its answers and pongs come late. */
+  readonly back?: true;
   /** The line carries nothing any more once the transfer is under way. */
   readonly dies?: true;
 }
@@ -41,6 +43,8 @@ interface Case {
 interface Outcome {
   /** Bytes, or why there are none. */
   readonly arrived: number | string;
+  /** Bytes that came back, where the test waits for them. */
+  readonly back?: number;
   readonly client: string;
   readonly server: string;
 }
@@ -54,6 +58,7 @@ const sizeOf = (payload: unknown): number => (typeof payload === 'string' ? payl
 class Transfer {
   readonly #load: string | Uint8Array;
   readonly #arrived$ = new Subject<number | string>();
+  readonly #back$ = new Subject<number>();
 
   private constructor(
     private readonly row: Case,
@@ -67,6 +72,10 @@ class Transfer {
     this.#load = row.codec === 'msgpack' ? new Uint8Array(bytes) : 'x'.repeat(bytes);
     for (const peer of [client, acceptor])
       peer.onStream(async (payload, stream) => {
+        if (stream.headers['back'] === true) {
+          this.#back$.next(sizeOf(payload));
+          return;
+        }
         if (payload === 'download') return stream.reply(this.#load);
         this.#arrived$.next(sizeOf(payload === 'upload' ? await firstValueFrom(stream) : payload));
         return stream.reply(null);
@@ -94,7 +103,7 @@ class Transfer {
 
   async run(): Promise<Outcome> {
     const { client, acceptor, line } = this;
-    const { way, closer, as = 'call', dies } = this.row;
+    const { way, closer, as = 'call', back, dies } = this.row;
     const [sender, receiver] = way === 'download' ? [acceptor, client] : [client, acceptor];
     const arrived = firstValueFrom(this.#arrived$);
     const closed = Promise.all([client.closed, acceptor.closed]);
@@ -103,6 +112,8 @@ class Transfer {
         if (direction === 'rx' && (type === 'open' || type === 'data')) resolve();
       });
     });
+    const cameBack = back === true && closer === 'nobody' ? firstValueFrom(this.#back$) : undefined;
+    if (back === true) receiver.notify(this.#load, { headers: { back } });
     let called: Promise<unknown> = Promise.resolve();
     if (as === 'notify') sender.notify(this.#load);
     else {
@@ -119,13 +130,14 @@ class Transfer {
     });
     const size = await arrived;
     await called;
+    const sizeBack = await cameBack;
     if (closer === 'nobody') void client.close();
     const [near, far] = await closed;
     await this.server.close();
     await line.close();
     this.http.close();
     await once(this.http, 'close');
-    return { arrived: size, client: endOf(near), server: endOf(far) };
+    return { arrived: size, ...(sizeBack === undefined ? {} : { back: sizeBack }), client: endOf(near), server: endOf(far) };
   }
 
   async #call(): Promise<void> {
@@ -163,6 +175,7 @@ const CASES: readonly Case[] = [
         { ...line, way, closer, buffers: 'small' },
         { ...line, way, closer, tls: true },
         { ...line, way, closer, codec: 'msgpack' },
+        { ...line, way, closer, back: true },
       ]),
     ),
   ),
@@ -173,7 +186,7 @@ const CASES: readonly Case[] = [
   ].flatMap((line) =>
     WAYS.flatMap((way): Case[] => {
       const notify = { ...line, way, closer: way === 'download' ? 'the server' : 'the client', as: 'notify' } as const;
-      return [notify, { ...notify, buffers: 'small' }, { ...notify, tls: true }];
+      return [notify, { ...notify, buffers: 'small' }, { ...notify, tls: true }, { ...notify, back: true }];
     }),
   ),
 ];
@@ -182,9 +195,10 @@ const DEATHS: readonly Case[] = WAYS.flatMap((way) =>
   CLOSERS.map((closer) => ({ rate: 800, kilobytes: 14_000, way, closer, dies: true as const })),
 );
 
-function titleOf({ rate, kilobytes, way, closer, as = 'call', buffers = 'large', tls, codec }: Case): string {
+function titleOf({ rate, kilobytes, way, closer, as = 'call', buffers = 'large', tls, codec, back }: Case): string {
   const line = `${rate} kB/s, ${buffers} buffers${tls === true ? ', TLS' : ''}`;
-  return `${kilobytes} kB (${way}, ${as}, ${codec ?? 'json'}) at ${line} while ${closer} closes`;
+  const size = `${kilobytes} kB${back === true ? ' each way' : ''}`;
+  return `${size} (${way}, ${as}, ${codec ?? 'json'}) at ${line} while ${closer} closes`;
 }
 
 describe('a slow line between real sockets, with the default options', () => {
@@ -205,7 +219,9 @@ describe('a slow line between real sockets, with the default options', () => {
   it.each(CASES.map((row) => [titleOf(row), row] as const))(
     'The line brings everything: %s',
     async (_title, row) => {
-      expect(await outcomes.get(row)).toEqual({ arrived: row.kilobytes * KB, client: '1000', server: '1000' });
+      const bytes = row.kilobytes * KB;
+      const back = row.back === true && row.closer === 'nobody' ? { back: bytes } : {};
+      expect(await outcomes.get(row)).toEqual({ arrived: bytes, ...back, client: '1000', server: '1000' });
     },
     400_000,
   );
