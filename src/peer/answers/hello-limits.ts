@@ -4,8 +4,15 @@ import { fillLimits } from '../../wire/limits.js';
 import type { Limits } from '../../wire/limits.js';
 
 /**
- * What an acceptor puts up with before it has accepted the hello: limits of the same names as in `Limits`, each at most as wide
- * as that one. They also hold for the answers to calls that this side makes before.
+ * What an acceptor takes until it has accepted the hello (L7): limits of the same names and units as in `Limits`, and never wider.
+ * What is over one is answered as ever, and the reason says that the hello was not accepted yet. They hold for answers to calls
+ * that this side makes before, too. Defaults: 64 KiB, 10 000 items, 1 MiB.
+ *
+ * @example
+ * ```ts
+ * serve({ port: 8080, onHello, handler, helloLimits: { maxPayloadBytes: 256 * 1024 } });
+ * // a hello of 300 KiB is reset with PAYLOAD_TOO_LARGE: … over the limit of 262144 (maxPayloadBytes), before the hello was accepted
+ * ```
  */
 export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | 'maxHeldBytes'>;
 
