@@ -1,10 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { asyncScheduler } from 'rxjs';
 import type { WebSocket } from 'ws';
 import { bypass } from '../../../src/transport/ws/read-bypass.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { encodedLength } from '../../../src/wire/length.js';
-import { turn } from '../../support/socket/leaks.js';
+import { turn, until } from '../../support/socket/leaks.js';
 import { FakeStream, openWs } from '../../support/socket/pipe.js';
 
 const MAX_PAYLOAD = 70_000;
@@ -51,6 +53,12 @@ interface Outcome {
 
 const streams: FakeStream[] = [];
 
+/** Makes the clock of reads so fast that four messages use up a share. */
+function hurry(): void {
+  let now = asyncScheduler.now();
+  jest.spyOn(asyncScheduler, 'now').mockImplementation(() => (now += 6));
+}
+
 /** What comes of reading `chunks`, by `ws` alone or with the bypass. */
 async function read(chunks: readonly Buffer[], masked: boolean, withBypass: boolean, pauses = false): Promise<Outcome> {
   const stream = new FakeStream();
@@ -73,6 +81,7 @@ async function read(chunks: readonly Buffer[], masked: boolean, withBypass: bool
   }
   await turn();
   // A dialer masks with keys that are never the same: how much it wrote, and what kinds, tells enough.
+  await until('the rest to be read', () => stream.readableLength === 0);
   const { written } = stream;
   const told = masked ? written.toString('hex') : `${written.length} bytes from ${written.subarray(0, 2).toString('hex')}`;
   stream.push(null);
@@ -108,6 +117,7 @@ describe.each([
   ['dialed', false],
 ] as const)('a bypass of an %s socket', (_name, masked) => {
   afterEach(() => {
+    jest.restoreAllMocks();
     for (const stream of streams.splice(0)) stream.destroy();
   });
 
@@ -150,6 +160,10 @@ describe.each([
     const framewise = frames.map((frame) => bytesOf(frame, masked));
     expect(await read(framewise, masked, true, true)).toEqual({ ...(await read(framewise, masked, false, true)), taken });
 
+    hurry();
+    expect(await read([bytes], masked, true)).toEqual({ ...alone, taken });
+    expect(await read([bytes, bytes], masked, true)).toEqual({ ...(await read([bytes, bytes], masked, false)), taken: expect.any(Number) });
+
     const bitwise = cut(bytes.subarray(0, 300), [...Array(300).keys()]).concat(cut(bytes.subarray(300), []));
     expect(await read(bitwise, masked, true)).toEqual({ ...(await read(bitwise, masked, false)), taken: expect.any(Number) });
   });
@@ -190,6 +204,10 @@ describe.each([
         const passed = await read(chunks, masked, true, pauses);
         taken += passed.taken;
         expect({ ...passed, taken: 0 }).toEqual(alone);
+        hurry();
+        const inTurns = await read(chunks, masked, true, pauses);
+        jest.restoreAllMocks();
+        expect({ ...inTurns, taken: 0 }).toEqual(alone);
       },
     );
     await fc.assert(same, { ...SEED, numRuns: 300 });
@@ -240,7 +258,7 @@ describe.each([
   it('leaves a stream alone that nobody reads', () => {
     const stream = new FakeStream();
     streams.push(stream);
-    bypass(stream, stream, masked, MAX_PAYLOAD, () => undefined);
+    bypass(Object.assign(new EventEmitter(), { isPaused: false }), stream, masked, MAX_PAYLOAD, () => undefined);
     expect(stream.eventNames()).not.toContain('data');
   });
 
@@ -255,5 +273,89 @@ describe.each([
     });
     expect(stream.listeners('data')).toEqual(before);
     ws.terminate();
+  });
+
+  describe('whose messages take long', () => {
+    const LETTERS = Array.from({ length: 12 }, (_, n) => String.fromCharCode(97 + n));
+    const TEXTS = LETTERS.map((letter) => text(letter));
+    const MIXED = LETTERS.map((letter, n) => [text(letter), text(letter.repeat(2_000)), binary(n), PING][n % 4] ?? PING);
+
+    /** A stream and its socket, and what they have told of since. */
+    const hurried = async (): Promise<{ readonly stream: FakeStream; readonly ws: WebSocket; readonly events: Event[] }> => {
+      const stream = new FakeStream();
+      streams.push(stream);
+      const ws = await openWs(stream, masked, MAX_PAYLOAD);
+      const events: Event[] = [];
+      listen(ws, events);
+      bypass(ws, stream, masked, MAX_PAYLOAD, (message) => events.push(['message', message]));
+      await turn();
+      hurry();
+      return { stream, ws, events };
+    };
+    const told = (frames: readonly Written[]): Event[] =>
+      frames.map(({ first, content }) =>
+        first === 0x89 ? ['ping', String(content)] : ['message', first === 0x81 ? String(content) : new Uint8Array(content).buffer],
+      );
+
+    it.each([
+      ['short texts', TEXTS],
+      ['texts beyond ASCII', LETTERS.map((letter) => text(`${letter}é`))],
+      ['frames of all kinds', MIXED],
+    ])('reads %s in shares, one each turn', async (_what, frames) => {
+      const { stream, ws, events } = await hurried();
+      stream.push(all(frames));
+      const counts = [events.length];
+      for (let n = 0; n < 2; n++) {
+        await turn();
+        counts.push(events.length);
+      }
+      expect(counts).toEqual([4, 8, 12]);
+      expect(events).toEqual(told(frames));
+      ws.terminate();
+    });
+
+    it('waits with the rest while its socket is paused', async () => {
+      const { stream, ws, events } = await hurried();
+      stream.push(all(TEXTS));
+      ws.pause();
+      for (let n = 0; n < 10; n++) await turn();
+      expect(events).toHaveLength(4);
+      stream.push(all(MIXED));
+      ws.resume();
+      await until('the rest to be read', () => events.length === 24);
+      expect(events).toEqual(told([...TEXTS, ...MIXED]));
+      ws.terminate();
+    });
+
+    it('keeps the order of messages where its socket is resumed in between', async () => {
+      const { stream, ws, events } = await hurried();
+      stream.push(all(TEXTS));
+      stream.push(all(MIXED));
+      ws.resume();
+      await until('the rest to be read', () => events.length === 24);
+      expect(events).toEqual(told([...TEXTS, ...MIXED]));
+      ws.terminate();
+    });
+
+    it('hands the rest to ws where the stream closes before its turn', async () => {
+      const { stream, events } = await hurried();
+      stream.push(all(TEXTS));
+      stream.push(all(MIXED));
+      stream.destroy();
+      await until('the close', () => events.some(([name]) => name === 'close'));
+      expect(events.slice(0, -1)).toEqual(told([...TEXTS, ...MIXED]));
+    });
+
+    it('goes on with a frame whose beginning was read in an earlier share', async () => {
+      const { stream, ws, events } = await hurried();
+      const bytes = all([...TEXTS, text('x'.repeat(60_000)), text('y')]);
+      stream.push(bytes.subarray(0, 30_000));
+      await until('the first texts', () => events.length === 12);
+      stream.push(bytes.subarray(30_000, 40_000));
+      stream.push(bytes.subarray(40_000));
+      await until('the last text', () => events.length === 14);
+      expect(events).toEqual(told([...TEXTS, text('x'.repeat(60_000)), text('y')]));
+      ws.terminate();
+    });
   });
 });

@@ -2,6 +2,8 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
+import { laterTurn } from '../later-turn.js';
+import { ReadShare } from './read-share.js';
 import {
   BINARY,
   contentSize,
@@ -17,6 +19,11 @@ import {
   TEXT,
 } from './websocket-frame.js';
 import type { Header } from './websocket-frame.js';
+
+/** The socket of `ws` over the stream. */
+export interface PausableSocket extends EventEmitter {
+  readonly isPaused: boolean;
+}
 
 /** What reads a stream. */
 type Reader = (this: Readable, chunk: Buffer) => void;
@@ -37,6 +44,9 @@ interface PassedFrame {
  *
  * Everything else is for `ws`: what came in pieces, pings, pongs, closes, and what is wrong. Of a frame it gets all the bytes, as they
  * came, or none. Once it has stopped reading nothing is read here either.
+ *
+ * A read that takes long goes on in a later turn of the event loop. Until then its rest is back in the stream, where `ws` finds it when the
+ * stream closes.
  */
 class ReadBypass {
   /** Of a header that a read ended in, what `ws` was given. */
@@ -48,10 +58,11 @@ class ReadBypass {
   #isHeard = false;
   /** Of a second byte as it should be. */
   readonly #maskBit: number;
+  readonly #share = new ReadShare();
 
   /** @param reader the listener of `ws` */
   constructor(
-    private readonly ws: EventEmitter,
+    private readonly ws: PausableSocket,
     private readonly stream: Readable,
     private readonly reader: Reader,
     masked: boolean,
@@ -70,6 +81,7 @@ class ReadBypass {
   // Each step gives where the next begins: at the end, where `ws` has stopped reading.
   readonly #read = (chunk: Buffer): void => {
     const view = viewOf(chunk);
+    this.#share.begin();
     let at = this.#goOn(chunk);
     while (at < chunk.length) {
       const content = at + headerSize(view, at);
@@ -80,7 +92,23 @@ class ReadBypass {
         else if (isShortText(view, at, content, end)) at = this.#takeShortTexts(chunk, view, at);
         else at = this.#take(chunk, view, at, content, end);
       }
+      if (at < chunk.length && this.#share.count()) {
+        this.#putBack(chunk.subarray(at));
+        return;
+      }
     }
+  };
+
+  /** Reads the rest in a later turn, or when the socket is resumed by somebody who has paused it meanwhile. */
+  #putBack(rest: Buffer): void {
+    // Paused first, because a stream that flows reads at once what it is given back.
+    this.stream.pause();
+    this.stream.unshift(rest);
+    laterTurn(this.#resume);
+  }
+
+  readonly #resume = (): void => {
+    if (!this.ws.isPaused) this.stream.resume();
   };
 
   #isPlain(view: DataView, at: number, content: number, end: number): boolean {
@@ -116,7 +144,7 @@ class ReadBypass {
 
   /**
    * Receives the short text at `from` and those that follow it. Where they are ASCII they are cut out of one text: to make a text of each,
-   * and to look for what is no UTF-8 in it, takes a fifth of the time of reading them.
+   * and to look for what is no UTF-8 in it, takes a fifth of the time of reading them. Those beyond the share stay as they came.
    */
   #takeShortTexts(chunk: Buffer, view: DataView, from: number): number {
     const { to, highBytes } = this.#unmaskShortTexts(view, from);
@@ -128,6 +156,10 @@ class ReadBypass {
       if (isAscii) this.receive(all.slice(content - from, end - from), end - content);
       else if (this.#takeText(chunk, view, at, content, end) > end) return chunk.length;
       at = end;
+      if (at < to && this.#share.count()) {
+        this.#remaskShortTexts(view, at, to);
+        return at;
+      }
     }
     return to;
   }
@@ -146,6 +178,14 @@ class ReadBypass {
       at = end;
     }
     return { to: at, highBytes };
+  }
+
+  #remaskShortTexts(view: DataView, from: number, to: number): void {
+    for (let at = from; at < to;) {
+      const content = at + headerSize(view, at);
+      at = content + contentSize(view, at);
+      this.#flipMask(view, content, at);
+    }
   }
 
   #flipMask(view: DataView, from: number, to: number): void {
@@ -208,7 +248,7 @@ class ReadBypass {
  * @param maxPayload bytes of one message at most, as `ws` has it
  * @param receive is given the messages that do not go through `ws`
  */
-export function bypass(ws: EventEmitter, stream: Readable, masked: boolean, maxPayload: number, receive: Receive): void {
+export function bypass(ws: PausableSocket, stream: Readable, masked: boolean, maxPayload: number, receive: Receive): void {
   const [reader, ...others] = stream.listeners('data') as Reader[];
   if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
 }
