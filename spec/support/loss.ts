@@ -1,4 +1,4 @@
-import type { Loss } from '../../src/session/base/session-owner.js';
+import type { Loss } from '../../src/session/session-owner.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 
 /** The end of a socket after which there is no other. */

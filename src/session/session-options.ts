@@ -2,7 +2,7 @@ import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import type { Limits } from '../wire/limits.js';
 import type { KeepaliveTimes } from './watch/keepalive.js';
-import type { SessionOwner } from './base/session-owner.js';
+import type { SessionOwner } from './session-owner.js';
 
 /** What a session puts up with. Each limit is read at its use, because the owner may widen them. */
 export interface SessionLimits extends Limits {

@@ -31,7 +31,7 @@ import { ReadBackpressure } from './receive/read-backpressure.js';
 import { RestartingPipeline } from './base/restarting-pipeline.js';
 import type { Scheduler } from './send/scheduler.js';
 import type { SessionLimits, SessionOptions } from './session-options.js';
-import type { SessionOwner } from './base/session-owner.js';
+import type { SessionOwner } from './session-owner.js';
 import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
 import { Watchdog } from './watch/watchdog.js';

@@ -4,7 +4,7 @@ import type { CloseCause } from '../../../src/session/base/close-cause.js';
 import type { LiveStream } from '../../../src/session/streams/live-stream.js';
 import { Session } from '../../../src/session/session.js';
 import type { SessionLimits, SessionOptions } from '../../../src/session/session-options.js';
-import type { SessionOwner } from '../../../src/session/base/session-owner.js';
+import type { SessionOwner } from '../../../src/session/session-owner.js';
 import type { StreamSink } from '../../../src/session/streams/stream-line.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
 import type { CloseReason } from '../../../src/wire/close-reason.js';

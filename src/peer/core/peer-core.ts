@@ -3,7 +3,7 @@ import { log, logger } from '../../logger.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
-import type { Loss, SessionOwner } from '../../session/base/session-owner.js';
+import type { Loss, SessionOwner } from '../../session/session-owner.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';

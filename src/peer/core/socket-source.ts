@@ -1,5 +1,5 @@
 import type { Session } from '../../session/session.js';
-import type { Loss } from '../../session/base/session-owner.js';
+import type { Loss } from '../../session/session-owner.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';

@@ -1,6 +1,6 @@
 import { Subscription, timer } from 'rxjs';
 import type { Session } from '../../session/session.js';
-import type { Loss } from '../../session/base/session-owner.js';
+import type { Loss } from '../../session/session-owner.js';
 import { currentContext } from '../../transport/async-context.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';

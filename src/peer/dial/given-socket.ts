@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import { log } from '../../logger.js';
 import type { Session } from '../../session/session.js';
-import type { Loss } from '../../session/base/session-owner.js';
+import type { Loss } from '../../session/session-owner.js';
 import { browserConnectivity, ALWAYS_ONLINE } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import { abnormalClose } from '../../transport/transport.js';

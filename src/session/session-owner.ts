@@ -1,9 +1,9 @@
-import type { SocketClose } from '../../transport/transport.js';
-import type { CloseReason } from '../../wire/close-reason.js';
-import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
-import type { ResetCode } from '../../wire/reset-code.js';
-import type { LiveStream } from '../streams/live-stream.js';
-import type { Session } from '../session.js';
+import type { SocketClose } from '../transport/transport.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
+import type { ResetCode } from '../wire/reset-code.js';
+import type { LiveStream } from './streams/live-stream.js';
+import type { Session } from './session.js';
 
 /** The end of a socket. */
 export interface Loss {
