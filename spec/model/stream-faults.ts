@@ -1,7 +1,8 @@
 import { Outbox } from '../../src/peer/stream/outbox.js';
 import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
-import { FrameOutbox as FrameOutbox } from '../../src/session/send/frame-outbox.js';
+import { ControlFrames } from '../../src/session/send/control-frames.js';
+import { Scheduler } from '../../src/session/send/scheduler.js';
 import { Session } from '../../src/session/session.js';
 import { StreamState } from '../../src/session/streams/stream-state.js';
 import type { StreamInput } from '../../src/session/streams/stream-state.js';
@@ -63,8 +64,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a reset is not sent',
     shows: 'nothing held',
     sow: () => {
-      plant(FrameOutbox.prototype, 'send', (_, send: FrameOutbox['send'], frame: OutgoingFrame) => {
-        if (frame.type !== 'reset') send(frame);
+      plant(Scheduler.prototype, 'add', (_, add: Scheduler['add'], frame: OutgoingFrame) => {
+        if (frame.type !== 'reset') add(frame);
       });
     },
   },
@@ -123,7 +124,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a reset goes out with another code',
     shows: 'both sides agree',
     sow: () => {
-      plant(FrameOutbox.prototype, 'resetFrame', (_, make: FrameOutbox['resetFrame'], ...how: Parameters<FrameOutbox['resetFrame']>) => {
+      plant(ControlFrames.prototype, 'reset', (_, make: ControlFrames['reset'], ...how: Parameters<ControlFrames['reset']>) => {
         const [stream, code, ...rest] = how;
         return make(stream, code === ResetCode.CANCEL ? 300 : code, ...rest);
       });

@@ -43,7 +43,7 @@ export class Closing {
       this.#phase = 'draining';
       this.#reason = reason;
       session.reading.resume();
-      session.outbox.send(session.control.announceGoaway(code, reason));
+      session.scheduler.add(session.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;

@@ -58,7 +58,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     // Tells pings of one connection apart and is no secret: a remote that guesses it fakes nothing but its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
-    this.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce }, null));
+    this.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
@@ -91,8 +91,7 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   /** The goaway that announces this side's end. */
   announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
-    const frame = { type: 'goaway', code, last_stream: this.goaway.announce() };
-    return new OutgoingFrame({ ...frame, reason: this.session.outbox.fittingReason(reason, frame, null) }, null);
+    return this.session.frames.goaway(code, this.goaway.announce(), reason);
   }
 
   #answer({ nonce }: CompleteFrame): void {

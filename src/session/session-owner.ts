@@ -1,8 +1,8 @@
 import type { SocketClose } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { CompleteFrame, Frame, FrameDirection } from '../wire/frame.js';
+import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { ResetCode } from '../wire/reset-code.js';
-import type { LiveStream } from './streams/live-stream.js';
+import type { StreamOwner } from './streams/live-stream-host.js';
 import type { Session } from './session.js';
 
 /** The end of a socket. */
@@ -13,11 +13,7 @@ export interface Loss {
 }
 
 /** Who holds sessions: told of what concerns more than one stream. */
-export interface SessionOwner {
-  /** A stream that the remote opened has arrived whole. */
-  accept(stream: LiveStream, open: CompleteFrame): void;
-  /** The library has refused a stream of the remote, for a rule, for a limit, or as no handler took it. */
-  refused(code: ResetCode, reason: string): void;
+export interface SessionOwner extends StreamOwner {
   /** A frame goes out or has come in. */
   observed(session: Session, direction: FrameDirection, frame: Frame): void;
   /** A notification that took several messages has left, or never will: later ones may follow. */

@@ -4,7 +4,6 @@ import { assemble } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { demultiplex } from '../operators/demultiplex.js';
 import { encode } from '../operators/encode.js';
-import { fragment } from '../operators/fragment.js';
 import { mapPresent } from '../operators/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
@@ -13,10 +12,11 @@ import type { Codec, Message } from '../wire/codec.js';
 import { StreamIdsExhaustedError } from '../wire/stream-errors.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
-import { isSmall } from '../wire/fragment.js';
+import { isSmall, slicerToSend } from '../wire/fragment.js';
 import { encodedLength } from '../wire/length.js';
 import { encodedPartOf } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
+import type { Slicer } from '../wire/slicer.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './streams/admission.js';
@@ -26,12 +26,13 @@ import { ControlStream } from './control-stream.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
 import { LiveStream } from './streams/live-stream.js';
-import { FrameOutbox } from './send/frame-outbox.js';
+import { ControlFrames } from './send/control-frames.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
 import { RestartingPipeline } from './base/restarting-pipeline.js';
-import type { Scheduler } from './send/scheduler.js';
+import { Scheduler } from './send/scheduler.js';
 import type { SessionLimits, SessionOptions } from './session-options.js';
 import type { SessionOwner } from './session-owner.js';
+import { Departures } from './streams/departures.js';
 import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
 import { Watchdog } from './watch/watchdog.js';
@@ -46,7 +47,7 @@ export class Session {
   readonly maxFrameBytes: number;
   readonly reading: ReadBackpressure;
   readonly receiveBudget: ReceiveBudget;
-  readonly outbox: FrameOutbox;
+  readonly frames: ControlFrames;
   readonly scheduler: Scheduler;
   readonly watchdog: Watchdog;
   readonly flood: FloodGuard;
@@ -58,10 +59,11 @@ export class Session {
   readonly admission: Admission;
   readonly owner: SessionOwner;
   readonly #reassembly: Reassembly;
+  readonly #departures: Departures;
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
     (error) => {
-      this.outbox.unencoded(error);
+      this.#departures.fail(error);
     },
   );
   #messageBytes = 0;
@@ -85,9 +87,10 @@ export class Session {
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2));
     this.closing = new Closing(this);
     this.admission = new Admission(this);
-    this.outbox = new FrameOutbox(this);
-    this.replies = new ControlReplies(this.outbox, limits.maxControlFrames);
-    this.scheduler = this.outbox.scheduler;
+    this.frames = new ControlFrames(codec, options.maxFrameBytes);
+    this.scheduler = new Scheduler(this);
+    this.replies = new ControlReplies(this.scheduler, this.frames, limits.maxControlFrames);
+    this.#departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
     this.#out.start();
@@ -184,6 +187,26 @@ export class Session {
     return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
   }
 
+  /** Returns the slices of a frame, or `null` when it fits one message. */
+  cut(frame: OutgoingFrame): Slicer | null {
+    return slicerToSend(frame, this.maxFrameBytes, this.codec);
+  }
+
+  /** A frame cannot be cut: its stream ends. */
+  unsendable(frame: OutgoingFrame, error: unknown): void {
+    this.#departures.unsendable(frame, error);
+  }
+
+  /** A frame is about to be encoded. */
+  leaves(frame: Frame): void {
+    this.owner.observed(this, 'tx', frame);
+  }
+
+  /** The socket has a ping. */
+  pinged(nonce: string): void {
+    this.control.pinged(nonce);
+  }
+
   /** Writes a message to the socket. The remote may answer before this returns. */
   write(message: Message): void {
     this.transport.send(message);
@@ -221,23 +244,11 @@ export class Session {
   }
 
   #outbound(): Observable<unknown> {
-    return this.outbox.accepted$.pipe(
-      fragment(this.codec, this.maxFrameBytes, this.scheduler),
-      mapPresent((frame) => this.#leaves(frame)),
+    return this.scheduler.slices$.pipe(
+      mapPresent((slice) => this.#departures.begin(slice)),
       encode(this.codec),
-      mapPresent((message) => {
-        this.outbox.encoded(message);
-        return null;
-      }),
+      mapPresent((message) => this.#departures.complete(message)),
     );
-  }
-
-  /** A frame whose turn it is to be written, or `null` for one that does not concern the remote. */
-  #leaves(frame: Frame): Frame | null {
-    if (frame.type === 'open') this.streams.get(Number(frame.stream))?.openLeaving();
-    if (!this.outbox.isForRemote(frame)) return null;
-    this.owner.observed(this, 'tx', frame);
-    return frame;
   }
 
   /** A message that is read; none is once the connection has failed. */

@@ -85,7 +85,7 @@ describe('a restarting pipeline', () => {
     );
     stopped.start();
     source.next('any');
-    expect([source.observed, made]).toEqual([false, 1]);
+    expect([source.observed, made]).toEqual([false, 2]);
 
     let subscriptions = 0;
     const inTheAct = new RestartingPipeline(

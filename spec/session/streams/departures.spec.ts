@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { logger } from '../../../src/logger.js';
 import type { Message } from '../../../src/wire/codec.js';
+import { ConnectionFault } from '../../../src/wire/fault.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
@@ -187,7 +188,19 @@ describe('a control frame that cannot be encoded', () => {
   });
 });
 
-describe('FrameOutbox', () => {
+describe('departures', () => {
+  it('Departures drops the message of a frame during whose encoding the connection ended', () => {
+    const { rig, codec } = pickyRig();
+    const stream = rig.open({});
+    codec.refuses = ({ type }) => {
+      if (type === 'data') rig.session.fail(new ConnectionFault('over'));
+      return false;
+    };
+    rig.send(stream, { payload: 'late', end: true });
+    expect(typesOf(rig)).toEqual(['open', 'goaway']);
+    expect(stream.live.phase).toBe('open');
+  });
+
   it.each([
     ['kept as it is', 65_536, 'why', 'why'],
     ['cut to 1 024 bytes', 65_536, 'é'.repeat(600), 'é'.repeat(512)],
@@ -195,7 +208,7 @@ describe('FrameOutbox', () => {
     ['cut to what a small cap holds', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
   ])('makes resets that always fit; the reason is %s', (_, maxFrameBytes, reason, expected) => {
     const { rig } = pickyRig({ maxFrameBytes });
-    const frame = rig.session.outbox.resetFrame(1, ResetCode.CANCEL, reason);
+    const frame = rig.session.frames.reset(1, ResetCode.CANCEL, reason);
     expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
   });
 
@@ -213,22 +226,22 @@ describe('FrameOutbox', () => {
     rig.transport.end();
     rig.forget();
     expect(() => {
-      rig.session.outbox.send(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+      rig.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     }).not.toThrow();
     expect(rig.news).toEqual([]);
   });
 
-  it('gives what was accepted to the pipeline as it comes', () => {
+  it('Scheduler emits frames as they leave', () => {
     const { rig } = pickyRig();
-    const accepted: string[] = [];
-    const subscription = rig.session.outbox.accepted$.subscribe(({ type }) => accepted.push(type));
+    const left: string[] = [];
+    const subscription = rig.session.scheduler.slices$.subscribe(({ type }) => left.push(type));
     rig.open({});
     rig.session.control.ping(
       () => undefined,
       () => undefined,
     );
     subscription.unsubscribe();
-    expect(accepted).toEqual(['open', 'ping']);
+    expect(left).toEqual(['open', 'ping']);
   });
 
   it('keeps the place of a remote-opened stream until its reset is written', () => {
@@ -253,8 +266,8 @@ describe('FrameOutbox', () => {
 
   it('sends frames that are nobody’s without harm', () => {
     const { rig } = pickyRig();
-    rig.session.outbox.send(new OutgoingFrame({ type: 'reset' }, null));
-    rig.session.outbox.send(new OutgoingFrame({ type: 'data', stream: 99 }, null));
+    rig.session.scheduler.add(new OutgoingFrame({ type: 'reset' }, null));
+    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 99 }, null));
     expect(rig.news).toEqual([{ type: 'reset' }, { type: 'data', stream: 99 }]);
   });
 });

@@ -11,7 +11,7 @@ export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
 
   /**
    * @param make makes the pipeline, whose values concern nobody
-   * @param onError gets what the pipeline errors with, before the next is made
+   * @param onError gets what the pipeline errors with, once the next is made: it may use that
    * @param onComplete called when the source completes, where it ever does
    */
   constructor(
@@ -40,14 +40,14 @@ export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   }
 
   error(error: unknown): void {
-    this.onError(error);
     const flow = this.#flow;
-    // What breaks while it is being subscribed to is started again where that is done.
+    // A pipeline that breaks during its subscription is started again by `start`.
     if (flow === null) this.#broken = true;
-    else if (!this.#stopped) {
+    else {
       flow.unsubscribe();
       this.start();
     }
+    this.onError(error);
   }
 
   complete(): void {

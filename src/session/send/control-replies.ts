@@ -3,7 +3,8 @@ import type { Frame } from '../../wire/frame.js';
 import { LazySet } from '../../wire/lazy.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import type { ResetCode } from '../../wire/reset-code.js';
-import type { FrameOutbox } from './frame-outbox.js';
+import type { ControlFrames } from './control-frames.js';
+import type { Scheduler } from './scheduler.js';
 
 /** UTF-16 units of the nonces of all pongs that wait. */
 const MAX_NONCE_UNITS = 1024 * 1024;
@@ -15,7 +16,8 @@ export class ControlReplies {
   #nonceUnits = 0;
 
   constructor(
-    private readonly outbox: Pick<FrameOutbox, 'send' | 'resetFrame'>,
+    private readonly scheduler: Pick<Scheduler, 'add'>,
+    private readonly frames: ControlFrames,
     private readonly maxControlFrames: number,
   ) {}
 
@@ -25,7 +27,7 @@ export class ControlReplies {
 
   /** Resets a stream that this side does not hold. */
   reset(id: number, code: ResetCode, reason: string): void {
-    this.#send(this.outbox.resetFrame(id, code, reason));
+    this.#send(this.frames.reset(id, code, reason));
   }
 
   /** Whether a frame is such a reply, and has not left. */
@@ -41,7 +43,7 @@ export class ControlReplies {
   #send(frame: OutgoingFrame): void {
     this.#unsent.add(frame);
     this.#nonceUnits += frame.nonce?.length ?? 0;
-    this.outbox.send(frame);
+    this.scheduler.add(frame);
     if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
     if (this.#unsent.size > this.maxControlFrames)
       throw ConnectionFault.tooMuch(`more than ${this.maxControlFrames} unread answers (maxControlFrames)`);

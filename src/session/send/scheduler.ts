@@ -1,4 +1,5 @@
-import type { SliceQueue } from '../../operators/fragment.js';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { Transport } from '../../transport/transport.js';
 import type { Frame } from '../../wire/frame.js';
 import { Fifo } from '../../wire/fifo.js';
@@ -15,21 +16,26 @@ import { Pace } from './pace.js';
 import { isControl } from '../base/precedence.js';
 import { runAll } from '../base/waiters.js';
 
-/** Writes frames, and takes what goes wrong with them. */
-export interface Departures {
-  /** Called when a frame or slice has passed the pipeline: writes it, or acts on what it failed with there. */
-  write(slice: Frame): void;
-  /** What follows a departure has failed. */
-  broken(error: unknown): void;
-  /** A frame cannot be cut; it does not leave. */
-  unsendable(frame: Frame, error: unknown): void;
+/** What a scheduler asks of its session. */
+export interface SchedulerHost {
+  readonly transport: Transport;
+  readonly limits: Limits;
+  /** Sends the pings that show how much has arrived. */
+  readonly transit: { readonly ping: SendPing };
+  /** Returns the slices of a frame, or `null` when it fits one message. */
+  cut(frame: OutgoingFrame): Slicer | null;
+  /** A frame cannot be cut, so it does not leave. */
+  unsendable(frame: OutgoingFrame, error: unknown): void;
 }
 
 /**
- * Decides what is written next: control frames first, then one frame or slice of each stream in turn. A slice is cut only when
- * its turn comes, so a small request overtakes a big transfer. Nothing is copied and nothing is queued while the socket has room.
+ * The source of the outbound pipeline. Decides what is written next: control frames first, then one frame or slice of each stream in
+ * turn. A slice is cut only when its turn comes, so a small request overtakes a big transfer. While the socket has room nothing is
+ * copied and nothing is queued.
  */
-export class Scheduler implements SliceQueue<OutgoingFrame> {
+export class Scheduler {
+  /** What leaves, in order. One pipeline subscribes, and writes each frame before `next` returns. */
+  readonly slices$: Observable<Frame>;
   /** What waits on streams. */
   readonly backlog: Backlog;
   readonly #control = new Fifo<OutgoingFrame>();
@@ -42,28 +48,23 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   readonly #pace: Pace;
   /** Made when the first bulk leaves. */
   #window: BulkWindow | null = null;
-  #cut: Cut = unstarted;
-  #emit: (slice: Frame) => void = unstarted;
+  #pipeline: Subscriber<Frame> | null = null;
+  readonly #cut: Cut = (frame) => this.host.cut(frame);
 
-  constructor(
-    transport: Transport,
-    limits: Limits,
-    private readonly departures: Departures,
-    /** Sends the pings that tell how much has arrived. */
-    private readonly control: { readonly ping: SendPing },
-  ) {
-    this.backlog = new Backlog(limits);
-    this.#pace = new Pace(transport, () => {
+  constructor(private readonly host: SchedulerHost) {
+    this.backlog = new Backlog(host.limits);
+    this.#pace = new Pace(host.transport, () => {
       this.#pump();
+    });
+    // No Subject: there is one subscriber, and every frame passes here.
+    this.slices$ = new Observable((pipeline) => {
+      this.#pipeline = pipeline;
     });
   }
 
-  start(cut: Cut, emit: (slice: Frame) => void): void {
-    this.#cut = cut;
-    this.#emit = emit;
-  }
-
+  /** Queues one whole frame; drops it after the end of the pipeline. */
   add(frame: OutgoingFrame): void {
+    if (this.#pipeline?.closed !== false) return;
     this.#granted = false;
     if (!isControl(frame)) this.#addToStream(frame);
     else if (this.#isDirect()) this.#sendDirectly(frame);
@@ -120,7 +121,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   /** Sends a ping that tells when everything before it has arrived. */
   probe(): void {
     if (this.#window?.isContended === true) this.#window.probe();
-    else this.control.ping(ignore);
+    else this.host.transit.ping(ignore);
   }
 
   /** Sends nothing any more, but one last frame past everything. What is queued stays until it is withdrawn or cleared. */
@@ -166,9 +167,9 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
     let slices: Slicer | null = null;
     if (this.#isDirect() && !this.#isHeld(stream)) {
       try {
-        slices = this.#cut(frame);
+        slices = this.host.cut(frame);
       } catch (error) {
-        this.departures.unsendable(frame, error);
+        this.host.unsendable(frame, error);
         return;
       }
       if (slices === null) {
@@ -277,7 +278,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
       slice = queue.take(this.#cut);
     } catch (error) {
       backlog.drop(stream);
-      this.departures.unsendable(queue.front, error);
+      this.host.unsendable(queue.front, error);
       return 0;
     }
     const bytes = before - queue.bytes;
@@ -301,7 +302,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
   #newWindow(): BulkWindow {
     return new BulkWindow(
-      this.control.ping,
+      this.host.transit.ping,
       () => {
         this.#pump();
       },
@@ -310,12 +311,7 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
   }
 
   #send(slice: Frame): void {
-    this.#emit(slice);
-    try {
-      this.departures.write(slice);
-    } catch (error) {
-      this.departures.broken(error);
-    }
+    this.#pipeline?.next(slice);
   }
 
   #checkFlushed(): void {
@@ -325,8 +321,4 @@ export class Scheduler implements SliceQueue<OutgoingFrame> {
 
 function ignore(): void {
   // The pong itself is what counts.
-}
-
-function unstarted(): never {
-  throw new Error('the scheduler has no output yet');
 }

@@ -8,7 +8,7 @@ import { payloadEnd } from '../../wire/slice-form.js';
 import type { Slicer } from '../../wire/slicer.js';
 
 /** A frame's slices, or `null` when it fits as it is. */
-export type Cut = (frame: Frame) => Slicer | null;
+export type Cut = (frame: OutgoingFrame) => Slicer | null;
 
 interface Waiting {
   readonly frame: OutgoingFrame;

@@ -5,9 +5,20 @@ import type { StreamFault } from '../../wire/fault.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
+import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { ControlReplies } from '../send/control-replies.js';
 import { LiveStream } from './live-stream.js';
-import type { Session } from '../session.js';
+import type { LiveStreamHost } from './live-stream-host.js';
+
+/** What admission asks of its host. */
+export interface AdmissionHost extends LiveStreamHost {
+  readonly isDialer: boolean;
+  readonly limits: Limits;
+  readonly replies: ControlReplies;
+  /** Takes the frames of the connection itself. */
+  readonly control: Sink<CompleteFrame> & LiveStreamHost['control'];
+}
 
 /**
  * Decides frame by frame, before anything is assembled, what the remote may do with stream ids: which frames reach their
@@ -17,11 +28,11 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
 
-  constructor(private readonly session: Session) {}
+  constructor(private readonly host: AdmissionHost) {}
 
   /** Who takes what is let in, by id. The connection itself is stream 0, where its own frames go. */
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
-    const { control, streams } = this.session;
+    const { control, streams } = this.host;
     return id === 0 ? control : streams.get(id);
   }
 
@@ -49,18 +60,18 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     if (payload === ABSENT || (type !== 'open' && type !== 'data')) return true;
     const excess = this.#excess(payload, messageBytes);
     if (excess !== null)
-      this.session.streams
+      this.host.streams
         .get(Number(stream))
         ?.resetForViolation(
           ResetCode.PAYLOAD_TOO_LARGE,
-          `${excess} is over the limit of ${this.session.limits.maxPayloadBytes} (maxPayloadBytes)`,
+          `${excess} is over the limit of ${this.host.limits.maxPayloadBytes} (maxPayloadBytes)`,
         );
     return excess === null;
   }
 
   /** What is too large, or `null`. */
   #excess(payload: unknown, messageBytes: number): string | null {
-    const { codec, limits } = this.session;
+    const { codec, limits } = this.host;
     try {
       const bytes = encodedLength(codec.encodePayload(payload));
       return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
@@ -71,35 +82,35 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   #open(frame: CompleteFrame): CompleteFrame | null {
-    const { session } = this;
+    const { host } = this;
     const id = frame.stream ?? 0;
     if (id === 0) throw new ConnectionFault(`expected a stream id on an open, got ${String(frame.stream)}`);
-    if (session.streams.owns(id))
-      throw new ConnectionFault(`expected an open of ${session.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
+    if (host.streams.owns(id))
+      throw new ConnectionFault(`expected an open of ${host.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    const isLate = session.control.goaway.refuses(id);
+    const isLate = host.control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
-      session.streams.add(new LiveStream(session, id, false));
+      host.streams.add(new LiveStream(host, id, false));
       return frame;
     }
-    session.replies.reset(id, ResetCode.REFUSED, refusal);
+    host.replies.reset(id, ResetCode.REFUSED, refusal);
     // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
-    if (isLate) session.flood.countJunk(`an open of stream ${id}: ${refusal}`);
-    else session.owner.refused(ResetCode.REFUSED, refusal);
+    if (isLate) host.flood.countJunk(`an open of stream ${id}: ${refusal}`);
+    else host.owner.refused(ResetCode.REFUSED, refusal);
     return null;
   }
 
   /** Why there is no place for another stream of the remote's, or `null`. */
   #refusal(): string | null {
-    const { streams, limits, flood } = this.session;
+    const { streams, limits, flood } = this.host;
     return streams.occupied >= limits.maxStreams ? `more than ${limits.maxStreams} streams (maxStreams)` : flood.refusal;
   }
 
   #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {
     if (frame.fragment === null) throw new ConnectionFault(`expected an open above stream ${this.#highest}, got ${id}`);
-    const live = this.session.streams.get(id);
+    const live = this.host.streams.get(id);
     if (live === undefined) return null;
     if (live.phase === 'idle') return frame;
     live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected no fragment of an open that is complete`);
@@ -107,22 +118,30 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   #ofStream(frame: CompleteFrame): CompleteFrame | null {
-    const { session } = this;
+    const { host } = this;
     const id = frame.stream ?? 0;
-    const live = session.streams.get(id);
+    const live = host.streams.get(id);
     if (live !== undefined && !live.unsent) {
       return frame.type === 'data' ? this.#data(frame, live) : frame;
     }
-    if (id !== 0 && (session.streams.owns(id) ? session.streams.hasOpened(id) : id <= this.#highest)) {
-      if (frame.type === 'reset') session.outbox.forget(id);
+    if (id !== 0 && (host.streams.owns(id) ? host.streams.hasOpened(id) : id <= this.#highest)) {
+      if (frame.type === 'reset') this.#forget(id);
       return null;
     }
-    session.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
+    host.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
     if (frame.type === 'data' && id !== 0) {
-      session.replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
-      session.flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
+      host.replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
+      host.flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
     }
     return null;
+  }
+
+  /** Drops what is left of a stream that is closed here: the remote wants no more of it. */
+  #forget(id: number): void {
+    const { scheduler, streams } = this.host;
+    scheduler.backlog.drop(id);
+    streams.resetWritten(id);
+    scheduler.release(id);
   }
 
   #data(frame: CompleteFrame, live: LiveStream): CompleteFrame | null {
@@ -133,7 +152,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     }
     if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `stream ${live.id}: ignored trailers without an end`);
     if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
-    this.session.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
+    this.host.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;
   }
 }

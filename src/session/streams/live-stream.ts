@@ -13,8 +13,8 @@ import { ENDED } from '../base/close-cause.js';
 import type { CloseCause } from '../base/close-cause.js';
 import { overtakes } from '../base/precedence.js';
 import type { Excess } from '../receive/receive-budget.js';
+import type { LiveStreamHost } from './live-stream-host.js';
 import type { StreamSlot } from './stream-slot.js';
-import type { Session } from '../session.js';
 import { NOBODY } from './stream-line.js';
 import type { StreamLine, StreamSink } from './stream-line.js';
 import { StreamState } from './stream-state.js';
@@ -39,14 +39,14 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   readonly #slot: StreamSlot | null;
 
   constructor(
-    private readonly session: Session,
+    private readonly host: LiveStreamHost,
     readonly id: number,
     readonly local: boolean,
     readonly isNotification = false,
   ) {
     super();
     this.#unsent = this.#headersDue = local;
-    this.#slot = local ? null : session.streams.takeSlot();
+    this.#slot = local ? null : host.streams.takeSlot();
   }
 
   get sealed(): boolean {
@@ -58,15 +58,15 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   get hasRoom(): boolean {
-    return this.closed || this.session.scheduler.backlog.hasRoom(this.id);
+    return this.closed || this.host.scheduler.backlog.hasRoom(this.id);
   }
 
   get hasDemand(): boolean {
-    return this.closed || this.session.scheduler.hasDemand(this.id);
+    return this.closed || this.host.scheduler.hasDemand(this.id);
   }
 
   get arrivedBytes(): number {
-    return this.session.arrivedBytes;
+    return this.host.arrivedBytes;
   }
 
   handlerStarted(): void {
@@ -75,7 +75,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   taken(): void {
-    this.session.control.goaway.dispatched(this.id);
+    this.host.control.goaway.dispatched(this.id);
   }
 
   handlerSettled(): void {
@@ -84,15 +84,15 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   overflowsWith(bytes: number): boolean {
-    return this.session.scheduler.backlog.overflowsWith(this.id, bytes);
+    return this.host.scheduler.backlog.overflowsWith(this.id, bytes);
   }
 
   send(frame: OutgoingFrame): void {
     if (this.#sealed) return;
     if (frame.end) this.#sealed = true;
     frame.stream = this.id;
-    if (this.isNotification) this.session.notifying(this, frame);
-    this.session.outbox.send(frame);
+    if (this.isNotification) this.host.notifying(this, frame);
+    this.host.scheduler.add(frame);
   }
 
   /** Accepts nothing more; what is queued still goes out. */
@@ -102,12 +102,12 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
 
   whenRoom(task: () => void): void {
     if (this.closed) task();
-    else this.session.scheduler.backlog.whenRoom(this.id, task);
+    else this.host.scheduler.backlog.whenRoom(this.id, task);
   }
 
   whenDemand(task: () => void): void {
     if (this.closed) task();
-    else this.session.scheduler.whenDemand(this.id, task);
+    else this.host.scheduler.whenDemand(this.id, task);
   }
 
   reset(
@@ -118,15 +118,15 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     encodedPayload: Message | null = null,
   ): void {
     if (this.closed) return;
-    const { streams, scheduler, outbox } = this.session;
+    const { streams, scheduler, frames } = this.host;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
-    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) this.session.owner.refused(code, reason);
+    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) this.host.owner.refused(code, reason);
     if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
     this.#leave('sendReset', cause);
     const isAhead = overtakes(code);
     if (isAhead) scheduler.backlog.drop(this.id);
     // Of a stream whose open goes nowhere the remote is told nothing.
-    if (!isAhead || !this.#unsent) outbox.send(outbox.resetFrame(this.id, code, reason, payload, encodedPayload));
+    if (!isAhead || !this.#unsent) scheduler.add(frames.reset(this.id, code, reason, payload, encodedPayload));
     this.#tell(cause);
   }
 
@@ -169,20 +169,20 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.reset('library', ResetCode.REFUSED, reason);
     // Called within `owner.accept`, whose errors end the stream alone, where a flood ends the connection.
     try {
-      this.session.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
+      this.host.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
     } catch (fault) {
-      this.session.fail(fault);
+      this.host.fail(fault);
     }
   }
 
   /** Resets the stream because the remote broke a rule on it. */
   resetForViolation(code: ResetCode, reason: string): void {
-    this.reset('library', code, this.session.noted(reason));
-    this.session.flood.countProvokedReset(code);
+    this.reset('library', code, this.host.noted(reason));
+    this.host.flood.countProvokedReset(code);
   }
 
   weigh(payload: unknown, bytes: number): number {
-    return Math.max(chargeOf(bytes), this.session.codec.weigh?.(payload) ?? 0);
+    return Math.max(chargeOf(bytes), this.host.codec.weigh?.(payload) ?? 0);
   }
 
   keep(bytes: number, weight?: number): boolean {
@@ -210,7 +210,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #countedUnread(): UnreadBytes {
-    return (this.#unread ??= new CountedUnreadBytes(this, this.session.receiveBudget));
+    return (this.#unread ??= new CountedUnreadBytes(this, this.host.receiveBudget));
   }
 
   #opened(frame: CompleteFrame): void {
@@ -219,7 +219,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
     if (stays && !this.#attaches(frame)) return;
     try {
-      this.session.owner.accept(this, frame);
+      this.host.owner.accept(this, frame);
     } catch (error) {
       this.#broken(error);
     }
@@ -242,8 +242,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   }
 
   #resetByRemote(frame: CompleteFrame): void {
-    if (this.#slot?.running === true) this.session.flood.countEarlyReset();
-    this.session.scheduler.backlog.drop(this.id);
+    if (this.#slot?.running === true) this.host.flood.countEarlyReset();
+    this.host.scheduler.backlog.drop(this.id);
     const payload = frame.payload === ABSENT ? null : frame.payload;
     this.#closeAndTell('recvReset', { how: 'reset', by: 'remote', code: frame.code, reason: frame.reason ?? '', payload });
   }
@@ -251,8 +251,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** Counts the frame that is being delivered, which stays with the stream; `false` when that was too much and the stream has been reset. */
   #attaches({ payload, headers, trailers }: CompleteFrame): boolean {
     const kept = headers === null && trailers === null ? payload : [payload, headers, trailers];
-    const bytes = this.weigh(kept, this.session.arrivedBytes);
-    const excess = this.session.receiveBudget.attach(bytes);
+    const bytes = this.weigh(kept, this.host.arrivedBytes);
+    const excess = this.host.receiveBudget.attach(bytes);
     if (excess === null) this.#attachedBytes += bytes;
     else this.#overrun(excess);
     return excess === null;
@@ -261,7 +261,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** A payload finds no room. */
   #overrun(excess: Excess): void {
     const { code } = excess;
-    const reason = this.session.noted(excess.reason);
+    const reason = this.host.noted(excess.reason);
     // On a stream that the same frame has closed there is nobody to answer, but its reader misses something.
     if (this.closed) this.close('lose', { how: 'reset', by: 'library', code, reason, payload: null });
     else this.reset('library', code, reason);
@@ -270,7 +270,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
   /** The socket does not take the stream any further. */
   #abandon(input: StreamInput, cause: CloseCause): void {
     if (this.closed) return;
-    const unsent = this.session.scheduler.backlog.withdraw(this.id);
+    const unsent = this.host.scheduler.backlog.withdraw(this.id);
     this.#leave(input, cause);
     let isTaken = false;
     try {
@@ -278,7 +278,7 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     } catch (error) {
       this.#broken(error);
     }
-    if (isTaken) this.session.streamReleased(this);
+    if (isTaken) this.host.streamReleased(this);
     else {
       this.#tell(cause);
       runAll(unsent.waiters);
@@ -296,8 +296,8 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
     this.seal();
     this.#slot?.close();
     // Its reader holds nobody up any more.
-    if (this.#unread !== null) this.session.reading.unblock(this);
-    this.session.streamClosed(this);
+    if (this.#unread !== null) this.host.reading.unblock(this);
+    this.host.streamClosed(this);
   }
 
   #tell(cause: CloseCause): void {
@@ -307,13 +307,13 @@ export class LiveStream extends StreamState implements StreamLine, Sink<Complete
       this.#broken(error);
     }
     if (this.#slot?.running !== true) this.#discount();
-    this.session.streamReleased(this);
+    this.host.streamReleased(this);
   }
 
   /** Nobody works on the stream any more. */
   #discount(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
-    if (this.#attachedBytes > 0) this.session.receiveBudget.detach(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.host.receiveBudget.detach(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

@@ -2,7 +2,7 @@ import type { Subscription } from 'rxjs';
 import type { Reassembly } from '../../wire/reassembly.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { restTimer } from '../base/patient-timer.js';
-import type { Session } from '../session.js';
+import type { WatchHost } from './watch-host.js';
 
 /** Bytes that excuse a second of silence. No line in use is slower, so a busy line is never silent. */
 const BYTES_PER_SECOND = 1024;
@@ -21,11 +21,11 @@ export class FragmentWatch {
   /** Silence before this counts for no payload, and no message excuses it. */
   #sinceMs = 0;
 
-  constructor(private readonly session: Pick<Session, 'reading' | 'limits' | 'streams'>) {}
+  constructor(private readonly host: Pick<WatchHost, 'reading' | 'limits' | 'streams'>) {}
 
   /** The silence so far, in ms. Only times of one watch compare. */
   now(): number {
-    return this.#silentMs + this.session.reading.now() - this.#receivedAt;
+    return this.#silentMs + this.host.reading.now() - this.#receivedAt;
   }
 
   /** A message has come in. */
@@ -33,16 +33,16 @@ export class FragmentWatch {
     if (this.#timer === null) return;
     const silentMs = this.now();
     // Bounded, because a burst of 64 MiB would excuse the silence of 18 hours.
-    this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.session.limits.reassemblyTimeoutMs);
+    this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.host.limits.reassemblyTimeoutMs);
     this.#silentMs = Math.max(this.#sinceMs, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
-    this.#receivedAt = this.session.reading.now();
+    this.#receivedAt = this.host.reading.now();
   }
 
   /** A fragment has come in, and more are to follow. */
   begin(reassembly: Reassembly): void {
     if (this.#timer !== null) return;
     this.#silentMs = this.#sinceMs = 0;
-    this.#receivedAt = this.session.reading.now();
+    this.#receivedAt = this.host.reading.now();
     this.#wait(reassembly);
   }
 
@@ -51,7 +51,7 @@ export class FragmentWatch {
   }
 
   #wait(reassembly: Reassembly): void {
-    const { reading, limits } = this.session;
+    const { reading, limits } = this.host;
     const now = this.now();
     const remainingMs = Math.max(this.#sinceMs, Math.min(now, reassembly.oldestFragmentAt)) + limits.reassemblyTimeoutMs - now;
     this.#timer = restTimer(reading, remainingMs, limits.reassemblyTimeoutMs, (onTime) => {
@@ -64,7 +64,7 @@ export class FragmentWatch {
   }
 
   #resetOverdue(reassembly: Reassembly): void {
-    const { limits, streams } = this.session;
+    const { limits, streams } = this.host;
     const ms = limits.reassemblyTimeoutMs;
     const overdueAt = this.now() - ms;
     if (overdueAt < this.#sinceMs) return;

@@ -1,7 +1,6 @@
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { Transport } from '../../transport/transport.js';
 import { Fifo } from '../../wire/fifo.js';
-import type { ControlStream } from '../control-stream.js';
 import { BYTES_PER_PING } from '../base/flood-guard.js';
 import { TokenBucket } from '../base/token-bucket.js';
 
@@ -27,6 +26,12 @@ interface Mark {
   readonly dueAt: number;
 }
 
+/** Sends the pings of a connection. */
+export interface PingSender {
+  /** Calls `left` once the socket has the ping, and `answered` with the round trip in ms. Returns a function that stops waiting. */
+  ping(answered: (ms: number) => void, lost?: () => void, left?: () => void): () => void;
+}
+
 /**
  * What is on its way to the remote. The kernel takes megabytes at once and then shows nothing for minutes, so pings follow the data: a pong
  * tells how far the remote has read, and a line of 6 kB/s tells how long the next may take. Times are those of the rxjs clock.
@@ -49,7 +54,7 @@ export class Transit {
 
   constructor(
     private readonly transport: Pick<Transport, 'sentBytes'>,
-    private readonly control: Pick<ControlStream, 'ping'>,
+    private readonly control: PingSender,
   ) {}
 
   /** When the remote last answered a ping; `-Infinity` before that. */

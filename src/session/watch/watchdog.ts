@@ -11,7 +11,7 @@ import { SOCKET_FULL_BYTES } from '../send/pace.js';
 import { restTimer } from '../base/patient-timer.js';
 import { STEADY_CLOCK } from '../base/clock.js';
 import type { Clock } from '../base/clock.js';
-import type { Session } from '../session.js';
+import type { WatchHost } from './watch-host.js';
 
 /** How long a closing socket may show no movement before it is terminated, in ms. */
 export const CLOSING_MS = 2_000;
@@ -49,12 +49,12 @@ export class Watchdog implements KeepaliveHost {
   #stopped = false;
 
   constructor(
-    private readonly session: Session,
+    private readonly host: WatchHost,
     keepalive: KeepaliveTimes | null,
   ) {
-    const { transport, limits, reading } = session;
+    const { transport, limits, reading } = host;
     this.clock = reading;
-    this.fragments = new FragmentWatch(session);
+    this.fragments = new FragmentWatch(host);
     this.#writes = new WriteProgress(transport, reading);
     this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
@@ -70,12 +70,12 @@ export class Watchdog implements KeepaliveHost {
   received(bytes: number): void {
     this.#receivedAt = this.clock.now();
     this.fragments.received(bytes);
-    this.session.transit.received(bytes);
+    this.host.transit.received(bytes);
   }
 
   /** A message was given to the socket. */
   sent(message: Message): void {
-    const { transit, transport, scheduler } = this.session;
+    const { transit, transport, scheduler } = this.host;
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
@@ -87,12 +87,12 @@ export class Watchdog implements KeepaliveHost {
   }
 
   answerDueAt(): number {
-    return this.session.reading.at(this.session.transit.dueAt);
+    return this.host.reading.at(this.host.transit.dueAt);
   }
 
   probe(): void {
     this.#writes.sendProbe(() => {
-      this.session.control.probe();
+      this.host.control.probe();
     });
   }
 
@@ -101,7 +101,7 @@ export class Watchdog implements KeepaliveHost {
   }
 
   giveUp(): void {
-    this.session.transport.terminate('no sign of life');
+    this.host.transport.terminate('no sign of life');
   }
 
   /** The connection closes: the socket gets 2 s without movement, from when the next answer is due. */
@@ -112,8 +112,8 @@ export class Watchdog implements KeepaliveHost {
       movedAt: () => this.#closingMovedAt(),
       isPending: () => true,
       onStalled: () => {
-        if (this.session.closing.arrivalMissed()) return true;
-        this.session.transport.terminate('closing made no progress');
+        if (this.host.closing.arrivalMissed()) return true;
+        this.host.transport.terminate('closing made no progress');
         return false;
       },
     }));
@@ -132,7 +132,7 @@ export class Watchdog implements KeepaliveHost {
   }
 
   #closingMovedAt(): number {
-    const { transport, scheduler, closing } = this.session;
+    const { transport, scheduler, closing } = this.host;
     const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0 && !closing.awaitsArrival;
     const tookAt = Math.max(this.#writes.tookAtReadTime(), this.answerDueAt());
     const movedAt = Math.max(this.#receivedAt, tookAt);
@@ -142,7 +142,7 @@ export class Watchdog implements KeepaliveHost {
   /** The socket is full: it is given `stallMs` to take a byte. */
   #watchStall(): void {
     this.#watch('stall', () => {
-      const { transport, limits, scheduler, transit } = this.session;
+      const { transport, limits, scheduler, transit } = this.host;
       return {
         ms: limits.stallMs,
         clock: STEADY_CLOCK,

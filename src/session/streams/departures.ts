@@ -1,0 +1,126 @@
+import { log } from '../../logger.js';
+import type { Message } from '../../wire/codec.js';
+import type { Frame } from '../../wire/frame.js';
+import { encodedPartOf } from '../../wire/outgoing.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import type { ControlFrames } from '../send/control-frames.js';
+import type { ControlReplies } from '../send/control-replies.js';
+import type { Scheduler } from '../send/scheduler.js';
+import type { LiveStream } from './live-stream.js';
+import type { StreamTable } from './stream-table.js';
+
+/** What departures ask of their session. */
+export interface DepartureHost {
+  readonly streams: StreamTable;
+  readonly scheduler: Pick<Scheduler, 'add' | 'backlog'>;
+  readonly replies: ControlReplies;
+  readonly frames: ControlFrames;
+  /** A frame is about to be encoded. */
+  leaves(frame: Frame): void;
+  /** Writes a message to the socket. */
+  write(message: Message): void;
+  /** The socket has a ping. */
+  pinged(nonce: string): void;
+  /** Ends the connection. */
+  fail(error: unknown): void;
+}
+
+/**
+ * Moves the state of streams as their frames leave. The outbound pipeline is synchronous: it calls {@link begin} with a slice, and then
+ * {@link complete} with its message or {@link fail} with what it failed with, before the next slice comes.
+ */
+export class Departures {
+  /** The slice that is in the pipeline. */
+  #slice: Frame | null = null;
+  /** Its stream. */
+  #stream: LiveStream | undefined;
+
+  constructor(private readonly host: DepartureHost) {}
+
+  /** Returns the slice, or `null` when the remote does not need it. */
+  begin(slice: Frame): Frame | null {
+    const stream = this.host.streams.get(slice.stream ?? 0);
+    if (slice.type === 'open') stream?.openLeaving();
+    if (this.#isForRemote(slice)) {
+      this.host.leaves(slice);
+      this.#slice = slice;
+      this.#stream = stream;
+      return slice;
+    }
+    this.host.replies.sent(slice);
+    this.#resetLeaving(slice);
+    return null;
+  }
+
+  /** Writes the message of the slice. */
+  complete(message: Message): null {
+    const [slice, stream] = [this.#slice, this.#stream];
+    this.#clear();
+    // A codec may end the connection while it encodes, and the goaway went ahead.
+    if (slice === null) return null;
+    this.host.replies.sent(slice);
+    // The state moves before the socket is called: a socket may deliver the answer within `send`.
+    const isEnd = this.#leaving(slice, stream);
+    this.host.write(message);
+    if (slice.type === 'ping') this.host.pinged(String(slice.nonce));
+    if (isEnd) stream?.endWritten();
+    return null;
+  }
+
+  /** The pipeline failed: with the slice that is in it, or after that was written. */
+  fail(error: unknown): void {
+    const slice = this.#slice;
+    this.#clear();
+    if (slice === null) this.host.fail(error);
+    else {
+      this.host.replies.sent(slice);
+      this.unsendable(slice, error);
+    }
+  }
+
+  /** A frame cannot be cut or encoded: its stream ends, and nothing else does. */
+  unsendable(frame: Frame, error: unknown): void {
+    const { streams, scheduler, frames } = this.host;
+    const id = frame.stream ?? 0;
+    const isReset = frame.type === 'reset';
+    if (id === 0 || (isReset && encodedPartOf(frame) === null)) {
+      this.host.fail(error);
+      return;
+    }
+    log('error', `stream ${id}: a frame of type '${frame.type}' could not be encoded`, error);
+    const stream = streams.get(id);
+    if (stream !== undefined) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
+    else {
+      // The stream is closed and this frame was on its way out: a reset goes without what cannot be encoded.
+      scheduler.backlog.drop(id);
+      scheduler.add(frames.reset(id, isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR, frame.reason ?? ''));
+    }
+  }
+
+  #clear(): void {
+    this.#slice = null;
+    this.#stream = undefined;
+  }
+
+  /** The remote learns nothing of a stream whose open has never left, unless it asked. */
+  #isForRemote(slice: Frame): boolean {
+    if (slice.type !== 'reset') return true;
+    const { streams, replies } = this.host;
+    const id = slice.stream ?? 0;
+    return !streams.owns(id) || streams.hasOpened(id) || replies.owes(slice);
+  }
+
+  /** A slice is about to be written. Returns whether it ends its stream. */
+  #leaving(slice: Frame, stream: LiveStream | undefined): boolean {
+    if (slice.type === 'reset') {
+      this.#resetLeaving(slice);
+      return false;
+    }
+    if (slice.type === 'open') this.host.streams.opened(Number(slice.stream));
+    return stream?.closed === false && stream.leaving(slice);
+  }
+
+  #resetLeaving({ stream, more }: Frame): void {
+    if (more !== true) this.host.streams.resetWritten(stream ?? 0);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Transport } from '../../transport/transport.js';
+import type { Limits } from '../../wire/limits.js';
+import type { ResetCode } from '../../wire/reset-code.js';
+import type { ReadBackpressure } from '../receive/read-backpressure.js';
+import type { Scheduler } from '../send/scheduler.js';
+import type { Transit } from './transit.js';
+
+/** What the watches ask of their session. */
+export interface WatchHost {
+  readonly transport: Transport;
+  readonly limits: Limits;
+  readonly reading: ReadBackpressure;
+  readonly transit: Transit;
+  readonly scheduler: Pick<Scheduler, 'backlog' | 'probe'>;
+  readonly control: {
+    /** Sends the ping of the keepalive. */
+    probe(): void;
+  };
+  readonly closing: {
+    readonly awaitsArrival: boolean;
+    arrivalMissed(): boolean;
+  };
+  readonly streams: {
+    get(id: number): { reset(by: 'library', code: ResetCode, reason: string): void } | undefined;
+  };
+}
