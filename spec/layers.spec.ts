@@ -22,6 +22,30 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
 };
 
+/** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */
+const WINGS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  session: {
+    base: ['base'],
+    receive: ['base', 'receive'],
+    send: ['base', 'send'],
+    streams: ['base', 'receive', 'send', 'streams'],
+    watch: ['base', 'receive', 'send', 'watch'],
+    '.': ['base', 'receive', 'send', 'streams', 'watch', '.'],
+  },
+  peer: {
+    base: ['base'],
+    stream: ['base', 'stream'],
+    answers: ['base', 'stream', 'answers'],
+    core: ['base', 'stream', 'answers', 'core'],
+    calls: ['base', 'stream', 'answers', 'core', 'calls'],
+    dial: ['base', 'stream', 'answers', 'core', 'dial'],
+    '.': ['base', 'stream', 'answers', 'core', 'calls', 'dial', '.'],
+    operators: ['base', 'stream', 'answers', 'core', 'calls', 'dial', '.', 'operators'],
+  },
+};
+/** Types of the public classes name each other: a hook has a stream, a stream its peer. */
+const API: readonly string[] = ['peer/stream/stream.ts', 'peer/peer.ts'];
+
 const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now|Date\.now|AbortSignal\.timeout|queueMicrotask)\b/;
 const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
   ['ws', /'ws'/, /^(transport\/ws\/ws|node)\.ts$/],
@@ -36,6 +60,14 @@ const IMPORT = /\b(?:import|export)\s+(type\s)?(?:[^;'"]*?\sfrom\s+)?'(\.[^']+)\
 
 const withoutComments = (text: string) => text.replace(STRING_OR_COMMENT, (_, literal: string | undefined) => literal ?? '');
 const layerOf = (path: string) => path.split(/[/.]/)[0] ?? '';
+const wingOf = (path: string) => path.split('/').slice(1, -1)[0] ?? '.';
+
+/** Whether an import stays within its layer, and runs against the order of the wings there. */
+function climbsWings(from: string, to: string, isType: boolean): boolean {
+  const wings = WINGS[layerOf(from)];
+  if (wings === undefined || layerOf(to) !== layerOf(from) || (isType && API.includes(to))) return false;
+  return wings[wingOf(from)]?.includes(wingOf(to)) !== true;
+}
 
 function importsOf(path: string, text: string) {
   return [...withoutComments(text).matchAll(IMPORT)].map(([, type, from = '', dynamic = from]) => ({
@@ -60,7 +92,10 @@ function violations(sources: Sources): string[] {
   for (const [path, text] of sources) {
     const code = withoutComments(text);
     const allowed = MAY_IMPORT[layerOf(path)] ?? [];
-    for (const edge of importsOf(path, text)) if (!allowed.includes(layerOf(edge.path))) found.push(`upward: ${path} → ${edge.path}`);
+    for (const edge of importsOf(path, text)) {
+      if (!allowed.includes(layerOf(edge.path))) found.push(`upward: ${path} → ${edge.path}`);
+      else if (climbsWings(path, edge.path, edge.isType)) found.push(`between wings: ${path} → ${edge.path}`);
+    }
     for (const [what, pattern, where] of CONFINED) if (pattern.test(code) && !where.test(path)) found.push(`${what}: ${path}`);
     visit(path, []);
   }
@@ -86,6 +121,12 @@ describe('the layer check', () => {
     ['upward: wire/a.ts → logger.ts', { 'wire/a.ts': "import { logger } from '../logger.js';" }],
     ['upward: peer/a.ts → index.ts', { 'peer/a.ts': "import { b } from '../index.js';" }],
     ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
+    ['between wings: session/base/a.ts → session/send/b.ts', { 'session/base/a.ts': "import type { B } from '../send/b.js';" }],
+    ['between wings: session/send/a.ts → session/receive/b.ts', { 'session/send/a.ts': "import { b } from '../receive/b.js';" }],
+    ['between wings: session/watch/a.ts → session/session.ts', { 'session/watch/a.ts': "import type { S } from '../session.js';" }],
+    ['between wings: peer/stream/a.ts → peer/core/b.ts', { 'peer/stream/a.ts': "import type { B } from '../core/b.js';" }],
+    ['between wings: peer/base/a.ts → peer/stream/stream.ts', { 'peer/base/a.ts': "import { Stream } from '../stream/stream.js';" }],
+    ['between wings: peer/elsewhere/a.ts → peer/base/b.ts', { 'peer/elsewhere/a.ts': "import { b } from '../base/b.js';" }],
     [
       'cycle: wire/a.ts → wire/b.ts → wire/a.ts',
       { 'wire/a.ts': "import { b } from './b.js';", 'wire/b.ts': "export { a } from './a.js';" },
@@ -116,6 +157,8 @@ describe('the layer check', () => {
   it.each<Readonly<Record<string, string>>>([
     { 'wire/a.ts': "import type { B } from './b.js';", 'wire/b.ts': "import { a } from './a.js';" },
     { 'transport/a.ts': 'setTimeout(f, 1);' },
+    { 'peer/base/a.ts': "import type { Stream } from '../stream/stream.js';", 'peer/core/b.ts': "import type { Peer } from '../peer.js';" },
+    { 'session/session.ts': "import { A } from './streams/a.js';", 'peer/dial/a.ts': "import { B } from '../stream/b.js';" },
     { 'session/a.ts': "// setTimeout(f)\n/* Date.now() and 'ws' */ const url = 'ws://host';" },
     { 'node.ts': "import { serve } from './peer/serve.js';\nimport './index.js';\nimport { WebSocketServer } from 'ws';" },
   ])('The layer check allows %j', (allowed) => {
