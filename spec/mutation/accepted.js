@@ -276,10 +276,6 @@ export const ACCEPTED = [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/send/frame-outbox.ts', [
-    { code: '{ error }', mutant: '{}', why: 'the error is told to the log alone' },
-    { code: 'this.#pipeline?.next', why: 'a session subscribes to the pipeline before anything is sent' },
-  ]),
   ...of('src/session/watch/write-progress.ts', [
     { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
   ]),
@@ -303,6 +299,7 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/send/scheduler.ts', [
+    { code: 'this.#pipeline?.next', why: 'add drops frames while no pipeline is subscribed' },
     {
       code: '!backlog.pulled || this.#isEmpty()',
       why: 'a stream that is asked a moment earlier waits for its turn with its frame instead of without',

@@ -282,6 +282,7 @@ export class Session {
     const close = this.transport.closed ?? abnormalClose();
     this.closing.stop();
     this.watchdog.stop();
+    this.admission.stop();
     this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);

@@ -9,6 +9,7 @@ import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import { LiveStream } from './live-stream.js';
+import { RefusalPace } from './refusal-pace.js';
 import type { LiveStreamHost } from './live-stream-host.js';
 
 /** What admission asks of its host. */
@@ -27,6 +28,8 @@ export interface AdmissionHost extends LiveStreamHost {
 export class Admission implements Sinks<CompleteFrame | StreamFault> {
   /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
   #highest = 0;
+  /** Made for the first open that is refused. */
+  #refusals: RefusalPace | null = null;
 
   constructor(private readonly host: AdmissionHost) {}
 
@@ -34,6 +37,11 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
     const { control, streams } = this.host;
     return id === 0 ? control : streams.get(id);
+  }
+
+  /** The connection has ended. */
+  stop(): void {
+    this.#refusals?.stop();
   }
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
@@ -96,9 +104,13 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       return frame;
     }
     host.replies.reset(id, ResetCode.REFUSED, refusal);
-    // Nobody can know how many are taken, or how fast handlers settle: who opens too many is slowed, and not cut.
     if (isLate) host.flood.countJunk(`an open of stream ${id}: ${refusal}`);
-    else host.owner.refused(ResetCode.REFUSED, refusal);
+    else {
+      // The remote cannot know how many streams are taken, or how fast handlers settle: it is slowed, and not cut.
+      this.#refusals ??= new RefusalPace(host.reading);
+      this.#refusals.count();
+      host.owner.refused(ResetCode.REFUSED, refusal);
+    }
     return null;
   }
 

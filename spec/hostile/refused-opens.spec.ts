@@ -1,0 +1,47 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { connect, serve } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+/** Streams that a server takes, opens that wait for an answer, and refusals after which the attack ends. */
+const [TAKEN, UNANSWERED, REFUSALS] = [1_000, 500, 12_000];
+
+collectLogs();
+
+let server: MuxServer;
+
+afterEach(async () => {
+  await server.close({ drainMs: 0 });
+});
+
+describe('an attacker that opens more streams than a server takes', () => {
+  it('A server slows an attacker whose opens it refuses, does not cut it, and answers the caller beside it', async () => {
+    const forever = new Promise<void>(() => undefined);
+    server = serve({ port: 0, host: '127.0.0.1', onStream: (payload, stream) => (payload === null ? forever : stream.reply(payload)) });
+    const { port } = (await server.listening) as AddressInfo;
+    const url = `ws://127.0.0.1:${port}/`;
+    const honest = connect(url);
+    await honest.opened;
+    const attacker = new WebSocket(url, ['mux.v1.json']);
+    await new Promise((resolve) => attacker.once('open', resolve));
+    let refusals = 0;
+    let id = -1;
+    const open = (): void => {
+      attacker.send(`{"type":"open","stream":${(id += 2)}}`);
+    };
+    attacker.on('message', () => {
+      refusals++;
+      open();
+    });
+    for (let n = 0; n < TAKEN + UNANSWERED; n++) open();
+    let answers = 0;
+    while (refusals < REFUSALS) answers += Number(await honest.request(1));
+    expect(attacker.readyState).toBe(WebSocket.OPEN);
+    // Without a rest between reads there are some two for each 1 000 refusals.
+    expect(answers).toBeGreaterThan(refusals / 12);
+    attacker.terminate();
+    await honest.close();
+  });
+});
