@@ -126,7 +126,7 @@ export class Session {
 
   /** A notification is about to be queued. */
   notifying(stream: LiveStream, open: OutgoingFrame): void {
-    if (!isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
+    if (!open.isSmall && !isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
   }
 
   /** Whether this socket takes new streams of this side. */
@@ -189,7 +189,7 @@ export class Session {
 
   /** Returns the slices of a frame, or `null` when it fits one message. */
   cut(frame: OutgoingFrame): Slicer | null {
-    return slicerToSend(frame, this.maxFrameBytes, this.codec);
+    return frame.isSmall ? null : slicerToSend(frame, this.maxFrameBytes, this.codec);
   }
 
   /** A frame cannot be cut: its stream ends. */

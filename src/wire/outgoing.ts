@@ -25,6 +25,7 @@ export class OutgoingFrame implements CompleteFrame {
   readonly last_stream: number | null;
   readonly #encodedPayload: Message | null;
   readonly #codec: Codec | null;
+  #isSmall = false;
 
   constructor(frame: Frame, encodedPayload: null);
   /** @param codec what has encoded it */
@@ -42,6 +43,15 @@ export class OutgoingFrame implements CompleteFrame {
     this.last_stream = frame.last_stream ?? null;
     this.#encodedPayload = encodedPayload;
     this.#codec = codec;
+  }
+
+  /** Whether its sender found that it fits a message under any id. */
+  get isSmall(): boolean {
+    return this.#isSmall;
+  }
+
+  foundSmall(): void {
+    this.#isSmall = true;
   }
 
   /** The payload's encoded form, or `null` for a frame that has none or was not prepared here. */

@@ -42,11 +42,14 @@ export function openFrame(
 
 /** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
 export function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | null, id: number | null): void {
-  const { codec, nextStreamId, options } = host;
+  const { codec, options } = host;
   const { maxFrameBytes } = options;
-  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return;
+  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) {
+    if (frame instanceof OutgoingFrame) frame.foundSmall();
+    return;
+  }
   // Measured with the id it will get; with the longest where no session says which.
-  const numbered = { ...frame, stream: id ?? nextStreamId ?? Number.MAX_SAFE_INTEGER };
+  const numbered = { ...frame, stream: id ?? host.nextStreamId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
 }
 
