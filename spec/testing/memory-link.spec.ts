@@ -7,7 +7,7 @@ import type { Side, Fault, MemoryLinkOptions } from '../../src/testing/memory-li
 
 const PROTOCOL = 'mux.v1.json';
 
-/** What an end sees, with the time of each. */
+/** Records everything that an end sees, each with its time. */
 function read(transport: MemoryTransport, time: VirtualTime) {
   const seen: unknown[] = [];
   transport.messages$.subscribe({
@@ -33,7 +33,7 @@ describe('a link in memory', () => {
     return { link, ...link.ends };
   };
 
-  it('is open from the first', () => {
+  it('Both ends of a link are open from the first', () => {
     const { dialer, acceptor } = joined();
     const opened = jest.fn();
     dialer.opened$.subscribe({ complete: opened });
@@ -41,7 +41,7 @@ describe('a link in memory', () => {
     expect([dialer.protocol, acceptor.closed, dialer.refusedStatus, dialer.opaque]).toEqual([PROTOCOL, null, null, false]);
   });
 
-  it('delivers in order, and never on the stack of the sender', async () => {
+  it('A link delivers in order, and never on the stack of the sender', async () => {
     const { dialer, acceptor } = joined();
     const seen = read(acceptor, time);
     dialer.send('a');
@@ -54,7 +54,7 @@ describe('a link in memory', () => {
     ]);
   });
 
-  it('keeps what comes before somebody reads', async () => {
+  it('A link keeps messages until its end has a reader', async () => {
     const { dialer, acceptor } = joined();
     dialer.send('a');
     await time.advance(5);
@@ -67,7 +67,7 @@ describe('a link in memory', () => {
     ]);
   });
 
-  it('lets each message travel for its latency, and none overtake another', async () => {
+  it('Each message travels for its latency, and none overtakes another', async () => {
     const fates: (Fault | undefined)[] = [{ delayMs: 20 }, undefined, undefined];
     const { dialer, acceptor } = joined({ latencyMs: 10, fate: ({ nth }) => fates[nth - 1] });
     const seen = read(acceptor, time);
@@ -97,7 +97,7 @@ describe('a link in memory', () => {
     expect(seen).toEqual(arrived.map((message) => [10, message]));
   });
 
-  it('carries nothing after a message whose fate is a cut, also within its turn', async () => {
+  it('A link carries nothing after a message whose fate is a cut, also within its turn', async () => {
     const { link, dialer, acceptor } = joined({ fate: ({ message }) => (message === 'x' ? 'cut' : undefined) });
     const carried: unknown[] = [];
     link.carried$.subscribe(({ message }) => carried.push(message));
@@ -110,7 +110,7 @@ describe('a link in memory', () => {
     expect(seen).not.toContainEqual([0, 'y']);
   });
 
-  it('counts the bytes that it takes', () => {
+  it('A link counts the bytes that it takes', () => {
     const { dialer } = joined();
     dialer.send('é');
     expect([dialer.sentBytes, dialer.holds(2), dialer.holds(3)]).toEqual([2, true, false]);
@@ -120,7 +120,7 @@ describe('a link in memory', () => {
     expect(dialer.sentBytes).toBe(5);
   });
 
-  it('shows what it carries, with its direction and number, and completes after the end', async () => {
+  it('A link shows each message with its direction and number, and completes after the end', async () => {
     const { link, dialer, acceptor } = joined();
     const seen: unknown[] = [];
     link.carried$.subscribe({ next: (carried) => seen.push(carried), complete: () => seen.push('complete') });
@@ -141,7 +141,7 @@ describe('a link in memory', () => {
     ]);
   });
 
-  it('shows what an end sends until it has heard of the loss of the other', async () => {
+  it('A link shows the messages of an end until that end hears of the loss of the other', async () => {
     const { link, dialer, acceptor } = joined({ latencyMs: 10 });
     const seen: unknown[] = [];
     link.carried$.subscribe({ next: ({ message }) => seen.push(message), complete: () => seen.push('complete') });
@@ -154,7 +154,7 @@ describe('a link in memory', () => {
   });
 
   describe('that ends', () => {
-    it.each<Side>(['dialer', 'acceptor'])('shakes hands when the %s closes, after what was sent before', async (side) => {
+    it.each<Side>(['dialer', 'acceptor'])('A link shakes hands when the %s closes, after all that was sent before', async (side) => {
       const { link } = joined({ latencyMs: 10 });
       const [own, other] = [link.ends[side], link.other(side)];
       const [seenHere, seenThere] = [read(own, time), read(other, time)];
@@ -174,7 +174,7 @@ describe('a link in memory', () => {
       ]);
     });
 
-    it('shakes hands at the pace of its messages, also where none was sent', async () => {
+    it('A link shakes hands at the pace of its messages, also without any', async () => {
       const { dialer, acceptor } = joined({ latencyMs: 10 });
       const [here, there] = [read(dialer, time), read(acceptor, time)];
       dialer.close(4000, 'bye');
@@ -183,7 +183,7 @@ describe('a link in memory', () => {
       expect([here, there]).toEqual([[[20, close]], [[10, close]]]);
     });
 
-    it('is lost at once for who terminates, and a journey later for the other', async () => {
+    it('A terminated link is lost at once for the end that terminates, and a journey later for the other', async () => {
       const { dialer, acceptor } = joined({ latencyMs: 10 });
       const [here, there] = [read(dialer, time), read(acceptor, time)];
       dialer.terminate('no sign of life');
@@ -192,7 +192,7 @@ describe('a link in memory', () => {
       expect(there).toEqual([[10, { code: 1006, reason: '', wasClean: false }]]);
     });
 
-    it('is lost for both when it is cut, with all that is under way', async () => {
+    it('A cut link is lost for both ends, with all that is under way', async () => {
       const { link, dialer, acceptor } = joined({ latencyMs: 10 });
       const [here, there] = [read(dialer, time), read(acceptor, time)];
       dialer.send('never');
@@ -202,7 +202,7 @@ describe('a link in memory', () => {
       expect([here, there]).toEqual([[[0, lost]], [[0, lost]]]);
     });
 
-    it('completes for whoever begins to read only then', async () => {
+    it('A link that has ended completes for a late reader', async () => {
       const { link, dialer } = joined();
       link.cut();
       expect(read(dialer, time)).toEqual([[0, { code: 1006, reason: '', wasClean: false }]]);
@@ -214,7 +214,7 @@ describe('a link in memory', () => {
     ['paused', (end) => end.pause(), (end) => end.resume()],
     ['stalled', (end) => end.stall(), (end) => end.unstall()],
   ])('whose reader is %s', (_how, stop, go) => {
-    it('holds what is sent, for the sender to see, and delivers it later', async () => {
+    it('A link whose reader stands still holds messages, shows that to the sender, and delivers them later', async () => {
       const { dialer, acceptor } = joined();
       const seen = read(acceptor, time);
       const room = jest.fn();
@@ -233,7 +233,7 @@ describe('a link in memory', () => {
       expect(dialer.bufferedAmount).toBe(0);
     });
 
-    it('holds nothing any more once the line is cut', async () => {
+    it('A link whose reader stands still holds nothing after a cut', async () => {
       const { link, dialer, acceptor } = joined();
       read(acceptor, time);
       stop(acceptor);
@@ -243,7 +243,7 @@ describe('a link in memory', () => {
       expect(dialer.bufferedAmount).toBe(0);
     });
 
-    it('does not see the close before it reads on', async () => {
+    it('A reader that stands still sees the close once it reads on', async () => {
       const { dialer, acceptor } = joined();
       const seen = read(acceptor, time);
       stop(acceptor);
@@ -259,7 +259,7 @@ describe('a link in memory', () => {
   it.each<readonly [first: 'unstall' | 'resume', second: 'unstall' | 'resume']>([
     ['unstall', 'resume'],
     ['resume', 'unstall'],
-  ])('whose reader is paused and stalled goes on when both are over: %s, then %s', async (first, second) => {
+  ])('A reader that is paused and stalled goes on when both are over: %s, then %s', async (first, second) => {
     const { dialer, acceptor } = joined();
     const seen = read(acceptor, time);
     acceptor.pause();
@@ -274,7 +274,7 @@ describe('a link in memory', () => {
     expect(seen).toEqual([[0, 'x']]);
   });
 
-  it('holds what one turn sends until the next, so that a sender which never waits is held up', async () => {
+  it('A link holds the messages of one turn until the next, so a sender that never waits is held up', async () => {
     const { dialer, acceptor } = joined();
     read(acceptor, time);
     dialer.send('x'.repeat(1_000));
@@ -287,7 +287,7 @@ describe('a link in memory', () => {
     expect(room).toHaveBeenCalledTimes(1);
   });
 
-  it('has room at once where it holds nothing, yet in a later turn', async () => {
+  it('An empty link has room, and says so in a later turn', async () => {
     const { dialer } = joined();
     const room = jest.fn();
     dialer.whenBelow(0, room);
@@ -296,7 +296,7 @@ describe('a link in memory', () => {
     expect(room).toHaveBeenCalledTimes(1);
   });
 
-  it('has no room at an end that is closing', async () => {
+  it('A link has no room at an end that is closing', async () => {
     const { dialer, acceptor } = joined();
     read(acceptor, time);
     const room = jest.fn();

@@ -21,7 +21,7 @@ describe('a socket in memory', () => {
     return { socket, events, carried, other: link.ends.acceptor };
   };
 
-  it('opens a turn later, and has its subprotocol from then on', async () => {
+  it('A socket opens a turn later, and has its subprotocol from then on', async () => {
     const { socket, events } = dialed();
     expect([socket.readyState, socket.protocol, events]).toEqual([0, '', []]);
     await time.advance();
@@ -31,7 +31,7 @@ describe('a socket in memory', () => {
   it.each([
     [503, 503],
     [0, null],
-  ])('that is refused with %i fails a turn later, and then has the status %p', async (refusal, status) => {
+  ])('A socket that is refused with %i fails a turn later, and then has the status %p', async (refusal, status) => {
     const { socket, events } = dialed(refusal);
     expect([socket.readyState, socket.refusedStatus]).toEqual([0, null]);
     await time.advance();
@@ -39,7 +39,7 @@ describe('a socket in memory', () => {
     expect(events).toEqual([{ type: 'error' }, LOST]);
   });
 
-  it('is closing at once where the line is cut in its open event, and then closed', async () => {
+  it('A socket whose line is cut in its open event is closing at once, and then closed', async () => {
     const link = new MemoryLink({ protocol: PROTOCOL });
     const socket = new MemorySocket(link.ends.dialer, null);
     const states: number[] = [];
@@ -52,7 +52,7 @@ describe('a socket in memory', () => {
     expect(states).toEqual([2, 3]);
   });
 
-  it('sends while it is open, and neither before nor after that', async () => {
+  it('A socket sends while it is open, and neither before nor after that', async () => {
     const { socket, carried, other } = dialed();
     other.messages$.subscribe();
     socket.send('too early');
@@ -65,7 +65,7 @@ describe('a socket in memory', () => {
     expect(carried).toEqual(['x']);
   });
 
-  it('closes with its handshake, without an error, and takes no second close', async () => {
+  it('A socket closes with its handshake, without an error, and takes no second close', async () => {
     const { socket, events, other } = dialed();
     other.messages$.subscribe();
     await time.advance();
@@ -95,7 +95,7 @@ describe('a socket in memory', () => {
     expect(other.closed).toEqual({ code: 1006, reason: '', wasClean: false });
   });
 
-  it('tells an event to those who listened when it happened', async () => {
+  it('A socket dispatches an event to those who listened when it happened', async () => {
     const { socket, events, other } = dialed();
     await time.advance();
     const late: unknown[] = [];
