@@ -30,6 +30,7 @@ const PLAIN = [
   'spec/operators/**',
   'spec/soak/**',
   'spec/testing/**',
+  'spec/transport/**',
   'spec/types/**',
   'spec/wire/**',
 ];

@@ -10,7 +10,7 @@ afterEach(() => {
   if (real !== undefined) Object.defineProperty(globalThis, 'process', real);
 });
 
-/** The module as a platform loads it whose `process` is this one. */
+/** Loads the module on a platform with this `process`. */
 async function loadedWhere(process: unknown): Promise<typeof AsyncContexts> {
   Object.defineProperty(globalThis, 'process', { configurable: true, value: process });
   jest.resetModules();
@@ -18,7 +18,7 @@ async function loadedWhere(process: unknown): Promise<typeof AsyncContexts> {
 }
 
 describe('currentContext', () => {
-  it('`currentContext` takes the context of its caller, and its tasks return what they return', () => {
+  it('`currentContext` runs a task in the context of its caller and returns the result', () => {
     const inContext = user.run('ann', currentContext);
     expect(user.run('bob', () => inContext(() => user.getStore()))).toBe('ann');
   });
@@ -28,14 +28,14 @@ describe('currentContext', () => {
     ['a `process` without built-in modules', {}],
     ['a platform without that module', { getBuiltinModule: () => undefined }],
     ['a module without snapshots', { getBuiltinModule: () => ({ AsyncLocalStorage: {} }) }],
-  ])('`currentContext` runs tasks as they are on %s', async (_what, process) => {
+  ])('`currentContext` runs tasks unchanged on %s', async (_what, process) => {
     const module = await loadedWhere(process);
     expect(module.currentContext()(() => 'result')).toBe('result');
   });
 });
 
 describe('LateContext', () => {
-  it('`LateContext` runs tasks in the context in which it was first taken', () => {
+  it('`LateContext` runs tasks in the context of its first `take`', () => {
     const context = new LateContext();
     const seen: unknown[] = [];
     const note = (): void => void seen.push(user.getStore());

@@ -5,14 +5,14 @@ import { otherPlatform } from '../support/globals.js';
 
 const pretend = otherPlatform();
 
-/** What a platform gives to listen to it by. */
+/** The listener methods that a platform has as globals. */
 const listens = (target: EventTarget) => ({
   addEventListener: target.addEventListener.bind(target),
   removeEventListener: target.removeEventListener.bind(target),
 });
 
-describe('what a browser tells of its network and its page', () => {
-  it('is that the network is back, and that the page is visible, as long as somebody listens', () => {
+describe('browserConnectivity', () => {
+  it('`browserConnectivity` emits when the network returns or the page becomes visible, until unsubscribed', () => {
     const [windowEvents, pageEvents] = [new EventTarget(), new EventTarget()];
     const page = Object.assign(pageEvents, { visibilityState: 'visible' });
     pretend({ ...listens(windowEvents), navigator: {}, document: page });
@@ -31,7 +31,7 @@ describe('what a browser tells of its network and its page', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is of a worker, which has no page, that the network is back', () => {
+  it('`browserConnectivity` emits when the network returns in a worker, which has no page', () => {
     const events = new EventTarget();
     pretend({ ...listens(events), navigator: {}, document: undefined });
     const seen: string[] = [];
@@ -44,7 +44,7 @@ describe('what a browser tells of its network and its page', () => {
     [true, false],
     [false, true],
     [undefined, false],
-  ])('is asked for at each look: with onLine %s, offline is %s', (onLine, offline) => {
+  ])('With `onLine` %s, `offline` is %s at each read', (onLine, offline) => {
     const navigator: { onLine?: boolean | undefined } = { onLine: offline };
     pretend({ ...listens(new EventTarget()), navigator });
     const connectivity = browserConnectivity();
@@ -56,7 +56,7 @@ describe('what a browser tells of its network and its page', () => {
   it.each<readonly [what: string, globals: Readonly<Record<string, unknown>>]>([
     ['a platform without events', { addEventListener: undefined, navigator: { onLine: false } }],
     ['a platform without a navigator', { ...listens(new EventTarget()), navigator: undefined }],
-  ])('is nothing on %s', (_what, globals) => {
+  ])('`browserConnectivity` returns ALWAYS_ONLINE on %s', (_what, globals) => {
     pretend(globals);
     expect(browserConnectivity()).toBe(ALWAYS_ONLINE);
     expect(ALWAYS_ONLINE).toEqual({ offline: false, resumes$: EMPTY });

@@ -9,10 +9,10 @@ const ports = (): number => process.getActiveResourcesInfo().filter((kind) => ki
 
 describe('a later turn', () => {
   it.each<readonly [how: string, globals: Readonly<Record<string, unknown>>, later: typeof laterTurn]>([
-    ['of Node', {}, laterTurn],
-    ['by a message', {}, throughChannel],
-    ['by a timer, where there are no channels', { MessageChannel: undefined }, throughChannel],
-  ])('comes after all microtasks: %s', async (_how, globals, later) => {
+    ['on Node', {}, laterTurn],
+    ['through a message channel', {}, throughChannel],
+    ['through a timer, without channels', { MessageChannel: undefined }, throughChannel],
+  ])('A later turn comes after all microtasks, %s', async (_how, globals, later) => {
     pretend(globals);
     const order: string[] = [];
     const done = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ describe('a later turn', () => {
     expect(order).toEqual(['microtasks', 'turn']);
   });
 
-  it('by a message leaves no channel open, which would keep the process', async () => {
+  it('`throughChannel` closes its channel, so that the process can exit', async () => {
     const before = ports();
     for (let n = 0; n < 10; n++) await new Promise<void>(throughChannel);
     await until('the channels to close', () => ports() <= before);

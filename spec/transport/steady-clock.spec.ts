@@ -6,7 +6,7 @@ import { otherPlatform } from '../support/globals.js';
 const platform = otherPlatform();
 const START_MS = 1_700_000_000_000;
 
-/** A clock of its own, beside a system clock and a monotonic one in the hands of the test. */
+/** A fresh clock; the test controls the system clock and the monotonic clock that it reads. */
 async function newClock(): Promise<() => number> {
   jest.resetModules();
   const module = await import('../../src/transport/steady-clock.js');
@@ -36,7 +36,7 @@ describe('the steady clock', () => {
   it.each([
     ['set forward', 3_600_000],
     ['set back', -3_600_000],
-  ])('counts on as before while the system clock is %s', async (_how, shift) => {
+  ])('The steady clock counts on while the system clock is %s', async (_how, shift) => {
     const now = await newClock();
     const start = now();
     pass(10);
@@ -49,14 +49,14 @@ describe('the steady clock', () => {
     expect(now() - start).toBe(60_070);
   });
 
-  it('shows a long time without readings', async () => {
+  it('The steady clock counts a whole day between two readings', async () => {
     const now = await newClock();
     const start = now();
     pass(86_400_000);
     expect(now() - start).toBe(86_400_000);
   });
 
-  it('takes a leap of less than a second for time, and never runs back for it', async () => {
+  it('The steady clock counts a leap of less than a second as time, and never runs back', async () => {
     const now = await newClock();
     const start = now();
     pass(100);
@@ -67,7 +67,7 @@ describe('the steady clock', () => {
     expect(now() - start).toBe(900);
   });
 
-  it('follows the clock of a test runner that has replaced the timers', async () => {
+  it('The steady clock follows the fake clock of a test runner', async () => {
     const now = await newClock();
     const start = now();
     platform({ setInterval: () => 0 });
@@ -75,7 +75,7 @@ describe('the steady clock', () => {
     expect(now() - start).toBe(30_000);
   });
 
-  it('reads the monotonic clock only for a leap', async () => {
+  it('The steady clock reads the monotonic clock only when the system clock leaps', async () => {
     const now = await newClock();
     now();
     const { calls } = monotonicNow.mock;
@@ -87,7 +87,7 @@ describe('the steady clock', () => {
     expect(calls).toHaveLength(before);
   });
 
-  it('does without a monotonic clock where there is none, and does not run back', async () => {
+  it('The steady clock never runs back on a platform without a monotonic clock', async () => {
     platform({ performance: undefined });
     const now = await newClock();
     const start = now();
@@ -102,7 +102,7 @@ describe('the steady clock', () => {
 
 describe('the steady clock under a TestScheduler', () => {
   it(
-    'shows virtual time, short and long, from the first reading on',
+    'The steady clock shows virtual time from its first reading on',
     inTime((time) => {
       const start = steadyNow();
       time.advance(7);
@@ -112,7 +112,7 @@ describe('the steady clock under a TestScheduler', () => {
     }),
   );
 
-  it('goes on from the real time before once virtual time is over', () => {
+  it('The steady clock resumes real time after virtual time ends', () => {
     const start = steadyNow();
     inTime((time) => {
       steadyNow();

@@ -10,7 +10,7 @@ import { W3cTransport } from '../../src/transport/w3c.js';
 
 const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
 
-/** Reads a transport from now on. */
+/** Subscribes to a transport's messages and records them. */
 function read(transport: W3cTransport) {
   const seen = { messages: [] as unknown[], completed: 0 };
   transport.messages$.subscribe({
@@ -32,8 +32,8 @@ function opened(transport: W3cTransport) {
   return seen;
 }
 
-describe('a W3C-shaped socket as a transport', () => {
-  it('asks for bytes as ArrayBuffers, and listens before anything else', () => {
+describe('W3cTransport', () => {
+  it('W3cTransport asks for ArrayBuffers and adds its listeners when it is made', () => {
     const socket = new FakeSocket('CONNECTING');
     new W3cTransport(socket);
     expect(socket.binaryType).toBe('arraybuffer');
@@ -41,7 +41,7 @@ describe('a W3C-shaped socket as a transport', () => {
   });
 
   describe('opening', () => {
-    it('has opened when the socket opens', () => {
+    it('W3cTransport completes `opened$` when the socket opens', () => {
       const socket = new FakeSocket('CONNECTING');
       const transport = new W3cTransport(socket);
       const seen = opened(transport);
@@ -52,18 +52,18 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(socket.listening).toEqual({ message: 1, error: 1, close: 1 });
     });
 
-    it('has opened at once over a socket that is open', () => {
+    it('W3cTransport completes `opened$` at once over an open socket', () => {
       expect(opened(new W3cTransport(new FakeSocket('OPEN'))).completed).toBe(1);
     });
 
-    it('takes a socket that was closed before for lost, because its close event has been missed', () => {
+    it('W3cTransport reports a socket that had closed before as lost, because its close event has passed', () => {
       const transport = new W3cTransport(new FakeSocket('CLOSED'));
       expect(opened(transport).completed).toBe(1);
       expect(transport.closed).toEqual(LOST);
       expect(read(transport).completed).toBe(1);
     });
 
-    it('waits for the close event of a socket that is closing', () => {
+    it('W3cTransport waits for the close event of a closing socket', () => {
       const socket = new FakeSocket('CLOSING');
       const transport = new W3cTransport(socket);
       expect(transport.closed).toBeNull();
@@ -80,17 +80,13 @@ describe('a W3C-shaped socket as a transport', () => {
         { code: 1001, reason: 'away', wasClean: true },
       ],
       [
-        'a close whose code is none, as of a platform that says 0 where no close frame came',
+        'a close with code 0, as some platforms report it without a close frame',
         (s) => s.emit('close', { code: 0, reason: '', wasClean: false }, 'CLOSED'),
         LOST,
       ],
       ['a close without an error', (s) => s.emit('close', { code: 1006, reason: '', wasClean: false }, 'CLOSED'), LOST],
-      ['a close of a platform that says nothing more', (s) => s.emit('close', {}, 'CLOSED'), LOST],
-      [
-        'a close of a platform that has no wasClean',
-        (s) => s.emit('close', { code: 4000 }, 'CLOSED'),
-        { code: 4000, reason: '', wasClean: true },
-      ],
+      ['a close event without any fields', (s) => s.emit('close', {}, 'CLOSED'), LOST],
+      ['a close event without `wasClean`', (s) => s.emit('close', { code: 4000 }, 'CLOSED'), { code: 4000, reason: '', wasClean: true }],
       [
         'an error and then a close',
         (s) => {
@@ -100,14 +96,14 @@ describe('a W3C-shaped socket as a transport', () => {
         { ...LOST, reason: 'reset by peer' },
       ],
       [
-        'an error while open and then a close that says why',
+        'an error while open and then a close with a reason',
         (s) => {
           s.emit('error', { message: 'bad frame' });
           s.emit('close', { code: 1002, reason: 'told', wasClean: true }, 'CLOSED');
         },
         { code: 1002, reason: 'told', wasClean: true },
       ],
-    ])('ends with %s', (_what, play, close) => {
+    ])('W3cTransport ends with %s', (_what, play, close) => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
@@ -116,18 +112,21 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(seen.completed).toBe(1);
     });
 
-    it.each(['CONNECTING', 'CLOSED'] as const)('ends a turn later with an error that no close follows, in state %s', async (state) => {
-      const socket = new FakeSocket('CONNECTING');
-      const transport = new W3cTransport(socket);
-      const seen = opened(transport);
-      socket.emit('error', { message: 'refused' }, state);
-      expect(transport.closed).toBeNull();
-      await turn();
-      expect(transport.closed).toEqual({ ...LOST, reason: 'refused' });
-      expect(seen.completed).toBe(1);
-    });
+    it.each(['CONNECTING', 'CLOSED'] as const)(
+      'W3cTransport ends one turn after an error without a close event, in state %s',
+      async (state) => {
+        const socket = new FakeSocket('CONNECTING');
+        const transport = new W3cTransport(socket);
+        const seen = opened(transport);
+        socket.emit('error', { message: 'refused' }, state);
+        expect(transport.closed).toBeNull();
+        await turn();
+        expect(transport.closed).toEqual({ ...LOST, reason: 'refused' });
+        expect(seen.completed).toBe(1);
+      },
+    );
 
-    it('does not end with an error of a socket that is still open', async () => {
+    it('W3cTransport does not end when an open socket reports an error', async () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       socket.emit('error', { message: 'odd' });
@@ -135,7 +134,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(transport.closed).toBeNull();
     });
 
-    it('reports the first end only, and lets go of all but the error listener', async () => {
+    it('W3cTransport reports only the first end, and removes all listeners but the error listener', async () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
@@ -152,7 +151,7 @@ describe('a W3C-shaped socket as a transport', () => {
   });
 
   describe('reading', () => {
-    it('keeps what comes before somebody reads, in order, and hands on the rest', () => {
+    it('W3cTransport keeps early messages in order until a reader subscribes, then emits later ones at once', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const bytes = new ArrayBuffer(2);
@@ -163,7 +162,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(seen.messages).toEqual(['a', bytes, 'c']);
     });
 
-    it('hands over what came before the end of a socket that nobody read, and then the end', () => {
+    it('W3cTransport emits the unread messages of an ended socket, and then completes', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       socket.emit('message', { data: 'last words' });
@@ -171,7 +170,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(read(transport)).toEqual({ messages: ['last words'], completed: 1 });
     });
 
-    it('stops reading until somebody reads, where the platform can', () => {
+    it('W3cTransport pauses the socket until a reader subscribes, where the platform can pause', () => {
       const calls: string[] = [];
       const socket = Object.assign(new FakeSocket(), { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
       const transport = new W3cTransport(socket);
@@ -181,7 +180,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(calls).toEqual(['pause', 'resume', 'a']);
     });
 
-    it('resumes a socket that it has paused, also where the other end has begun to close, so that the end is seen', () => {
+    it('W3cTransport resumes a paused socket that is closing, so that its close event arrives', () => {
       const resume = jest.fn();
       const socket = Object.assign(new FakeSocket(), { pause: () => undefined, resume });
       const transport = new W3cTransport(socket);
@@ -190,14 +189,14 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(resume).toHaveBeenCalledTimes(1);
     });
 
-    it('reads what its owner has paused once somebody reads, where nothing has come yet either', () => {
+    it('W3cTransport resumes a socket that its owner paused, even before the first message', () => {
       const calls: string[] = [];
       const socket = Object.assign(new FakeSocket(), { resume: () => calls.push('resume') });
       read(new W3cTransport(socket));
       expect(calls).toEqual(['resume']);
     });
 
-    it('stops reading again when its reader has left, and gives the next one what came since', () => {
+    it('W3cTransport pauses again after its reader unsubscribes, and keeps new messages for the next reader', () => {
       const calls: string[] = [];
       const socket = Object.assign(new FakeSocket(), { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
       const transport = new W3cTransport(socket);
@@ -209,7 +208,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(read(transport).messages).toEqual(['b']);
     });
 
-    it('reads on after its own close, until the end', () => {
+    it('W3cTransport reads on after its own close, until the socket has closed', () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const seen = read(transport);
@@ -227,7 +226,7 @@ describe('a W3C-shaped socket as a transport', () => {
       ['OPEN', ['é']],
       ['CLOSING', []],
       ['CLOSED', []],
-    ] as const)('in state %s sends %j, and counts how many bytes that is', (state, sent) => {
+    ] as const)('In state %s W3cTransport sends %j and counts its bytes', (state, sent) => {
       const socket = new FakeSocket(state);
       const transport = new W3cTransport(socket);
       transport.send('é');
@@ -235,7 +234,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(transport.sentBytes).toBe(2 * sent.length);
     });
 
-    it('ends a socket whose send throws', () => {
+    it('W3cTransport closes a socket whose send throws', () => {
       const socket = new FakeSocket();
       socket.send = () => {
         throw new Error('InvalidStateError');
@@ -248,7 +247,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(socket.closes).toHaveLength(1);
     });
 
-    it('takes a socket that does not tell what it has buffered, as React Native’s and that of happy-dom, for an empty one', async () => {
+    it('W3cTransport treats a socket without `bufferedAmount` (React Native, happy-dom) as empty', async () => {
       const socket = new FakeSocket();
       Object.assign(socket, { bufferedAmount: undefined });
       const peer = new Peer(socket, { isDialer: true, keepalive: false });
@@ -263,7 +262,7 @@ describe('a W3C-shaped socket as a transport', () => {
       void peer.close();
     });
 
-    it('fails the calls of a peer whose socket throws, and nothing else', async () => {
+    it('Peer rejects its calls with CONNECTION_LOST when the socket throws', async () => {
       const socket = new FakeSocket();
       socket.send = () => {
         throw new Error('InvalidStateError');
@@ -287,29 +286,32 @@ describe('a W3C-shaped socket as a transport', () => {
       [1012, 4012],
       [3000, 3000],
       [4321, 4321],
-    ])('sends %i as %i, which a browser lets a program send', (code, sent) => {
+    ])('W3cTransport closes with %i as %i, a code that browsers allow', (code, sent) => {
       const socket = new FakeSocket();
       new W3cTransport(socket).close(code, 'why');
       expect(socket.closes).toEqual([[sent, 'why']]);
     });
 
-    it.each([1001, 1002, 1008, 4321])("sends %i as it is over a socket that can be terminated, which is no browser's", (code) => {
-      const socket = Object.assign(new FakeSocket(), { terminate: () => undefined });
-      new W3cTransport(socket).close(code, 'why');
-      expect(socket.closes).toEqual([[code, 'why']]);
-    });
+    it.each([1001, 1002, 1008, 4321])(
+      'W3cTransport closes with %i unchanged over a socket with `terminate`, which no browser has',
+      (code) => {
+        const socket = Object.assign(new FakeSocket(), { terminate: () => undefined });
+        new W3cTransport(socket).close(code, 'why');
+        expect(socket.closes).toEqual([[code, 'why']]);
+      },
+    );
 
     it.each([
-      ['a code point in its way', '😀'.repeat(50), '😀'.repeat(30)],
-      ['one byte more', 'x'.repeat(124), 'x'.repeat(123)],
-      ['not one more', 'x'.repeat(123), 'x'.repeat(123)],
-    ])('cuts the reason to the 123 bytes of a close frame, at a code point: %s', (_what, reason, sent) => {
+      ['a code point across the limit', '😀'.repeat(50), '😀'.repeat(30)],
+      ['one byte too long', 'x'.repeat(124), 'x'.repeat(123)],
+      ['exactly as long', 'x'.repeat(123), 'x'.repeat(123)],
+    ])('W3cTransport cuts a close reason at a code point to at most 123 bytes: %s', (_what, reason, sent) => {
       const socket = new FakeSocket();
       new W3cTransport(socket).close(1000, reason);
       expect(socket.closes).toEqual([[1000, sent]]);
     });
 
-    it('terminates a socket that cannot be closed', () => {
+    it('W3cTransport terminates a socket whose close throws', () => {
       const socket = new FakeSocket();
       const terminate = jest.fn();
       Object.assign(socket, {
@@ -327,7 +329,7 @@ describe('a W3C-shaped socket as a transport', () => {
     it.each<readonly [what: string, act: (transport: W3cTransport) => void]>([
       ['closing', (t) => t.close(1000, '')],
       ['terminating', (t) => t.terminate()],
-    ])('ends a socket that can neither be closed nor terminated, and does not throw, when %s it', (_what, act) => {
+    ])('W3cTransport ends without throwing when %s a socket that refuses both', (_what, act) => {
       const socket = new FakeSocket();
       const close = jest.spyOn(socket, 'close').mockImplementation(() => {
         throw new TypeError('not accepted');
@@ -340,25 +342,28 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(close).toHaveBeenLastCalledWith();
     });
 
-    it.each(['CONNECTING', 'OPEN', 'CLOSING'] as const)('terminates in state %s at once, by what the platform has', (state) => {
-      const plain = new FakeSocket(state);
-      const transport = new W3cTransport(plain);
-      const seen = [opened(transport), read(transport)];
-      transport.terminate('no sign of life');
-      expect(transport.closed).toEqual({ ...LOST, reason: 'no sign of life' });
-      expect(seen.map(({ completed }) => completed)).toEqual([1, 1]);
-      expect(plain.closes).toEqual([[undefined, undefined]]);
-      expect(plain.listening).toEqual({ error: 1 });
+    it.each(['CONNECTING', 'OPEN', 'CLOSING'] as const)(
+      'W3cTransport ends at once when terminated in state %s, through `terminate` or else `close`',
+      (state) => {
+        const plain = new FakeSocket(state);
+        const transport = new W3cTransport(plain);
+        const seen = [opened(transport), read(transport)];
+        transport.terminate('no sign of life');
+        expect(transport.closed).toEqual({ ...LOST, reason: 'no sign of life' });
+        expect(seen.map(({ completed }) => completed)).toEqual([1, 1]);
+        expect(plain.closes).toEqual([[undefined, undefined]]);
+        expect(plain.listening).toEqual({ error: 1 });
 
-      const terminate = jest.fn();
-      const able = Object.assign(new FakeSocket(state), { terminate });
-      new W3cTransport(able).terminate();
-      expect(terminate).toHaveBeenCalledTimes(1);
-      expect(able.closes).toEqual([]);
-    });
+        const terminate = jest.fn();
+        const able = Object.assign(new FakeSocket(state), { terminate });
+        new W3cTransport(able).terminate();
+        expect(terminate).toHaveBeenCalledTimes(1);
+        expect(able.closes).toEqual([]);
+      },
+    );
   });
 
-  describe('room', () => {
+  describe('whenBelow', () => {
     let time: VirtualTime;
 
     beforeEach(() => {
@@ -369,7 +374,7 @@ describe('a W3C-shaped socket as a transport', () => {
       time.restore();
     });
 
-    it('is looked for at growing pauses of at most 16 ms, and found once', async () => {
+    it('W3cTransport samples `bufferedAmount` at growing pauses of at most 16 ms, and runs its task once', async () => {
       const socket = new FakeSocket();
       const transport = new W3cTransport(socket);
       const looks: number[] = [];
@@ -386,7 +391,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(looks).toHaveLength(9);
     });
 
-    it('runs its task in a later turn, even where there is room already', async () => {
+    it('W3cTransport runs its task in a later turn, even when the socket has room already', async () => {
       const task = jest.fn();
       new W3cTransport(new FakeSocket()).whenBelow(10, task);
       expect(task).not.toHaveBeenCalled();
@@ -394,7 +399,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect(task).toHaveBeenCalledTimes(1);
     });
 
-    it('forgets the task that a second one replaces', async () => {
+    it('W3cTransport drops a waiting task when a second one replaces it', async () => {
       const transport = new W3cTransport(new FakeSocket());
       const [first, second] = [jest.fn(), jest.fn()];
       transport.whenBelow(10, first);
@@ -403,7 +408,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect([first, second].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
     });
 
-    it('is not there on a socket that is closing, whatever it holds', async () => {
+    it('W3cTransport never runs its task on a closing socket', async () => {
       const socket = new FakeSocket('CLOSING');
       const transport = new W3cTransport(socket);
       const task = jest.fn();
@@ -412,7 +417,7 @@ describe('a W3C-shaped socket as a transport', () => {
       expect([task.mock.calls.length, transport.writable]).toEqual([0, false]);
     });
 
-    it('is not looked for any more after the end', async () => {
+    it('W3cTransport stops sampling after the end', async () => {
       const socket = new FakeSocket();
       socket.bufferedAmount = 100;
       const transport = new W3cTransport(socket);
@@ -427,7 +432,7 @@ describe('a W3C-shaped socket as a transport', () => {
     });
   });
 
-  it('gives reading and timers their share: a turn is no microtask', async () => {
+  it('W3cTransport runs turns after microtasks, so that reads and timers get their share', async () => {
     const order: string[] = [];
     const transport = new W3cTransport(new FakeSocket());
     const done = new Promise<void>((resolve) => {
@@ -441,7 +446,7 @@ describe('a W3C-shaped socket as a transport', () => {
     expect(order).toEqual(['microtask', 'turn']);
   });
 
-  it('takes turns in the time of a socket that brings its own', () => {
+  it('W3cTransport uses the `turn` of a socket that has one', () => {
     const turns: unknown[] = [];
     const socket = Object.assign(new FakeSocket(), { turn: (task: () => void) => turns.push(task) });
     const task = jest.fn();

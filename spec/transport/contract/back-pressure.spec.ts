@@ -9,7 +9,7 @@ onEveryLine('back-pressure', (join, kind) => {
   const CHUNK = 'x'.repeat(60_000);
   const COUNT = 800;
 
-  /** Pulls made before nothing moved any more. */
+  /** The number of pulls once no further pull happens. */
   const stillness = async (pulled: () => number): Promise<number> => {
     let last = -1;
     for (let still = 0; still < 200; still = pulled() === last ? still + 1 : 0) {
@@ -19,7 +19,7 @@ onEveryLine('back-pressure', (join, kind) => {
     return last;
   };
 
-  it('holds an uploader up while nobody reads, and loses nothing', async () => {
+  it('Peer holds an upload back while no subscriber reads it, and loses nothing', async () => {
     const { dialer, acceptor } = await join({ acceptor: { limits: { pauseMs: 3_600_000 } } });
     let pulled = 0;
     const received = new Promise<Stream>((resolve) => acceptor.onStream((_payload, stream) => (resolve(stream), stream.closed)));
@@ -42,7 +42,7 @@ onEveryLine('back-pressure', (join, kind) => {
     await stream.end();
   });
 
-  it('holds a producer up while nobody reads, or ends its stream alone where reading cannot be paused', async () => {
+  it('Peer holds an unread producer back, or resets just that stream where the socket cannot pause', async () => {
     const { dialer, acceptor } = await join({ dialer: { limits: { pauseMs: 3_600_000 } } });
     let pulled = 0;
     acceptor.onStream((payload, stream) => {

@@ -9,13 +9,13 @@ import { onEveryLine } from './every-line.js';
 const MIB = 1024 * 1024;
 
 onEveryLine('calls', (join, kind, codec) => {
-  it('answers a request', async () => {
+  it('Peer answers a request', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((payload, stream) => stream.reply({ got: payload }));
     expect(await dialer.request({ n: 1, text: 'é😀', list: [null, true] })).toEqual({ got: { n: 1, text: 'é😀', list: [null, true] } });
   });
 
-  it('carries headers both ways, and trailers after the end', async () => {
+  it('Stream carries headers both ways, and trailers at its end', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((_payload, stream) => stream.reply(stream.headers, { headers: { served: 'by' }, trailers: { rows: 1 } }));
     const stream = dialer.open('ask', { headers: { token: 'x' }, end: true });
@@ -24,14 +24,14 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(stream.trailers).toEqual({ rows: 1 });
   });
 
-  it('streams from the acceptor, in order and to the end', async () => {
+  it('The acceptor streams 500 values in order', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((count, stream) => stream.sendAll(range(0, count as number)));
     const values = await lastValueFrom(dialer.open$<number>(500).pipe(toArray()));
     expect(values).toEqual(Array.from({ length: 500 }, (_, n) => n));
   });
 
-  it('uploads', async () => {
+  it('The dialer uploads 100 values and gets their sum', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream(async (_payload, stream: Stream<number>) => {
       let sum = 0;
@@ -41,7 +41,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(await lastValueFrom(dialer.open$('sum', { input: range(1, 100) }))).toBe(5050);
   });
 
-  it('talks both ways on one stream', async () => {
+  it('Stream carries values both ways at once', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((_payload, stream: Stream<number>) => stream.sendAll(stream.pipe(map((n) => n * 2))));
     const stream = dialer.open<number>('double');
@@ -54,7 +54,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(answers).toEqual([2, 4, 8, 16, 32, 64]);
   });
 
-  it('delivers a notification, also one that is sent just before the close', async () => {
+  it('Peer delivers notifications, even one sent just before the close', async () => {
     const { dialer, acceptor } = await join();
     const got: unknown[] = [];
     acceptor.onStream((payload) => void got.push(payload));
@@ -65,7 +65,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(got).toEqual(['first', { last: true }]);
   });
 
-  it('lets the acceptor push', async () => {
+  it('The acceptor opens a stream to the dialer', async () => {
     const { dialer, acceptor } = await join();
     dialer.onStream((payload, stream) => stream.reply(`seen ${String(payload)}`));
     const push = acceptor.open('news', { end: true });
@@ -73,7 +73,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(push.id).toBe(2);
   });
 
-  it('carries bytes where the codec can, and refuses them at the call where it cannot', async () => {
+  it('Peer sends bytes with a binary codec, and rejects them at the call with a text codec', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const bytes = Uint8Array.from({ length: 200_000 }, (_, n) => n * 7);
@@ -82,7 +82,7 @@ onEveryLine('calls', (join, kind, codec) => {
     else await expect(answer).rejects.toBeInstanceOf(TypeError);
   });
 
-  it('fragments a payload of 1 MiB and reassembles it, both ways', async () => {
+  it('Peer fragments a payload of 1 MiB and reassembles it, both ways', async () => {
     const { dialer, acceptor } = await join();
     const fragments: Record<string, number> = { tx: 0, rx: 0 };
     dialer.onFrame((direction, frame: Frame) => {
@@ -95,7 +95,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(fragments['rx']).toBe(fragments['tx']);
   });
 
-  it('keeps 200 interleaved streams apart', async () => {
+  it('Peer keeps 200 interleaved streams apart', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((payload, stream) =>
       stream.sendAll(range(0, 5).pipe(concatMap((n) => from(turn()).pipe(map(() => `${String(payload)}/${n}`))))),
@@ -104,13 +104,13 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(await Promise.all(all)).toEqual(all.map((_, id) => Array.from({ length: 5 }, (__, n) => `${id}/${n}`)));
   });
 
-  it('measures a ping', async () => {
+  it('Peer measures a ping', async () => {
     const { dialer, acceptor } = await join();
     expect(await dialer.ping()).toBeGreaterThanOrEqual(0);
     expect(await acceptor.ping()).toBeGreaterThanOrEqual(0);
   });
 
-  it('lets the producer know that its consumer has left', async () => {
+  it('The producer is cancelled when its consumer unsubscribes', async () => {
     const { dialer, acceptor } = await join();
     const cancelled = new Promise((resolve) => {
       acceptor.onStream(async (_payload, stream) => {
@@ -125,7 +125,7 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(await cancelled).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
   });
 
-  it('carries what a handler throws', async () => {
+  it('Peer rejects a call with the error that the remote handler threw', async () => {
     const { dialer, acceptor } = await join({
       acceptor: { errorSerializer: (error) => ({ message: (error as Error).message, fields: ['a', 'b'] }) },
     });
@@ -139,7 +139,7 @@ onEveryLine('calls', (join, kind, codec) => {
   });
 
   if (kind.dials)
-    it('says hello before anything else, and lets nobody in whose hello is refused', async () => {
+    it('The dialer says hello first, and cannot open when the acceptor refuses its hello', async () => {
       const seen: unknown[] = [];
       const options = (token: string): Omit<LineOptions, 'codec'> => ({
         dialer: { hello: () => ({ payload: token, onReply: (reply) => seen.push(reply) }) },

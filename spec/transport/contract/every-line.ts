@@ -8,7 +8,7 @@ import type { Line, LineKind, LineOptions } from '../../support/socket/lines.js'
 
 type Join = (options?: Omit<LineOptions, 'codec'>) => Promise<Line>;
 
-/** What every transport owes a session, seen through two peers, in either coding; afterwards nothing of a line may be left. */
+/** Runs tests of the transport contract through two peers, on every line and with both codecs. A line may leak nothing. */
 export function onEveryLine(title: string, holds: (join: Join, kind: LineKind, codec: Codec) => void): void {
   describe.each(LINE_KINDS)(`${title}: $name`, (kind) => {
     describe.each([new JsonCodec(), new MsgpackCodec()])('with $name', (codec) => {

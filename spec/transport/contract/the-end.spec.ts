@@ -9,7 +9,7 @@ import { onEveryLine } from './every-line.js';
 const MIB = 1024 * 1024;
 
 onEveryLine('the end', (join, kind, codec) => {
-  it.each(['dialer', 'acceptor'] as const)('closes with 1000 on both ends when the %s closes, and tells the other why', async (side) => {
+  it.each(['dialer', 'acceptor'] as const)('Both ends close with 1000 and the same reason when the %s closes', async (side) => {
     const line = await join();
     const told: CloseReason[] = [];
     line.dialer.onClose((reason) => told.push(reason));
@@ -22,7 +22,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(told).toEqual(expect.arrayContaining([await line.dialer.closed, await line.acceptor.closed]));
   });
 
-  it('drains: what is under way ends well, and nothing new begins', async () => {
+  it('A draining acceptor finishes running calls and refuses new ones', async () => {
     const { dialer, acceptor } = await join();
     let finish = (): void => undefined;
     acceptor.onStream((payload, stream) => {
@@ -43,7 +43,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(await dialer.closed).toMatchObject({ code: 1000, wasClean: true });
   });
 
-  it('tells streams above the last one of a goaway that they may be made again', async () => {
+  it('A call past the last stream of a goaway is refused as retriable', async () => {
     const { dialer, acceptor } = await join();
     const seen: unknown[] = [];
     acceptor.onStream((payload, stream) => {
@@ -57,7 +57,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(seen).toEqual([1]);
   });
 
-  it('fails what is live on both ends when the socket is lost', async () => {
+  it('Both ends fail their live streams when the socket is lost', async () => {
     const { dialer, acceptor, lose } = await join();
     const handled = new Promise<Stream>((resolve) => acceptor.onStream((_payload, stream) => (resolve(stream), stream.closed)));
     const asked = dialer.request('never').catch((error: unknown) => error);
@@ -75,7 +75,7 @@ onEveryLine('the end', (join, kind, codec) => {
   it.each([
     ['a message that cannot be decoded', 1002, undecodable],
     ['a message of the wrong kind', 1003, wrongKind],
-  ] as const)('answers %s with %i, or what its platform has for it', async (_what, code, bad) => {
+  ] as const)('Peer answers %s with %i, or with the code its platform allows instead', async (_what, code, bad) => {
     for (const culprit of ['dialer', 'acceptor'] as const) {
       const line = await join({ [culprit]: { codec: spoilt(codec, () => bad(codec)) } });
       const victim = culprit === 'dialer' ? line.acceptor : line.dialer;
@@ -87,7 +87,7 @@ onEveryLine('the end', (join, kind, codec) => {
     }
   });
 
-  it('answers a message over maxMessageBytes with 1009', async () => {
+  it('The acceptor answers a message over maxMessageBytes with 1009', async () => {
     const line = await join({
       dialer: { codec: spoilt(codec, () => oversized(codec)) },
       acceptor: { limits: { maxMessageBytes: 65_536 } },
@@ -97,7 +97,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(await line.dialer.closed).toMatchObject({ code: 1009 });
   });
 
-  it('ends a dialer that is sent a message over maxMessageBytes, with the code its platform has for it', async () => {
+  it('The dialer answers a message over maxMessageBytes with 1009, or 4009 in browsers', async () => {
     const line = await join({
       acceptor: { codec: spoilt(codec, () => oversized(codec)) },
       dialer: { limits: { maxMessageBytes: 65_536 } },
@@ -108,7 +108,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(await line.acceptor.closed).toMatchObject({ code });
   });
 
-  it('takes no notice of a second close, nor of a close after the loss', async () => {
+  it('Peer ignores a second close, and a close after the connection is lost', async () => {
     const { dialer, lose } = await join();
     lose();
     const reason = await dialer.closed;
@@ -116,7 +116,7 @@ onEveryLine('the end', (join, kind, codec) => {
     expect(await dialer.close()).toEqual(reason);
   });
 
-  it('does not end before the socket is idle: a close right after a big answer delivers it', async () => {
+  it('Peer delivers a big answer before it closes', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((_payload, stream) => {
       void stream.reply('y'.repeat(4 * MIB));

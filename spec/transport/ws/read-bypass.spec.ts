@@ -12,13 +12,13 @@ import { FakeStream, openWs } from '../../support/socket/pipe.js';
 const MAX_PAYLOAD = 70_000;
 const SEED = { seed: 20_261_125 };
 
-/** A frame as a remote may write it, right or wrong. */
+/** A valid or invalid frame of a remote. */
 interface Written {
   readonly first: number;
   readonly content: Buffer;
-  /** Bytes of its length; those of the shortest form if none. */
+  /** Size of the length field in bytes. Default: the shortest form. */
   readonly lengthBytes?: 2 | 8 | undefined;
-  /** Whether it is masked just when it should not be. */
+  /** Whether the masking is the opposite of what the protocol demands. */
   readonly wronglyMasked?: boolean;
 }
 
@@ -44,7 +44,7 @@ function bytesOf({ first, content, lengthBytes, wronglyMasked = false }: Written
 
 type Event = readonly [name: string, ...what: unknown[]];
 
-/** All that comes of reading: messages in `taken` past `ws`, and everything in order. */
+/** The result of a read: all events in order, the bytes written, and how many messages bypassed `ws`. */
 interface Outcome {
   readonly events: readonly Event[];
   readonly written: string;
@@ -53,13 +53,13 @@ interface Outcome {
 
 const streams: FakeStream[] = [];
 
-/** Makes the clock of reads so fast that four messages use up a share. */
+/** Speeds the read clock up, so that four messages use up one share of a turn. */
 function hurry(): void {
   let now = asyncScheduler.now();
   jest.spyOn(asyncScheduler, 'now').mockImplementation(() => (now += 6));
 }
 
-/** What comes of reading `chunks`, by `ws` alone or with the bypass. */
+/** Reads `chunks`, through `ws` alone or with the bypass. */
 async function read(chunks: readonly Buffer[], masked: boolean, withBypass: boolean, pauses = false): Promise<Outcome> {
   const stream = new FakeStream();
   streams.push(stream);
@@ -80,7 +80,7 @@ async function read(chunks: readonly Buffer[], masked: boolean, withBypass: bool
     if (pauses) await turn();
   }
   await turn();
-  // A dialer masks with keys that are never the same: how much it wrote, and what kinds, tells enough.
+  // A dialer masks with random keys, so compare only the size and the first bytes of its output.
   await until('the rest to be read', () => stream.readableLength === 0);
   const { written } = stream;
   const told = masked ? written.toString('hex') : `${written.length} bytes from ${written.subarray(0, 2).toString('hex')}`;
@@ -99,7 +99,7 @@ function listen(ws: WebSocket, events: Event[]): void {
   ws.on('close', (code, reason) => events.push(['close', code, String(reason)]));
 }
 
-/** Whole, and cut at each of `at`. */
+/** Cuts `bytes` at each place of `at`. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const places = [0, ...at.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return places
@@ -115,7 +115,7 @@ function rarely<T>(value: T, mostly: T): fc.Arbitrary<T> {
 describe.each([
   ['accepted', true],
   ['dialed', false],
-] as const)('a bypass of an %s socket', (_name, masked) => {
+] as const)('bypass of an %s socket', (_name, masked) => {
   afterEach(() => {
     jest.restoreAllMocks();
     for (const stream of streams.splice(0)) stream.destroy();
@@ -130,28 +130,28 @@ describe.each([
     ['bytes between text', [text('a'), binary(0x81, 0x01, 0x61), text('b')], 3],
     ['lengths in every form', [text('a'.repeat(125)), text('b'.repeat(126)), text('c'.repeat(65_535)), text('d'.repeat(65_536))], 4],
     ['a length in a longer form than it needs', [{ ...text('a'), lengthBytes: 2 }, { ...text('b'), lengthBytes: 8 }, text('c')], 3],
-    ['what is as long as may be', [text('a'.repeat(MAX_PAYLOAD))], 1],
+    ['a message of exactly the maximum length', [text('a'.repeat(MAX_PAYLOAD))], 1],
     ['pings and pongs in between', [text('a'), PING, text('b'), control(0x8a, 'q'), text('c')], 3],
     ['a message in several frames', [text('a'), text('b', 0x01), text('c', 0x00), text('d', 0x80), text('e')], 2],
     ['a ping within a message', [text('b', 0x01), PING, text('d', 0x80), text('e')], 1],
-    ['what comes after a close frame', [text('a'), CLOSE, text('b'), PING], 1],
+    ['frames after a close frame', [text('a'), CLOSE, text('b'), PING], 1],
     ['text that is no UTF-8', [text('a'), { first: 0x81, content: Buffer.from([0x61, 0xff]) }, text('b')], 1],
     ['a message of several frames that is no UTF-8', [{ first: 0x01, content: Buffer.from([0xff]) }, text('', 0x80), text('b')], 0],
-    ['what is too long', [text('a'), text('b'.repeat(MAX_PAYLOAD + 1)), text('c')], 1],
+    ['a message that is too long', [text('a'), text('b'.repeat(MAX_PAYLOAD + 1)), text('c')], 1],
     ['a message of several frames that is too long', [text('a'.repeat(40_000), 0x01), text('b'.repeat(40_000), 0x80), text('c')], 0],
     ['bits of extensions', [text('a'), text('b', 0xc1), text('c')], 1],
     ['bits of extensions on a ping', [control(0xa9), text('c')], 0],
-    ['a ping in pieces', [control(0x09), text('c')], 0],
-    ['a ping that is as long as may be', [control(0x89, 'x'.repeat(125)), text('c')], 1],
+    ['a fragmented ping', [control(0x09), text('c')], 0],
+    ['a ping of exactly the maximum length', [control(0x89, 'x'.repeat(125)), text('c')], 1],
     ['a message of many frames that is too long', [0x01, 0x00, 0x00, 0x00, 0x80].map((first) => text('a'.repeat(30_000), first)), 0],
     ['a ping that is too long', [control(0x89, 'x'.repeat(126)), text('c')], 0],
     ['a ping whose length is in a longer form', [{ ...PING, lengthBytes: 8 }, text('c')], 0],
-    ['a kind that there is not', [text('a', 0x83), text('c')], 0],
+    ['an unknown opcode', [text('a', 0x83), text('c')], 0],
     ['the middle of a message that never began', [text('a', 0x80), text('c')], 0],
     ['a message within a message', [text('a', 0x01), text('b'), text('c', 0x80), text('d')], 0],
     ['a wrong mask', [text('a'), { ...text('b'), wronglyMasked: true }, text('c')], 1],
     ['a wrong mask on a ping', [{ ...PING, wronglyMasked: true }, text('c')], 0],
-  ])('reads %s as ws does', async (_what, frames, taken) => {
+  ])('The bypass reads %s as ws does', async (_what, frames, taken) => {
     const bytes = all(frames);
     const alone = await read([bytes], masked, false);
     expect(alone.events.length).toBeGreaterThan(0);
@@ -168,7 +168,7 @@ describe.each([
     expect(await read(bitwise, masked, true)).toEqual({ ...(await read(bitwise, masked, false)), taken: expect.any(Number) });
   });
 
-  it('reads as ws does whatever comes, in whatever pieces', async () => {
+  it('The bypass reads random frames in random chunks as ws does', async () => {
     const size = fc.oneof(
       { weight: 8, arbitrary: fc.nat(40) },
       { weight: 2, arbitrary: fc.integer({ min: 120, max: 130 }) },
@@ -215,10 +215,10 @@ describe.each([
   });
 
   it.each<readonly [what: string, frames: readonly Written[], decoded: readonly string[]]>([
-    ['short plain text as one', [text('a'), text('b'.repeat(1_024)), text('c')], ['latin1']],
-    ['a long one by itself', [text('a'), text('b'.repeat(1_025)), text('c')], ['latin1', 'utf8', 'latin1']],
-    ['text beyond ASCII each by itself', [text('a'), text('é')], ['latin1', 'utf8', 'utf8']],
-  ])('decodes %s', async (_what, frames, decoded) => {
+    ['all short ASCII texts at once', [text('a'), text('b'.repeat(1_024)), text('c')], ['latin1']],
+    ['a long text on its own', [text('a'), text('b'.repeat(1_025)), text('c')], ['latin1', 'utf8', 'latin1']],
+    ['each text on its own after one that is not ASCII', [text('a'), text('é')], ['latin1', 'utf8', 'utf8']],
+  ])('The bypass decodes %s', async (_what, frames, decoded) => {
     const stream = new FakeStream();
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
@@ -236,7 +236,7 @@ describe.each([
     ['a close frame', [text('a'), CLOSE]],
     ['a wrong frame', [text('a'), text('b', 0xc1)]],
     ['frames of one message that are too long together', [0x01, 0x00, 0x00, 0x00].map((first) => text('a'.repeat(30_000), first))],
-  ])('listens to nothing, and lets the stream flow, once ws has stopped reading after %s', async (_after, frames) => {
+  ])('The bypass removes its listeners and leaves the stream flowing when ws stops reading after %s', async (_after, frames) => {
     const stream = new FakeStream();
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
@@ -255,14 +255,14 @@ describe.each([
     ws.terminate();
   });
 
-  it('leaves a stream alone that nobody reads', () => {
+  it('The bypass leaves a stream without a reader alone', () => {
     const stream = new FakeStream();
     streams.push(stream);
     bypass(Object.assign(new EventEmitter(), { isPaused: false }), stream, masked, MAX_PAYLOAD, () => undefined);
     expect(stream.eventNames()).not.toContain('data');
   });
 
-  it('leaves a stream alone that somebody else reads, too', async () => {
+  it('The bypass leaves a stream with a second reader alone', async () => {
     const stream = new FakeStream();
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
@@ -275,12 +275,12 @@ describe.each([
     ws.terminate();
   });
 
-  describe('whose messages take long', () => {
+  describe('slow messages', () => {
     const LETTERS = Array.from({ length: 12 }, (_, n) => String.fromCharCode(97 + n));
     const TEXTS = LETTERS.map((letter) => text(letter));
     const MIXED = LETTERS.map((letter, n) => [text(letter), text(letter.repeat(2_000)), binary(n), PING][n % 4] ?? PING);
 
-    /** A stream and its socket, and what they have told of since. */
+    /** A stream, its socket and the events since; the read clock is fast. */
     const hurried = async (): Promise<{ readonly stream: FakeStream; readonly ws: WebSocket; readonly events: Event[] }> => {
       const stream = new FakeStream();
       streams.push(stream);
@@ -301,7 +301,7 @@ describe.each([
       ['short texts', TEXTS],
       ['texts beyond ASCII', LETTERS.map((letter) => text(`${letter}é`))],
       ['frames of all kinds', MIXED],
-    ])('reads %s in shares, one each turn', async (_what, frames) => {
+    ])('The bypass reads %s in shares, one each turn', async (_what, frames) => {
       const { stream, ws, events } = await hurried();
       stream.push(all(frames));
       const counts = [events.length];
@@ -314,7 +314,7 @@ describe.each([
       ws.terminate();
     });
 
-    it('waits with the rest while its socket is paused', async () => {
+    it('The bypass keeps the unread frames while its socket is paused', async () => {
       const { stream, ws, events } = await hurried();
       stream.push(all(TEXTS));
       ws.pause();
@@ -327,7 +327,7 @@ describe.each([
       ws.terminate();
     });
 
-    it('keeps the order of messages where its socket is resumed in between', async () => {
+    it('The bypass keeps the order of messages when its socket is resumed between shares', async () => {
       const { stream, ws, events } = await hurried();
       stream.push(all(TEXTS));
       stream.push(all(MIXED));
@@ -337,7 +337,7 @@ describe.each([
       ws.terminate();
     });
 
-    it('hands the rest to ws where the stream closes before its turn', async () => {
+    it('The bypass passes the unread frames to ws when the stream closes before their turn', async () => {
       const { stream, events } = await hurried();
       stream.push(all(TEXTS));
       stream.push(all(MIXED));
@@ -346,7 +346,7 @@ describe.each([
       expect(events.slice(0, -1)).toEqual(told([...TEXTS, ...MIXED]));
     });
 
-    it('goes on with a frame whose beginning was read in an earlier share', async () => {
+    it('The bypass reads on in a frame that began in an earlier share', async () => {
       const { stream, ws, events } = await hurried();
       const bytes = all([...TEXTS, text('x'.repeat(60_000)), text('y')]);
       stream.push(bytes.subarray(0, 30_000));

@@ -9,12 +9,12 @@ const KIB = 1024;
 const TEXT = 0x81;
 const BINARY = 0x82;
 
-/** The content from `from` up to `to`, by the key before it (RFC 6455 §5.3). */
+/** Unmasks the bytes from `from` up to `to` with the key in front of them (RFC 6455 §5.3). */
 function unmasked(bytes: Buffer, from: number, to = bytes.length): Buffer {
   return Buffer.from(bytes.subarray(from, to).map((byte, at) => byte ^ Number(bytes[from - 4 + (at % 4)])));
 }
 
-describe('a write batch', () => {
+describe('WriteBatch', () => {
   let sink: FakeStream;
   let socket: { writable: boolean };
   let written: jest.Mock<() => void>;
@@ -42,7 +42,7 @@ describe('a write batch', () => {
     [300, [126, 1, 44], [0xfe, 1, 44]],
     [65_535, [126, 255, 255], [0xfe, 255, 255]],
     [65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0], [0xff, 0, 0, 0, 0, 0, 1, 0, 0]],
-  ])('frames a message of %i bytes as RFC 6455 has it', async (size, header, masked) => {
+  ])('WriteBatch frames a message of %i bytes as RFC 6455 prescribes', async (size, header, masked) => {
     const content = Buffer.alloc(size, 'abcdefg');
     for (const [first, message] of [
       [TEXT, content.toString()],
@@ -62,17 +62,17 @@ describe('a write batch', () => {
     }
   });
 
-  it('masks each message with a key of its own', async () => {
+  it('WriteBatch masks each message with its own key', async () => {
     const { send } = batch(true);
     for (let n = 0; n < 3_000; n++) send('');
     await turn();
     const keys = new Set<number>();
     for (let at = 2; at < sink.written.length; at += 6) keys.add(sink.written.readUInt32BE(at));
-    // Of so many random keys two may be the same, and hardly two pairs.
+    // Among so many random keys one pair may be equal; two pairs hardly ever are.
     expect(keys.size).toBeGreaterThan(2_997);
   });
 
-  it('masks the very first message of a program, and writes it with what follows', async () => {
+  it('WriteBatch masks the first message of a program, and writes it together with the second', async () => {
     await jest.isolateModulesAsync(async () => {
       const { WriteBatch: Fresh } = await import('../../../src/transport/ws/write-batch.js');
       const fresh = new Fresh(sink, socket, true, written);
@@ -86,7 +86,7 @@ describe('a write batch', () => {
     expect(unmasked(sink.written, 25).toString()).toBe('x'.repeat(64 * KIB));
   });
 
-  it('writes 8 messages of a turn, then twice as many each time, up to 128', async () => {
+  it('WriteBatch writes after 8 messages of a turn, then after twice as many each time, up to 128', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 8 + 16 + 32 + 64 + 128 + 128 + 5; n++) send('x');
     expect(sink.writes).toEqual([8, 16, 32, 64, 128, 128].map((messages) => 3 * messages));
@@ -108,7 +108,7 @@ describe('a write batch', () => {
       ['', 'a\0b', ''],
       ['', 'a\0b', ''],
     ],
-  ])('writes text as UTF-8, half of a surrogate pair as its replacement character: %j', async (messages, expected) => {
+  ])('WriteBatch writes text as UTF-8, with U+FFFD for a lone surrogate: %j', async (messages, expected) => {
     const { send } = batch(false);
     for (const message of messages) send(message);
     await turn();
@@ -116,7 +116,7 @@ describe('a write batch', () => {
     expect(sink.written).toEqual(Buffer.concat(frames));
   });
 
-  it('is read by ws, message by message', async () => {
+  it('WriteBatch writes frames that ws reads back as the same messages', async () => {
     const line = new FakeStream();
     const remote = acceptedOver(line);
     let received: Message[] = [];
@@ -138,9 +138,9 @@ describe('a write batch', () => {
   });
 
   it.each<readonly [what: string, messages: readonly string[], times: number]>([
-    ['plain text once, as a whole', ['one', 'two', 'three'], 1],
-    ['text with a letter beyond ASCII each by itself, too', ['one', 'två', 'three'], 1 + 3],
-  ])('measures %s', async (_what, messages, times) => {
+    ['a batch of ASCII texts once', ['one', 'two', 'three'], 1],
+    ['each text on its own as well when one is not ASCII', ['one', 'två', 'three'], 1 + 3],
+  ])('WriteBatch measures %s', async (_what, messages, times) => {
     const { of } = batch(true);
     const measured = jest.spyOn(Buffer, 'byteLength');
     for (const message of messages) of.add(message);
@@ -150,7 +150,7 @@ describe('a write batch', () => {
     expect([length, sink.writes.length]).toEqual([times, 1]);
   });
 
-  it('counts what it has not written, and writes it when it is told to, once', async () => {
+  it('WriteBatch counts unwritten bytes, and writes them once on `flush`', async () => {
     const { send, of } = batch(false);
     expect(of.bytes).toBe(0);
     const framed = 2 + 98 + 2 + 2;
@@ -166,7 +166,7 @@ describe('a write batch', () => {
     expect(written).toHaveBeenCalledTimes(1);
   });
 
-  it('writes bytes as they were when they were sent, whatever becomes of them', async () => {
+  it('WriteBatch copies bytes on `add`, so that later changes do not reach the wire', async () => {
     const { send } = batch(false);
     const [changed, transferred] = [new Uint8Array([1, 2]), new Uint8Array([3])];
     send(changed.buffer);
@@ -182,14 +182,14 @@ describe('a write batch', () => {
     ['an object', () => ({})],
     ['nothing', () => null],
     [
-      'bytes that are gone',
+      'a detached buffer',
       () => {
         const { buffer } = new Uint8Array(3);
         structuredClone(buffer, { transfer: [buffer] });
         return buffer;
       },
     ],
-  ])('refuses %s at the call, and writes what else there is', async (_what, make) => {
+  ])('WriteBatch throws a TypeError for %s, and writes the other messages', async (_what, make) => {
     const { send, of } = batch(false);
     send('before');
     expect(() => send(make() as Message)).toThrow(expect.objectContaining({ name: 'TypeError' }));
@@ -199,7 +199,7 @@ describe('a write batch', () => {
     expect(of.bytes).toBe(0);
   });
 
-  it('writes at once where the turn before had one message, and joins what follows in the same turn', async () => {
+  it('WriteBatch writes the first message at once after a turn with one message, and joins the rest', async () => {
     const { send, of } = batch(true);
     send('one');
     expect(sink.writes).toHaveLength(0);
@@ -210,7 +210,7 @@ describe('a write batch', () => {
     expect(sink.writes).toHaveLength(2);
     await turn();
     expect(sink.writes).toEqual([6 + 3, 6 + 3, 6 + 5 + 6 + 4]);
-    // That turn had several: the next waits again.
+    // The last turn had several messages, so the next message waits again.
     send('five');
     expect(sink.writes).toHaveLength(3);
     await turn();
@@ -218,7 +218,7 @@ describe('a write batch', () => {
     expect(written).toHaveBeenCalledTimes(4);
   });
 
-  it('writes a few large messages before the turn ends', async () => {
+  it('WriteBatch writes a few large messages before the turn ends', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));
     expect(sink.writes).toEqual([3 * (4 + 30 * KIB)]);
@@ -228,7 +228,7 @@ describe('a write batch', () => {
     expect(sink.writes).toHaveLength(2);
   });
 
-  it('writes nothing once its socket closes', async () => {
+  it('WriteBatch writes nothing once its socket closes', async () => {
     const { send, of } = batch(false);
     send('too late');
     socket.writable = false;

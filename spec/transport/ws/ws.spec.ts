@@ -16,7 +16,7 @@ const pretend = otherPlatform();
 const MASKED_EMPTY_TEXT = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
 const MASKED_CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 
-describe('a socket of ws as a transport', () => {
+describe('WsTransport', () => {
   describe('over a stream', () => {
     let stream: FakeStream;
     let transport: WsTransport;
@@ -32,7 +32,7 @@ describe('a socket of ws as a transport', () => {
       transport.terminate();
     });
 
-    it('writes the messages of one turn in one go', async () => {
+    it('WsTransport writes the messages of one turn at once', async () => {
       for (let n = 0; n < 7; n++) transport.send(`message ${n}`);
       expect(stream.writes).toEqual([]);
       await turn();
@@ -42,7 +42,7 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes).toHaveLength(2);
     });
 
-    it('writes the first messages of a long turn while it goes on, each time twice as many', async () => {
+    it('WsTransport writes during a long turn, each time twice as many messages', async () => {
       const each = 2 + 'message'.length;
       const burst = (count: number): void => {
         for (let n = 0; n < count; n++) transport.send('message');
@@ -61,21 +61,21 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes.at(-1)).toBe(8 * each);
     });
 
-    it('writes 128 messages of a very long turn at once, and never more', async () => {
+    it('WsTransport writes at most 128 messages at once', async () => {
       const each = 2 + 'message'.length;
       for (let n = 0; n < 8 + 16 + 32 + 64 + 128 + 128 + 1; n++) transport.send('message');
       await turn();
       expect(stream.writes).toEqual([8, 16, 32, 64, 128, 128, 1].map((messages) => messages * each));
     });
 
-    it('writes what was sent before the close, and then the close', async () => {
+    it('WsTransport writes queued messages before the close frame', async () => {
       transport.send('last words');
       transport.close(1000, 'bye');
       await turn();
       expect(stream.writes.reduce((sum, size) => sum + size, 0)).toBe(2 + 'last words'.length + 2 + 2 + 'bye'.length);
     });
 
-    it('writes nothing after the close that answers that of the remote', async () => {
+    it('WsTransport writes nothing after it has answered the close frame of the remote', async () => {
       transport.messages$.subscribe((message) => transport.send(message));
       stream.push(Buffer.concat([MASKED_EMPTY_TEXT, MASKED_CLOSE]));
       await until('the close', () => !transport.writable);
@@ -83,7 +83,7 @@ describe('a socket of ws as a transport', () => {
       expect(stream.writes).toEqual([2]);
     });
 
-    it('counts what the end of the turn will write', async () => {
+    it('WsTransport counts messages queued for the end of the turn as buffered', async () => {
       transport.send('x'.repeat(100));
       expect(transport.bufferedAmount).toBeGreaterThanOrEqual(100);
       await turn();
@@ -95,7 +95,7 @@ describe('a socket of ws as a transport', () => {
       ['destroyed', (_t, s) => s.destroy()],
       ['destroyed with an error', (_t, s) => s.destroy(new Error('ECONNRESET'))],
       ['ended', (_t, s) => s.end()],
-    ])('survives a stream that is %s in the turn of a message', async (_what, act) => {
+    ])('WsTransport closes with 1006 when its stream is %s in the turn of a message', async (_what, act) => {
       transport.send('x');
       act(transport, stream);
       transport.send('y');
@@ -106,7 +106,7 @@ describe('a socket of ws as a transport', () => {
       expect(transport.closed).toMatchObject({ code: 1006, wasClean: false });
     });
 
-    it.each(['OPEN', 'CLOSED'] as const)('pauses and resumes without a throw in state %s', async (state) => {
+    it.each(['OPEN', 'CLOSED'] as const)('WsTransport pauses and resumes without throwing in state %s', async (state) => {
       if (state === 'CLOSED') {
         stream.destroy();
         await until('the end', () => transport.closed !== null);
@@ -117,7 +117,7 @@ describe('a socket of ws as a transport', () => {
       expect(stream.isPaused()).toBe(false);
     });
 
-    describe('room', () => {
+    describe('whenBelow', () => {
       /** Fills the stream with messages of `size` until it holds `bytes`. */
       const fill = (bytes: number, size: number): void => {
         stream.hold();
@@ -125,7 +125,7 @@ describe('a socket of ws as a transport', () => {
       };
 
       it.each([10, 1_000, 2 * KIB, 20 * KIB, 64 * KIB, 1024 * KIB])(
-        'is found once when messages of %i bytes have drained',
+        'WsTransport runs its task once when messages of %i bytes have drained',
         async (size) => {
           fill(1024 * KIB, size);
           await turn();
@@ -143,7 +143,7 @@ describe('a socket of ws as a transport', () => {
         },
       );
 
-      it.each([0, 1, 40 * KIB])('is found below %i bytes too', async (bytes) => {
+      it.each([0, 1, 40 * KIB])('WsTransport runs its task at a threshold of %i bytes', async (bytes) => {
         fill(bytes + 1, 100);
         await turn();
         const task = jest.fn();
@@ -153,7 +153,7 @@ describe('a socket of ws as a transport', () => {
         expect(task).toHaveBeenCalledTimes(1);
       });
 
-      it('is there at once on an idle socket, yet in a later turn', async () => {
+      it('WsTransport runs its task in a later turn when the socket is idle', async () => {
         const task = jest.fn();
         transport.whenBelow(256 * KIB, task);
         expect(task).not.toHaveBeenCalled();
@@ -162,7 +162,7 @@ describe('a socket of ws as a transport', () => {
         expect(task).toHaveBeenCalledTimes(1);
       });
 
-      it('is not there once the remote has begun to close', async () => {
+      it('WsTransport never runs its task once the remote has begun to close', async () => {
         fill(1024 * KIB, 64 * KIB);
         await turn();
         const task = jest.fn();
@@ -177,7 +177,7 @@ describe('a socket of ws as a transport', () => {
         expect([task.mock.calls.length, transport.sentBytes]).toEqual([0, sentBytes]);
       });
 
-      it('forgets the task that a second one replaces', async () => {
+      it('WsTransport drops a waiting task when a second one replaces it', async () => {
         fill(1024 * KIB, 64 * KIB);
         await turn();
         const [first, second] = [jest.fn(), jest.fn()];
@@ -190,7 +190,7 @@ describe('a socket of ws as a transport', () => {
     });
   });
 
-  it('leaves its messages to the sockets of Bun, which are not those of ws', async () => {
+  it('WsTransport sends each message at once on Bun, which has its own sockets', async () => {
     pretend({ process: Object.create(process, { versions: { value: { ...process.versions, bun: '1.4.5' } } }) as unknown });
     const stream = new FakeStream();
     await jest.isolateModulesAsync(async () => {
@@ -204,7 +204,7 @@ describe('a socket of ws as a transport', () => {
     expect(stream.writes).toEqual([2 + 'message'.length, 2 + 'message'.length, 2 + 'message'.length]);
   });
 
-  it('is not given twice by an upgrader: for a stream that has ended there is none', () => {
+  it('WsUpgrader returns a transport for an open stream and an error text for an ended one', () => {
     const upgrader = new WsUpgrader('mux.v1.json', KIB);
     const [open, ended] = [new FakeStream(), new FakeStream()];
     ended.destroy();
@@ -239,7 +239,7 @@ describe('a socket of ws as a transport', () => {
       return transport.closed as SocketClose;
     };
 
-    it('stops reading until somebody reads, and then loses nothing', async () => {
+    it('WsTransport stops reading until a reader subscribes, and loses nothing', async () => {
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: KIB * KIB });
       const transport = transportOf(await accepted);
       await until('the dialer to open', () => dialed.protocol !== '');
@@ -265,7 +265,7 @@ describe('a socket of ws as a transport', () => {
       expect(await endOf(dialed)).toMatchObject({ code: 1000 });
     });
 
-    it('reads past ws what comes whole, at both ends, where it made the socket', async () => {
+    it('WsTransport bypasses ws for whole messages on sockets it made, at both ends', async () => {
       const http = createHttpServer();
       const upgrader = new WsUpgrader('mux.v1.json', KIB);
       const upgraded = new Promise<WsTransport | string>((resolve) => {
@@ -294,7 +294,7 @@ describe('a socket of ws as a transport', () => {
       await new Promise((resolve) => http.close(resolve));
     });
 
-    it('reads by ws where somebody else made the socket', async () => {
+    it('WsTransport reads through ws when the caller made the socket', async () => {
       const dialed = new WsTransport(new WebSocket(url, ['mux.v1.json'], { allowSynchronousEvents: false }));
       const remote = transportOf(await accepted);
       const emitted = jest.spyOn(WebSocket.prototype, 'emit');
@@ -306,7 +306,7 @@ describe('a socket of ws as a transport', () => {
       dialed.terminate();
     });
 
-    it('reports 1009 on both ends for a message over maxPayload', async () => {
+    it('Both ends report 1009 for a message over maxPayload', async () => {
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
       const remote = transportOf(await accepted);
       remote.messages$.subscribe();
@@ -315,7 +315,7 @@ describe('a socket of ws as a transport', () => {
       expect(await endOf(remote)).toMatchObject({ code: 1009 });
     });
 
-    it('reports 1009 whatever fails after it', async () => {
+    it('WsTransport reports 1009 even when another error follows', async () => {
       const ws = new WebSocket(url, ['mux.v1.json'], { maxPayload: 100 });
       const dialed = new WsTransport(ws);
       const remote = transportOf(await accepted);
@@ -325,13 +325,13 @@ describe('a socket of ws as a transport', () => {
       expect(await endOf(dialed)).toMatchObject({ code: 1009, wasClean: false });
     });
 
-    it('reports 1006, and not 1009, for another fault of the remote', async () => {
+    it('WsTransport reports 1006 for an invalid frame', async () => {
       server.once('connection', (_ws, request) => request.socket.write(Buffer.from([0xff, 0xff])));
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
       expect(await endOf(dialed)).toMatchObject({ code: 1006, wasClean: false });
     });
 
-    it('ends a dial that is given up before the handshake was answered', async () => {
+    it('WsTransport ends a dial that is terminated before the handshake completes', async () => {
       const silent: Server = createServer();
       silent.listen(0, '127.0.0.1');
       await new Promise((resolve) => silent.once('listening', resolve));
@@ -343,7 +343,7 @@ describe('a socket of ws as a transport', () => {
       await new Promise((resolve) => silent.close(resolve));
     });
 
-    it('lets go of all but the error listener at its end', async () => {
+    it('WsTransport removes all its listeners but the error listener at its end', async () => {
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
       const ws = await accepted;
       const own = Object.fromEntries(ws.eventNames().map((event) => [event, ws.listenerCount(event)]));
@@ -352,7 +352,7 @@ describe('a socket of ws as a transport', () => {
       dialed.terminate();
     });
 
-    it('is chosen for a socket that has the calls of ws, and for no other', async () => {
+    it('`transportOf` returns a WsTransport only for a socket with all the methods of ws', async () => {
       const dialed = dialWs(url, 'mux.v1.json', { maxPayload: 100 });
       expect(transportOf(await accepted)).toBeInstanceOf(WsTransport);
       for (const calls of [[], ['pause', 'once'], ['pause', 'terminate'], ['once', 'terminate']]) {
@@ -362,7 +362,7 @@ describe('a socket of ws as a transport', () => {
       dialed.terminate();
     });
 
-    it('offers no compression, and one subprotocol', async () => {
+    it('`dialWs` offers one subprotocol and no compression', async () => {
       const offered = new Promise<unknown>((resolve) =>
         server.once('headers', (_headers, request) =>
           resolve([request.headers['sec-websocket-extensions'], request.headers['sec-websocket-protocol']]),
