@@ -21,6 +21,7 @@ const PLAIN = [
   'spec/api/**',
   'spec/bench/**',
   'spec/browser/**',
+  'spec/codec/**',
   'spec/conformance/**',
   'spec/docs/plain-english.spec.ts',
   'spec/fuzz/**',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
 
-// Each attack runs in a process of its own with a small heap: what this is about takes down the process, past every try.
+// Each attack runs in its own process with a small heap: an exhausted heap kills the process, and no `catch` helps.
 const directory = mkdtempSync(join(tmpdir(), 'rxmux-bombs-'));
 const bundle = join(directory, 'msgpack.cjs');
 
@@ -57,30 +57,30 @@ const maps = (count: number): Buffer =>
   Buffer.concat(Array.from({ length: count }, () => Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0xa1, 0x61])));
 
 const BOMBS: readonly (readonly [string, Buffer])[] = [
-  ['100 bytes: 20 arrays of 30 million in each other', arrays(20, 30_000_000)],
-  ['40 bytes: 8 of them', arrays(8, 30_000_000)],
+  ['100 bytes: 20 nested arrays of 30 million', arrays(20, 30_000_000)],
+  ['40 bytes: 8 nested arrays of 30 million', arrays(8, 30_000_000)],
   ['5 bytes: one array of 34 million', arrays(1, 34_000_000)],
   ['5 000 bytes: 1 000 arrays of 65 536', arrays(1_000, 65_536)],
   ['64 KiB: 13 107 arrays of 4 096', arrays(13_107, 4_096)],
   ['90 arrays of 4 096, within the depth, with bytes to spare for the first', Buffer.concat([arrays(90, 4_096), Buffer.alloc(4_096)])],
   ['maps of 4 billion entries', maps(50)],
-  ['65 535 arrays of one in each other', Buffer.alloc(65_535, 0x91)],
+  ['65 535 nested arrays of one element', Buffer.alloc(65_535, 0x91)],
   ['a million empty maps in 1 MiB', Buffer.concat([arrays(1, 1_048_000), Buffer.alloc(1_048_000, 0x80)])],
   ['4 billion bytes', Buffer.from([0xc6, 0xff, 0xff, 0xff, 0xff])],
 ];
 
 describe('msgpack bombs', () => {
-  it.each(BOMBS.slice(0, 1))('take down a process that hands them to the decoder: %s', (_title, bomb) => {
+  it.each(BOMBS.slice(0, 1))('The bare decoder kills its process on a bomb: %s', (_title, bomb) => {
     expect(attack('library', bomb).failure).toBe('the process died');
   });
 
-  it.each(BOMBS)('cost a ProtocolError and no memory as a payload: %s', (_title, bomb) => {
+  it.each(BOMBS)('MsgpackCodec refuses a bomb as a payload with a ProtocolError and no memory: %s', (_title, bomb) => {
     const { failure, megabytes } = attack('decodePayload', bomb);
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
     expect(megabytes).toBeLessThan(10);
   });
 
-  it.each(BOMBS)('cost a ProtocolError and no memory as a message: %s', (_title, bomb) => {
+  it.each(BOMBS)('MsgpackCodec refuses a bomb as a message with a ProtocolError and no memory: %s', (_title, bomb) => {
     const envelope = Buffer.concat([Buffer.from([0x82]), Buffer.from('\xa4type\xa4data\xa7payload', 'latin1'), bomb]);
     const { failure, megabytes } = attack('decode', envelope);
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
@@ -90,7 +90,7 @@ describe('msgpack bombs', () => {
   it.each<[string, Buffer]>([
     ['alone', Buffer.from([0x81, 0xcd, 0x03, 0xff, 0xc0])],
     ['beside text', Buffer.from([0x82, 0xcd, 0x03, 0xff, 0xc0, 0xa1, 0x61, 0xc0])],
-  ])('cost little memory where they are sent on: 10 000 maps that have 1023 as a key, %s', (_title, map) => {
+  ])('MsgpackCodec relays 10 000 maps with the key 1023 in little memory: the key is %s', (_title, map) => {
     const maps = Buffer.concat([Buffer.from([0xdc, 0x27, 0x10]), ...Array.from({ length: 10_000 }, () => map)]);
     expect(attack('relay', maps).failure).toBe('returns');
   });

@@ -4,7 +4,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame, encodeFrame } from '../../src/wire/outgoing.js';
 
-/** A value of each field that is not its default: whoever adds a field is asked for one here. */
+/** A non-default value for each field. The type demands one for every new field. */
 const VALUES: { readonly [Field in keyof Frame]-?: CompleteFrame[Field] } = {
   type: 'data',
   stream: 7,
@@ -24,18 +24,18 @@ const NAMES = (Object.keys(VALUES) as (keyof Frame)[]).filter((name) => name !==
 const PAIRS = NAMES.flatMap((one) => NAMES.map((other) => [one, other] as const));
 
 describe.each([new JsonCodec(), new MsgpackCodec()])('codec $name', (codec) => {
-  it.each(PAIRS)('keeps %s beside %s', (one, other) => {
+  it.each(PAIRS)('A codec keeps %s beside %s', (one, other) => {
     const frame: Frame = { type: 'data', [one]: VALUES[one], [other]: VALUES[other] };
     expect(codec.decode(codec.encode(frame))).toMatchObject(frame);
   });
 
-  it('keeps every field around a payload that was encoded before', () => {
+  it('A codec keeps every field around a payload that is already encoded', () => {
     const frame: Frame = { ...VALUES, more: false };
     const encoded = codec.encodePayload(frame.payload);
     expect(codec.decode(encodeFrame(new OutgoingFrame(frame, encoded, codec), codec))).toEqual(frame);
   });
 
-  it('keeps every field beside a fragment', () => {
+  it('A codec keeps every field beside a fragment', () => {
     const { payload, ...others } = VALUES;
     const fragment = codec.encodePayload(payload);
     expect(codec.decode(codec.encode({ ...others, fragment }))).toMatchObject({ ...others, fragment });

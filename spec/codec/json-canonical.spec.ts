@@ -10,7 +10,7 @@ const codec = new JsonCodec();
 const MAX_DEPTH = 256;
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
-/** What the envelope says when it is parsed as a whole; `null` for what is refused. */
+/** Parses a message as a whole; returns `null` for a refused one. */
 function parsedWhole(message: string): unknown {
   try {
     return fromMapping(JSON.parse(message));
@@ -19,17 +19,17 @@ function parsedWhole(message: string): unknown {
   }
 }
 
-describe('a message in the canonical order', () => {
+describe('canonical messages', () => {
   it.each([
     ['data', '{"type":"data","stream":1,"payload":"hi"}'],
     ['data with an end', '{"type":"data","stream":12345,"end":true,"payload":{"a":[1,{"b":null}]}}'],
     ['a stream with zeros', '{"type":"data","stream":1020,"payload":[]}'],
     ['an open', '{"type":"open","stream":3,"end":true,"payload":null}'],
-    ['the largest id that is read so', '{"type":"data","stream":999999999999999,"payload":0}'],
+    ['the largest canonical stream id', '{"type":"data","stream":999999999999999,"payload":0}'],
     ['a payload that looks like the end of an envelope', '{"type":"data","stream":1,"payload":"}"}'],
     ['space around the payload', '{"type":"data","stream":1,"payload": [1] }'],
     ['a payload with the keys of an envelope', '{"type":"data","stream":1,"payload":{"end":true,"payload":1}}'],
-  ])('is decoded as it is when it is parsed whole: %s', (_what, message) => {
+  ])('`decodeCanonical` reads a message as a whole parse does: %s', (_what, message) => {
     const frame = decodeCanonical(message, MAX_DEPTH);
     expect(frame).toEqual(parsedWhole(message));
     expect(Object.keys(frame ?? {})).toEqual(Object.keys(fromMapping({ type: 'data' })));
@@ -54,17 +54,17 @@ describe('a message in the canonical order', () => {
     ['a second payload', '{"type":"data","stream":1,"payload":1,"payload":2}'],
     ['a payload that is cut off', '{"type":"data","stream":1,"payload":{"a":1}'],
     ['no payload', '{"type":"data","stream":1,"payload":}'],
-    ['something behind its end', '{"type":"data","stream":1,"payload":1} '],
-    ['an end that is missing', '{"type":"data","stream":1,"payload":1'],
-    ['an end that is missing behind a number', '{"type":"data","stream":1,"payload":12'],
+    ['text after the message', '{"type":"data","stream":1,"payload":1} '],
+    ['a missing closing brace', '{"type":"data","stream":1,"payload":1'],
+    ['a missing closing brace after a number', '{"type":"data","stream":1,"payload":12'],
     ['nothing but the beginning', '{"type":"data","stream":'],
     ['a fragment', '{"type":"data","stream":1,"end":true,"fragment":"1"}'],
     ['the empty text', ''],
-  ])('is nothing else: %s', (_what, message) => {
+  ])('`decodeCanonical` returns null for %s', (_what, message) => {
     expect(decodeCanonical(message, MAX_DEPTH)).toBeNull();
   });
 
-  it('is no deeper than it may be', () => {
+  it('`decodeCanonical` returns null for a payload that is too deep', () => {
     const message = (levels: number): string =>
       `{"type":"data","stream":1,"payload":${JSON.stringify(nested(levels, (inner) => [inner]))}}`;
     expect(decodeCanonical(message(MAX_DEPTH), MAX_DEPTH)).not.toBeNull();
@@ -72,7 +72,7 @@ describe('a message in the canonical order', () => {
     expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 256 levels of nesting, got more');
   });
 
-  it('is decoded as it is when it is parsed whole, whatever the payload', () => {
+  it('JsonCodec decodes random canonical messages as a whole parse does', () => {
     fc.assert(
       fc.property(jsonPayload(), fc.integer({ min: 1, max: 2 ** 53 - 1 }), fc.boolean(), (payload, stream, end) => {
         const message = codec.encode({ type: end ? 'open' : 'data', stream, end, payload });
@@ -82,7 +82,7 @@ describe('a message in the canonical order', () => {
     );
   });
 
-  it('is decoded as it is when it is parsed whole, whatever befalls it', () => {
+  it('`decodeCanonical` reads damaged messages as a whole parse does, or returns null', () => {
     const damaged = fc
       .tuple(frames(jsonPayload()), fc.nat(), fc.nat(8), fc.oneof(awkwardText(), fc.constantFrom('"', '}', ',', '1', '0', '\\', ' ')))
       .map(([frame, at, cut, put]) => {

@@ -17,12 +17,12 @@ describe('isJsonReady', () => {
     ['an array of scalars', ['a', 1, false, null]],
     ['an object of scalars', { a: 'a', b: 1, c: false, d: null }],
     ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
-    ['an object with a tag of its own', { [Symbol.toStringTag]: 'Row', a: 1 }],
-    ['an object whose prototype is one', Object.assign(Object.create({ inherited: 1 }) as object, { a: 1 })],
+    ['an object with its own tag', { [Symbol.toStringTag]: 'Row', a: 1 }],
+    ['an object whose prototype is a plain object', Object.assign(Object.create({ inherited: 1 }) as object, { a: 1 })],
     ['a property named constructor', { constructor: 'a' }],
     ['a property that is undefined, which JSON leaves out', { a: undefined }],
     ['objects in arrays in objects', { a: [{ b: ['c'] }] }],
-  ])('takes %s as it is', (_what, value) => {
+  ])('`isJsonReady` accepts %s', (_what, value) => {
     expect(isJsonReady(value, 3 + 1)).toBe(true);
   });
 
@@ -38,10 +38,10 @@ describe('isJsonReady', () => {
     ['an array with a toJSON', Object.assign([], { toJSON: () => 1 })],
     ['an instance of a class', new Row()],
     ['a map', new Map()],
-    ['an iterator of what is built in', new Map().values()],
+    ['a built-in iterator', new Map().values()],
     ['bytes', new Uint8Array(1)],
-    ['an array of a class of its own', new (class extends Array<number> {})()],
-  ])('leaves %s to a copy, wherever it stands', (_what, value) => {
+    ['an array of a subclass', new (class extends Array<number> {})()],
+  ])('`isJsonReady` refuses %s, at any depth', (_what, value) => {
     expect(isJsonReady(value, 9)).toBe(false);
     if (value !== undefined) expect([isJsonReady({ a: 'a', b: value }, 9), isJsonReady(['a', value], 9)]).toEqual([false, false]);
   });
@@ -49,7 +49,7 @@ describe('isJsonReady', () => {
   it.each<[string, (inner: unknown) => unknown]>([
     ['arrays', (inner) => ['a', inner]],
     ['objects', (inner) => ({ a: 'a', b: inner })],
-  ])('takes as many levels of %s as it was told', (_what, around) => {
+  ])('`isJsonReady` accepts %s up to the given depth', (_what, around) => {
     expect([isJsonReady(nested(5, around), 5), isJsonReady(nested(6, around), 5)]).toEqual([true, false]);
   });
 });

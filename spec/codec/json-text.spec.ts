@@ -5,14 +5,14 @@ import { awkwardText } from '../support/frame-arbitraries.js';
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
-/** Lengths on both sides of where a text is long, and of what is looked at in one piece; the last fits no buffer. */
+/** Lengths around the limit of a long text and around the size of a piece; the last exceeds every buffer. */
 const LENGTHS = [0, 1, 1_023, 1_024, 1_025, 1_026, 1_027, 1_028, 8_191, 8_192, 8_193, 30_001];
 
-/** Text of `length` units with `part` at one place of it. */
+/** A text of `length` units with `part` at one place. */
 const textWith = (part: string, at: number, length: number): string => 'x'.repeat(at) + part + 'x'.repeat(length - at - part.length);
 
-describe('a text between quotes', () => {
-  it.each(LENGTHS)('stays as it is where nothing has to be escaped: %i units', (length) => {
+describe('quote and parseJson', () => {
+  it.each(LENGTHS)('`quote` keeps a text without escapes unchanged: %i units', (length) => {
     const text = 'a b'.repeat(length).slice(0, length);
     expect(quote(text)).toBe(`"${text}"`);
     expect(parseJson(`"${text}"`)).toBe(text);
@@ -24,8 +24,8 @@ describe('a text between quotes', () => {
     ['the first control character', '\u0000'],
     ['the last control character', '\u001f'],
     ['a line feed', '\n'],
-    ['a space, which is the first that is none', ' '],
-    ['a delete, which JSON lets be', '\u007f'],
+    ['a space, the first character after the control characters', ' '],
+    ['a delete, which JSON does not escape', '\u007f'],
     ['a character of two bytes', 'é'],
     ['a character of three bytes', '€'],
     ['a pair of surrogates', '😀'],
@@ -34,7 +34,7 @@ describe('a text between quotes', () => {
     ['a line separator', '\u2028'],
   ];
 
-  it.each(PARTS)('is written as JSON.stringify writes it, and read back: %s', (_what, part) => {
+  it.each(PARTS)('`quote` writes a text as JSON.stringify does, and `parseJson` reads it back: %s', (_what, part) => {
     for (const length of LENGTHS.filter((length) => length >= part.length)) {
       for (const at of new Set([0, 1, 2, 3, 1_024, 8_191, 8_192, length - 4, length - part.length])) {
         if (at < 0 || at + part.length > length) continue;
@@ -46,7 +46,7 @@ describe('a text between quotes', () => {
     }
   });
 
-  it('is not confused with a longer one before it', () => {
+  it('`quote` writes a text correctly after a longer one', () => {
     const lines = '\n'.repeat(9_000);
     for (const length of LENGTHS) {
       expect(quote(lines)).toBe(JSON.stringify(lines));
@@ -54,7 +54,7 @@ describe('a text between quotes', () => {
     }
   });
 
-  it('is written as JSON.stringify writes it, whatever it is', () => {
+  it('`quote` writes random texts as JSON.stringify does', () => {
     fc.assert(
       fc.property(awkwardText(40), fc.constantFrom(...LENGTHS), (text, length) => {
         const long = 'x'.repeat(length) + text + 'x'.repeat(length);
@@ -66,7 +66,7 @@ describe('a text between quotes', () => {
   });
 });
 
-describe('a long JSON text between quotes', () => {
+describe('parseJson of long texts', () => {
   const x = 'x'.repeat(2_000);
 
   it.each([
@@ -74,11 +74,11 @@ describe('a long JSON text between quotes', () => {
     ['no quote before it', `${x}"`],
     ['no quote after it', `"${x}`],
     ['no quotes', x],
-    ['a control character as it is', `"${x}\n"`],
-    ['a quote as it is', `"${x}"${x}"`],
+    ['a raw control character', `"${x}\n"`],
+    ['an unescaped quote', `"${x}"${x}"`],
     ['a backslash before the last quote', `"${x}\\"`],
-    ['an escape that is none', `"${x}\\x"`],
-  ])('is refused as JSON.parse refuses it: %s', (_what, json) => {
+    ['an unknown escape', `"${x}\\x"`],
+  ])('`parseJson` refuses what JSON.parse refuses: %s', (_what, json) => {
     expect(() => parseJson(json)).toThrow(SyntaxError);
   });
 
@@ -86,10 +86,10 @@ describe('a long JSON text between quotes', () => {
     ['space around it', ` "${x}"`, x],
     ['space behind it', `"${x}" `, x],
     ['escapes', `"${x}\\u0041\\/"`, `${x}A/`],
-    ['half of a pair as it is', `"${x}\ud83d"`, `${x}\ud83d`],
+    ['an unescaped lone surrogate', `"${x}\ud83d"`, `${x}\ud83d`],
     ['an object', `{"a":"${x}"}`, { a: x }],
     ['a list of strings', `["${x}"]`, [x]],
-  ])('is read as JSON.parse reads it: %s', (_what, json, value) => {
+  ])('`parseJson` reads a text as JSON.parse does: %s', (_what, json, value) => {
     expect(parseJson(json)).toEqual(value);
   });
 });

@@ -11,13 +11,13 @@ import { failureOf, nested } from '../support/values.js';
 
 const codec = new JsonCodec();
 
-describe('JsonCodec: members', () => {
-  it('is named json and declares text', () => {
+describe('JsonCodec members', () => {
+  it('JsonCodec is named json and declares text', () => {
     expect([codec.name, codec.binary]).toEqual(['json', false]);
   });
 });
 
-describe('JsonCodec.encode: envelope rules', () => {
+describe('JsonCodec.encode', () => {
   it.each<[string, Frame, string]>([
     [
       'writes type alone for a frame of defaults',
@@ -49,19 +49,19 @@ describe('JsonCodec.encode: envelope rules', () => {
       },
       '{"type":"x","stream":3,"code":5,"end":true,"headers":{"h":1},"last_stream":7,"more":true,"nonce":"n","payload":[1],"reason":"r","trailers":{"t":1}}',
     ],
-  ])('%s', (_title, frame, message) => {
+  ])('JsonCodec %s', (_title, frame, message) => {
     expect(codec.encode(frame)).toBe(message);
   });
 
-  it('writes no whitespace and leaves non-ASCII characters as they are', () => {
+  it('JsonCodec writes no white space and leaves non-ASCII characters unescaped', () => {
     expect(codec.encodePayload({ a: [1, 'ж€😀'], b: true })).toBe('{"a":[1,"ж€😀"],"b":true}');
   });
 
-  it('writes a lone surrogate as its lower-case escape', () => {
+  it('JsonCodec writes a lone surrogate as its lower-case escape', () => {
     expect(codec.encodePayload('\uD83D')).toBe('"\\ud83d"');
   });
 
-  it('writes byte for byte what JSON.stringify makes of the mapping', () => {
+  it('JsonCodec writes a mapping byte for byte as JSON.stringify does', () => {
     fc.assert(
       fc.property(frames(jsonPayload()), (frame) => {
         expect(codec.encode(frame)).toBe(JSON.stringify(toMapping(frame)));
@@ -70,7 +70,7 @@ describe('JsonCodec.encode: envelope rules', () => {
     );
   });
 
-  it('quotes any fragment as JSON.stringify does', () => {
+  it('JsonCodec quotes any fragment as JSON.stringify does', () => {
     fc.assert(
       fc.property(fc.oneof(awkwardText(), fc.string({ unit: 'binary' })), fc.boolean(), (fragment, more) => {
         const frame: Frame = { type: 'data', stream: 1, fragment, more };
@@ -88,13 +88,13 @@ describe('JsonCodec.encode: envelope rules', () => {
       "codec 'json': expected a finite number as 'last_stream', got -Infinity",
     ],
     ['an infinite code', { type: 'reset', code: Infinity }, "codec 'json': expected a finite number as 'code', got Infinity"],
-  ])('refuses %s', (_title, frame, message) => {
+  ])('JsonCodec refuses %s', (_title, frame, message) => {
     expect(failureOf(() => codec.encode(frame))).toBe(`TypeError: ${message}`);
   });
 });
 
-describe('JsonCodec.encodePayload and encodeWith: what encode writes in the payload position', () => {
-  it('splices an encoded payload in so that it equals the encoded frame', () => {
+describe('JsonCodec.encodePayload and encodeWith', () => {
+  it('JsonCodec splices in an encoded payload, and the message equals the encoded frame', () => {
     fc.assert(
       fc.property(frames(jsonPayload()), jsonPayload(), (frame, payload) => {
         expect(codec.encodeWith({ ...frame, payload: 'not looked at' }, codec.encodePayload(payload))).toBe(
@@ -104,7 +104,7 @@ describe('JsonCodec.encodePayload and encodeWith: what encode writes in the payl
     );
   });
 
-  it('refuses an encoded payload of bytes', () => {
+  it('JsonCodec refuses an encoded payload of bytes', () => {
     expect(failureOf(() => codec.encodeWith({ type: 'data' }, new ArrayBuffer(2)))).toBe(
       "TypeError: codec 'json': expected the encoded payload as text, got 2 bytes",
     );
@@ -135,21 +135,21 @@ class Tagged {
   readonly [Symbol.toStringTag] = 'Money';
 }
 
-describe('JsonCodec: values are written as JSON.stringify writes them', () => {
+describe('JsonCodec values', () => {
   it.each<[string, unknown]>([
     ['text, numbers, booleans, null', ['', 'a"b', 0, -1.5, 1e21, true, false, null]],
     ['a Date as its ISO text', { at: new Date(0) }],
     ['an invalid Date as null', [new Date(NaN)]],
     ['a URL as its text', new URL('http://localhost/a?b')],
-    ['toJSON with the key it stands under', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
-    ['toJSON with an empty key at the top', new Celsius()],
+    ['toJSON, called with the key of its object', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
+    ['toJSON, called with an empty key at the top', new Celsius()],
     ['a plain object that calls itself a Map', [new Date(0), { [Symbol.toStringTag]: 'Map', x: 1 }]],
     ['an own toJSON', { toJSON: () => [1, new Date(0)] }],
     ['a toJSON that is no function', { toJSON: 'text' }],
     ['an array with a toJSON', Object.assign([1], { toJSON: () => 'array' })],
     ['own enumerable properties of an instance', new Point()],
     ['an instance without properties', new (class Empty {})()],
-    ['an instance with a tag of its own', new Tagged()],
+    ['an instance with its own tag', new Tagged()],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
     [
       'boxed primitives',
@@ -167,16 +167,16 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     ['symbol keys, left out', { [Symbol('key')]: new Map(), a: 1 }],
     ['integer-like keys, in rising order', { b: 1, 10: 2, 9: 3 }],
     ['minus zero, as zero', -0],
-  ])('%s', (_title, value) => {
+  ])('JsonCodec writes a value as JSON.stringify does: %s', (_title, value) => {
     expect(codec.encodePayload(value)).toBe(JSON.stringify(value));
   });
 
-  it('keeps a key named __proto__ as an own property', () => {
+  it('JsonCodec keeps a key named __proto__ as an own property', () => {
     const value: unknown = JSON.parse('{"__proto__":{"admin":{"yes":true}},"a":[{"__proto__":null}]}');
     expect(codec.encodePayload(value)).toBe(JSON.stringify(value));
   });
 
-  it('neither writes nor checks what was added to Object.prototype', () => {
+  it('JsonCodec ignores properties of Object.prototype', () => {
     Object.defineProperty(Object.prototype, 'lent', { value: new Map(), enumerable: true, configurable: true });
     try {
       expect(codec.encodePayload({ a: { b: 1 } })).toBe('{"a":{"b":1}}');
@@ -185,25 +185,25 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     }
   });
 
-  it('changes nothing in the value it is given', () => {
+  it('JsonCodec does not change the encoded value', () => {
     const at = new Date(0);
     const value = { list: [at, undefined], inner: { at, gone: undefined } };
     codec.encodePayload(value);
     expect(value).toStrictEqual({ list: [at, undefined], inner: { at, gone: undefined } });
   });
 
-  it('calls toJSON once, also on what holds it twice', () => {
+  it('JsonCodec calls toJSON once for each place of an object', () => {
     let calls = 0;
     const value = { toJSON: () => ({ calls: ++calls }) };
     expect(codec.encodePayload([value, { value }])).toBe('[{"calls":1},{"value":{"calls":2}}]');
   });
 
-  it('does not ask the answer of toJSON again', () => {
+  it('JsonCodec does not call toJSON on the result of toJSON', () => {
     const echo = { a: 1, toJSON: () => Object.create({ toJSON: () => 'asked twice' }, { b: { value: 2, enumerable: true } }) as object };
     expect(codec.encodePayload(echo)).toBe(JSON.stringify(echo));
   });
 
-  it('does not ask a copy of the value either', () => {
+  it('JsonCodec does not call toJSON on its copy of the value', () => {
     class Rows extends Array<number> {
       calls = 0;
       toJSON(): this {
@@ -216,7 +216,7 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     expect([codec.encodePayload(rows), rows.calls]).toEqual(['[1,2]', 1]);
   });
 
-  it('reads a property twice, to check it and to write it', () => {
+  it('JsonCodec reads a property twice, to check it and to write it', () => {
     let reads = 0;
     const counting = Object.defineProperty({}, 'value', { enumerable: true, get: () => ++reads });
     expect(codec.encodePayload(counting)).toBe('{"value":2}');
@@ -226,20 +226,20 @@ describe('JsonCodec: values are written as JSON.stringify writes them', () => {
     ['a plain value', { text: 'a', list: [1, -0, null, true, [], {}], nested: { deep: [{ by: undefined }] } }],
     ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
     ['an array with holes', new Array(2).concat([undefined, 2])],
-    ['an array with properties of its own', Object.assign([1], { more: new Map() })],
-  ])('writes %s as JSON.stringify does', (_title, value) => {
+    ['an array with its own properties', Object.assign([1], { more: new Map() })],
+  ])('JsonCodec writes %s as JSON.stringify does', (_title, value) => {
     expect(codec.encodePayload(value)).toBe(JSON.stringify(value));
   });
 
   it.each<[string, object]>([
     ['toJSON', { a: { toJSON: failing } }],
     ['a getter', Object.defineProperty({}, 'a', { enumerable: true, get: failing })],
-  ])('passes on what %s throws', (_title, value) => {
+  ])('JsonCodec rethrows an error of %s', (_title, value) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe('RangeError: of the application');
   });
 });
 
-describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
+describe('JsonCodec rule 3: TypeErrors of encode', () => {
   it.each<[string, unknown, string]>([
     ['undefined', undefined, 'undefined'],
     ['ABSENT', ABSENT, 'a symbol'],
@@ -270,10 +270,10 @@ describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
     ['NaN', NaN, 'NaN'],
     ['Infinity', Infinity, 'Infinity'],
     ['-Infinity', -Infinity, '-Infinity'],
-    ['a toJSON that gives undefined', { toJSON: () => undefined }, 'an Object'],
-    ['a toJSON that gives a Set', { toJSON: () => new Set() }, 'a Set'],
-    ['a toJSON that gives bytes', { toJSON: () => Buffer.of(1) }, 'bytes (Uint8Array)'],
-  ])('refuses %s', (_title, value, got) => {
+    ['a toJSON that returns undefined', { toJSON: () => undefined }, 'an Object'],
+    ['a toJSON that returns a Set', { toJSON: () => new Set() }, 'a Set'],
+    ['a toJSON that returns bytes', { toJSON: () => Buffer.of(1) }, 'bytes (Uint8Array)'],
+  ])('JsonCodec refuses %s with a TypeError', (_title, value, got) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(
       `TypeError: codec 'json': expected a value it can carry at payload, got ${got}`,
     );
@@ -283,15 +283,15 @@ describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
     ['in an object', { user: { tags: new Set() } }, 'payload.user.tags'],
     ['in an array', [1, [2, new Set()]], 'payload[1][1]'],
     ['under a key that is not a name', { 'first name': { 'a"b': new Set() } }, 'payload["first name"]["a\\"b"]'],
-    ['in what toJSON gave', { at: { toJSON: () => ({ deep: new Set() }) } }, 'payload.at.deep'],
+    ['in the result of toJSON', { at: { toJSON: () => ({ deep: new Set() }) } }, 'payload.at.deep'],
     ['after siblings', { a: { b: 1 }, c: [{}], d: new Set() }, 'payload.d'],
-  ])('names the place of a bad value %s', (_title, value, place) => {
+  ])('JsonCodec names the place of an invalid value %s', (_title, value, place) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(
       `TypeError: codec 'json': expected a value it can carry at ${place}, got a Set`,
     );
   });
 
-  it.each(['headers', 'trailers'] as const)('refuses the same in %s', (field) => {
+  it.each(['headers', 'trailers'] as const)('JsonCodec refuses an invalid value in %s', (field) => {
     const expected = `TypeError: codec 'json': expected a value it can carry at ${field}.at, got a bigint`;
     expect(failureOf(() => codec.encode({ type: 'open', [field]: { at: 1n } }))).toBe(expected);
     expect(failureOf(() => codec.encodeWith({ type: 'open', [field]: { at: 1n } }, '1'))).toBe(expected);
@@ -301,21 +301,21 @@ describe('JsonCodec rule 3: a TypeError for what JSON cannot represent', () => {
     ['an array', ['a'], 'an Array'],
     ['a Date, which JSON carries as text', new Date(0), 'a Date'],
     ['a URL, which JSON carries as text', new URL('http://localhost'), 'a URL'],
-  ])('refuses headers that would not arrive as a map: %s', (_title, headers, got) => {
+  ])('JsonCodec refuses headers that would not arrive as a map: %s', (_title, headers, got) => {
     expect(failureOf(() => codec.encode({ type: 'open', headers: headers as Record<string, unknown> }))).toBe(
       `TypeError: codec 'json': expected a map with string keys as headers, got ${got}`,
     );
   });
 });
 
-describe('JsonCodec limits: 256 levels of nesting, the payload counted as level 1', () => {
+describe('JsonCodec nesting limit of 256 levels', () => {
   const tooDeep = "TypeError: codec 'json': expected at most 256 levels of nesting in payload, got more or a circular structure";
 
   it.each<[string, (levels: number) => unknown]>([
     ['arrays', (levels) => nested(levels, (inner) => [inner])],
     ['objects', (levels) => nested(levels, (inner) => ({ a: inner }))],
     ['arrays and objects', (levels) => nested(levels, (inner, level) => (level % 2 === 0 ? [0, inner] : { a: '}', b: inner }))],
-  ])('carries 256 %s in each other both ways and refuses 257', (_title, make) => {
+  ])('JsonCodec carries 256 nested %s both ways and refuses 257', (_title, make) => {
     expect(codec.decodePayload(codec.encodePayload(make(256)))).toEqual(make(256));
     expect(codec.decode(codec.encode({ type: 'data', payload: make(256), headers: { deep: make(255) } })).payload).toEqual(make(256));
     expect(failureOf(() => codec.encodePayload(make(257)))).toBe(tooDeep);
@@ -327,56 +327,56 @@ describe('JsonCodec limits: 256 levels of nesting, the payload counted as level 
     );
   });
 
-  it('does not count scalars inside the deepest level', () => {
+  it('JsonCodec does not count scalars as a level', () => {
     const value = nested(257, (inner, level) => (level === 1 ? ['leaf', 1, null, true] : [inner]));
     expect(codec.decodePayload(codec.encodePayload(value))).toEqual(value);
   });
 
-  it('refuses a circular structure', () => {
+  it('JsonCodec refuses a circular structure', () => {
     const circular: Record<string, unknown> = { a: 1 };
     circular['self'] = { circular };
     expect(failureOf(() => codec.encodePayload(circular))).toBe(tooDeep);
   });
 
-  it('carries a value that stands in several places', () => {
+  it('JsonCodec carries a value that occurs in several places', () => {
     const shared = { a: 1 };
     expect(codec.encodePayload([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });
 
-  it('is not fooled by brackets within strings', () => {
+  it('JsonCodec ignores brackets within strings when it counts levels', () => {
     const text = '[{'.repeat(500) + '"\\'.repeat(500) + '}]'.repeat(500);
     expect(codec.decodePayload(codec.encodePayload({ text, more: [text] }))).toEqual({ text, more: [text] });
   });
 
-  it.each(['[', '{"a":', '[{"":'])('throws a ProtocolError, not a RangeError, for 65 535 times %s', (unit) => {
+  it.each(['[', '{"a":', '[{"":'])('JsonCodec throws a ProtocolError, not a RangeError, for 65 535 times %s', (unit) => {
     const closed = unit.repeat(65_535) + '0' + (unit.startsWith('[{') ? '}]' : unit === '[' ? ']' : '}').repeat(65_535);
     expect(failureOf(() => codec.decodePayload(unit.repeat(65_535)))).toMatch(/^ProtocolError: /);
     expect(failureOf(() => codec.decodePayload(closed))).toMatch(/^ProtocolError: /);
     expect(failureOf(() => codec.decode(`{"type":"data","payload":${closed}}`))).toMatch(/^ProtocolError: /);
   });
 
-  it('throws a TypeError, not a RangeError, for 100 000 levels', () => {
+  it('JsonCodec throws a TypeError, not a RangeError, for 100 000 levels', () => {
     expect(failureOf(() => codec.encodePayload(nested(100_000, (inner) => [inner])))).toBe(tooDeep);
   });
 });
 
 describe('JsonCodec.decode', () => {
-  it('gives all twelve fields, drops unknown keys and keeps an unknown type', () => {
+  it('JsonCodec returns all twelve fields, drops unknown keys and keeps an unknown type', () => {
     const frame = codec.decode('{"type":"later","stream":1,"extra":{"a":1},"last_stream":4}');
     expect(framesEqual(frame, { type: 'later', stream: 1, last_stream: 4 })).toBe(true);
     expect(Object.keys(frame)).toHaveLength(12);
   });
 
-  it('gives ABSENT without a payload key, and null for a null one', () => {
+  it('JsonCodec returns ABSENT without a payload key, and null for a null payload', () => {
     expect(codec.decode('{"type":"data"}').payload).toBe(ABSENT);
     expect(codec.decode('{"type":"data","payload":null}').payload).toBeNull();
   });
 
-  it('takes the last of duplicate keys', () => {
+  it('JsonCodec uses the last of duplicate keys', () => {
     expect(codec.decode('{"type":"data","stream":1,"stream":3}').stream).toBe(3);
   });
 
-  it('restores every frame it encoded', () => {
+  it('JsonCodec decodes every frame that it encoded', () => {
     fc.assert(
       fc.property(frames(jsonPayload()), (frame) => {
         const payload: unknown = frame.payload === ABSENT ? ABSENT : JSON.parse(JSON.stringify(frame.payload));
@@ -391,24 +391,24 @@ describe('JsonCodec.decode', () => {
     ['the empty text', '', "codec 'json': expected JSON, got 0 characters that are not"],
     ['a byte order mark', '\uFEFF{"type":"data"}', "codec 'json': expected JSON, got 16 characters that are not"],
     ['trailing text', '{"type":"data"}secret', "codec 'json': expected JSON, got 21 characters that are not"],
-  ])('refuses %s without quoting it', (_title, message, text) => {
+  ])('JsonCodec refuses %s without quoting it', (_title, message, text) => {
     expect(failureOf(() => codec.decode(message))).toBe(`ProtocolError: ${text}`);
   });
 
-  it('gives no cause, which would quote the text', () => {
+  it('JsonCodec sets no cause on its errors, because a cause would quote the text', () => {
     expect(() => codec.decode('{"secret":1')).toThrow(expect.not.objectContaining({ cause: expect.anything() }));
   });
 
-  it.each(['[]', '"data"', 'null', '1', 'true', '[{"type":"data"}]'])('refuses %s, which is not an object', (message) => {
+  it.each(['[]', '"data"', 'null', '1', 'true', '[{"type":"data"}]'])('JsonCodec refuses %s, which is not an object', (message) => {
     expect(failureOf(() => codec.decode(message))).toMatch(/^ProtocolError: /);
   });
 
-  it('refuses a payload that is bytes or not JSON', () => {
+  it('JsonCodec refuses a payload of bytes or of invalid JSON', () => {
     expect(failureOf(() => codec.decodePayload(new ArrayBuffer(4)))).toBe("ProtocolError: codec 'json': expected text, got 4 bytes");
     expect(failureOf(() => codec.decodePayload('[1,'))).toBe("ProtocolError: codec 'json': expected JSON, got 3 characters that are not");
   });
 
-  it('keeps __proto__, constructor and prototype as own properties that touch no prototype', () => {
+  it('JsonCodec decodes __proto__, constructor and prototype as own properties', () => {
     const { headers, payload } = codec.decode(
       '{"type":"open","__proto__":{"end":true},"headers":{"__proto__":{"admin":true}},"payload":{"constructor":{"prototype":{"admin":true}}}}',
     );
@@ -418,11 +418,11 @@ describe('JsonCodec.decode', () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined();
   });
 
-  it('rounds integers beyond 2^53 and takes 1e400 for Infinity, as JSON.parse does', () => {
+  it('JsonCodec rounds integers beyond 2^53 and reads 1e400 as Infinity, as JSON.parse does', () => {
     expect(codec.decodePayload('[9007199254740993,1e400]')).toEqual([9007199254740992, Infinity]);
   });
 
-  it('gives a value or a ProtocolError for any text', () => {
+  it('JsonCodec returns a value or throws a ProtocolError for any text', () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc

@@ -5,19 +5,19 @@ import { encodeBulk } from '../../src/codec/msgpack-bulk.js';
 
 const BULK = 65_536;
 
-/** What the library that knows no shortcut makes of a value. */
+/** Encodes a value with the library alone, without the shortcut. */
 function expected(value: unknown): Buffer {
   return Buffer.from(encode(value));
 }
 
-describe('a payload of nothing but one long text or many bytes', () => {
+describe('bulk payloads', () => {
   it.each([
     ['ASCII', 'x'.repeat(BULK)],
     ['escapes', '"\\\n'.repeat(30_000)],
     ['two bytes a unit', 'é'.repeat(BULK)],
     ['pairs of surrogates', '😀'.repeat(BULK)],
     ['lone surrogates, which become replacement characters', '\ud800'.repeat(BULK)],
-  ])('is written as msgpack writes it: text of %s', (_, text) => {
+  ])('A bulk payload is written as msgpack writes it: text of %s', (_, text) => {
     const encoded = encodeBulk(text);
     expect(encoded).not.toBeNull();
     expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(text))).toBe(true);
@@ -27,17 +27,17 @@ describe('a payload of nothing but one long text or many bytes', () => {
 
   it.each([
     ['a Uint8Array', bytes],
-    ['a part of one', bytes.subarray(3, BULK + 3)],
+    ['a part of a Uint8Array', bytes.subarray(3, BULK + 3)],
     ['a Buffer', Buffer.from(bytes)],
     ['an ArrayBuffer', bytes.buffer],
-  ])('is written as msgpack writes it: %s', (_, value) => {
+  ])('A bulk payload is written as msgpack writes it: %s', (_, value) => {
     const encoded = encodeBulk(value);
     const view = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
     expect(encoded).not.toBeNull();
     expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(view))).toBe(true);
   });
 
-  it('is a copy: what is changed afterwards is not sent', () => {
+  it('A bulk payload is a copy, so later changes are not sent', () => {
     const value = new Uint8Array(BULK);
     const encoded = encodeBulk(value);
     value.fill(1);
@@ -46,16 +46,16 @@ describe('a payload of nothing but one long text or many bytes', () => {
 
   it.each([
     ['a text one unit shorter', 'x'.repeat(BULK - 1)],
-    ['bytes, one fewer', new Uint8Array(BULK - 1)],
+    ['bytes that are one byte shorter', new Uint8Array(BULK - 1)],
     ['an ArrayBuffer of one byte less', new ArrayBuffer(BULK - 1)],
     ['numbers that are no bytes', new Float64Array(BULK)],
     ['an object around it', { text: 'x'.repeat(BULK) }],
     ['null', null],
-  ])('is no %s: that is left to the encoder', (_, value) => {
+  ])('`encodeBulk` returns null and leaves the value to the encoder: %s', (_, value) => {
     expect(encodeBulk(value)).toBeNull();
   });
 
-  it('does not keep the codec from others: maps around megabytes, and small ones between', () => {
+  it('MsgpackCodec encodes large maps, small values and bulk payloads in turn', () => {
     const codec = new MsgpackCodec();
     for (const value of [{ text: 'x'.repeat(32 * BULK) }, { n: 1 }, { bytes: new Uint8Array(32 * BULK) }, 'x'.repeat(BULK), [2]])
       expect(Buffer.from(codec.encodePayload(value)).equals(expected(value))).toBe(true);
@@ -64,7 +64,7 @@ describe('a payload of nothing but one long text or many bytes', () => {
   it.each([
     ['text', 'y'.repeat(BULK), 'y'.repeat(BULK)],
     ['bytes', new Uint8Array(BULK).fill(7), new Uint8Array(BULK).fill(7)],
-  ])('goes through the codec there and back: %s', (_, value, arrived) => {
+  ])('MsgpackCodec encodes and decodes a bulk payload: %s', (_, value, arrived) => {
     const codec = new MsgpackCodec();
     expect(codec.decodePayload(codec.encodePayload(value))).toEqual(arrived);
     expect(codec.encodePayload(value).byteLength).toBe(5 + BULK);

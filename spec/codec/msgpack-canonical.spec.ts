@@ -18,16 +18,19 @@ const canonical = fc.record({
   end: fc.boolean(),
 });
 
-describe('an envelope with nothing but a payload', () => {
-  it.each([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1])('is the map of the library, with stream %d', (stream) => {
-    for (const type of ['open', 'data'] as const)
-      for (const end of [true, false]) {
-        const frame = { type, stream, end, payload: null };
-        const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
-        expect(message).toEqual(encode(toMapping(utf8(frame))));
-        expect(readCanonical(message)).toEqual({ type, stream, end, items: end ? 8 : 6, payloadAt: message.length - 1 });
-      }
-  });
+describe('canonical envelopes', () => {
+  it.each([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1])(
+    'A canonical envelope equals the map that the library writes, with stream %d',
+    (stream) => {
+      for (const type of ['open', 'data'] as const)
+        for (const end of [true, false]) {
+          const frame = { type, stream, end, payload: null };
+          const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
+          expect(message).toEqual(encode(toMapping(utf8(frame))));
+          expect(readCanonical(message)).toEqual({ type, stream, end, items: end ? 8 : 6, payloadAt: message.length - 1 });
+        }
+    },
+  );
 
   it.each<[string, Frame]>([
     ['of another type', { type: 'reset', stream: 1 }],
@@ -44,7 +47,7 @@ describe('an envelope with nothing but a payload', () => {
     ['with a reason', { type: 'data', stream: 1, reason: '' }],
     ['with a nonce', { type: 'data', stream: 1, nonce: '' }],
     ['with a last stream', { type: 'data', stream: 1, last_stream: 0 }],
-  ])('is not a frame %s', (_what, frame) => {
+  ])('`encodeCanonical` returns null for a frame %s', (_what, frame) => {
     expect(encodeCanonical(frame, NIL)).toBeNull();
   });
 
@@ -60,23 +63,23 @@ describe('an envelope with nothing but a payload', () => {
     ['no payload', { type: 'data', stream: 1, end: true }],
     ['a fragment', { type: 'data', stream: 1, fragment: NIL }],
     ['more behind the payload', { type: 'data', stream: 1, payload: 1, reason: 'r', trailers: {} }],
-    ['fewer keys than it says', { type: 'data', stream: 1, end: true, reason: 'r' }],
+    ['fewer keys than its header says', { type: 'data', stream: 1, end: true, reason: 'r' }],
     ['no map', [1, 2, 3]],
-  ])('is no other map: %s', (_what, mapping) => {
+  ])('`readCanonical` returns null for another map: %s', (_what, mapping) => {
     expect(readCanonical(encode(mapping))).toBeNull();
   });
 
-  it('is no map with the stream as a short float', () => {
+  it('`readCanonical` returns null when the stream is a short float', () => {
     expect(readCanonical(encode({ type: 'data', stream: 1.5, payload: 1 }, { forceFloat32: true }))).toBeNull();
   });
 
-  it('is read to its payload, wherever it is cut off', () => {
+  it('`readCanonical` needs the whole envelope up to its payload', () => {
     const whole = encode({ type: 'data', stream: 65_536, end: true, payload: null });
     for (let length = 0; length < whole.length - 1; length++) expect(readCanonical(whole.subarray(0, length))).toBeNull();
     expect(readCanonical(whole.subarray(0, whole.length - 1))).toMatchObject({ payloadAt: whole.length - 1 });
   });
 
-  it('is written and read as the whole map is, whatever the payload', () => {
+  it('MsgpackCodec writes and reads random canonical envelopes as the library does', () => {
     fc.assert(
       fc.property(canonical, jsonPayload(), (envelope, payload) => {
         const frame = { ...envelope, payload };
@@ -88,7 +91,7 @@ describe('an envelope with nothing but a payload', () => {
     );
   });
 
-  it('is refused when its payload is no good', () => {
+  it('MsgpackCodec refuses a canonical envelope with an invalid payload', () => {
     const bad: readonly [string, Uint8Array][] = [
       ['nothing', new Uint8Array()],
       ['too much', Uint8Array.of(0xc0, 0xc0)],
@@ -109,7 +112,7 @@ describe('an envelope with nothing but a payload', () => {
   it.each([
     [3, 6],
     [4, 8],
-  ])('counts the items of the whole map of %d entries', (entries, others) => {
+  ])('MsgpackCodec counts all items of a canonical map of %d entries', (entries, others) => {
     const payload = [1, 2, 3];
     const message = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload });
     const items = others + 1 + payload.length;
@@ -122,7 +125,7 @@ describe('an envelope with nothing but a payload', () => {
     expect(codec.decode(scalar, { maxPayloadItems: others + 1 }).payload).toBeNull();
   });
 
-  it('gives bytes in the payload memory of their own', () => {
+  it('MsgpackCodec copies the bytes in the payload of a canonical envelope', () => {
     const message = codec.encode({ type: 'data', stream: 1, payload: { raw: Uint8Array.of(1, 2, 3) } });
     const { raw } = codec.decode(message).payload as { raw: Uint8Array };
     expect([raw.buffer.byteLength, [...raw]]).toEqual([3, [1, 2, 3]]);

@@ -28,39 +28,39 @@ class Moment extends Date {
 
 const loop: { toJSON(): unknown } = { toJSON: () => ({ again: loop }) };
 
-describe('MsgpackCodec asks an object with a toJSON for the value that stands for it', () => {
+describe('MsgpackCodec and toJSON', () => {
   it.each<[string, unknown]>([
     ['at the top', new User()],
     ['in an object and in an array', { user: new User(), users: [new User(), { friend: new User() }] }],
-    ['and passes the key', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
-    ['and passes an empty key at the top', new Celsius()],
-    ['also where a plain object has one of its own', { toJSON: () => [1, 'a'] }],
-    ['also where an array has one', Object.assign([1], { toJSON: () => 'array' })],
-    ['also where it returns an object with another', { toJSON: () => ({ user: new User() }) }],
-    ['and leaves the property out where it returns undefined', { a: { toJSON: () => undefined }, b: [{ toJSON: () => undefined }] }],
-    ['unless it is no function', { toJSON: 'text' }],
-    ['such as a URL', new URL('http://localhost/a?b')],
-  ])('%s', (_title, value) => {
+    ['with the key as the argument', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
+    ['with an empty key at the top', new Celsius()],
+    ['of a plain object', { toJSON: () => [1, 'a'] }],
+    ['of an array', Object.assign([1], { toJSON: () => 'array' })],
+    ['that returns an object with another toJSON', { toJSON: () => ({ user: new User() }) }],
+    ['that returns undefined, and drops the property', { a: { toJSON: () => undefined }, b: [{ toJSON: () => undefined }] }],
+    ['unless it is not a function', { toJSON: 'text' }],
+    ['of a URL', new URL('http://localhost/a?b')],
+  ])('MsgpackCodec calls toJSON as JSON.stringify does: %s', (_title, value) => {
     expect(roundTrip(value)).toEqual(JSON.parse(JSON.stringify(value)));
   });
 
-  it.each(['headers', 'trailers'] as const)('in %s', (field) => {
+  it.each(['headers', 'trailers'] as const)('MsgpackCodec calls toJSON in %s', (field) => {
     const frame = codec.decode(codec.encode({ type: 'data', stream: 1, payload: 1, [field]: { user: new User() } }));
     expect(frame[field]).toEqual({ user: { name: 'ada' } });
   });
 
-  it('once, also where the same object stands twice', () => {
+  it('MsgpackCodec calls toJSON once for each place of an object', () => {
     let calls = 0;
     const value = { toJSON: () => ({ calls: ++calls }) };
     expect(roundTrip([value, { value }])).toEqual([{ calls: 1 }, { value: { calls: 2 } }]);
   });
 
-  it('and does not ask its answer again', () => {
+  it('MsgpackCodec does not call toJSON on the result of toJSON', () => {
     const echo = { a: 1, toJSON: () => Object.create({ toJSON: () => 'asked twice' }, { b: { value: 2, enumerable: true } }) as object };
     expect(roundTrip(echo)).toEqual({ b: 2 });
   });
 
-  it('but sends a Date as a Date and bytes as bytes, although both have one', () => {
+  it('MsgpackCodec sends a Date as a Date and bytes as bytes, although both have a toJSON', () => {
     const value = { at: new Date(5), moment: new Moment(6), raw: Buffer.of(1, 2), answer: { toJSON: () => [new Date(7), Buffer.of(3)] } };
     expect(roundTrip(value)).toEqual({
       at: new Date(5),
@@ -71,18 +71,18 @@ describe('MsgpackCodec asks an object with a toJSON for the value that stands fo
   });
 });
 
-describe('MsgpackCodec and what a toJSON does wrong', () => {
+describe('MsgpackCodec and a faulty toJSON', () => {
   const at = (place: string, got: string): string => `TypeError: codec 'msgpack': expected a value it can carry at ${place}, got ${got}`;
   const tooDeep = "TypeError: codec 'msgpack': expected at most 95 levels of nesting in payload, got more or a circular structure";
 
   it.each<[string, unknown, string]>([
-    ['throws what it throws', { a: { toJSON: failing } }, 'RangeError: of the application'],
+    ['rethrows an error of toJSON', { a: { toJSON: failing } }, 'RangeError: of the application'],
     ['names the place of a value that it cannot carry', { a: [{ toJSON: () => ({ deep: new Set() }) }] }, at('payload.a[0].deep', 'a Set')],
-    ['refuses undefined at the top', { toJSON: () => undefined }, at('payload', 'an Object')],
-    ['refuses an answer without end', loop, tooDeep],
-    ['counts the levels of an answer', nested(95, (inner) => ({ toJSON: () => [inner] })), 'returns'],
-    ['refuses a level more in an answer', nested(96, (inner) => ({ toJSON: () => [inner] })), tooDeep],
-  ])('%s', (_title, value, outcome) => {
+    ['refuses an undefined result at the top', { toJSON: () => undefined }, at('payload', 'an Object')],
+    ['refuses a result that is circular', loop, tooDeep],
+    ['accepts a result with 95 levels', nested(95, (inner) => ({ toJSON: () => [inner] })), 'returns'],
+    ['refuses a result with 96 levels', nested(96, (inner) => ({ toJSON: () => [inner] })), tooDeep],
+  ])('MsgpackCodec %s', (_title, value, outcome) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(outcome);
   });
 });

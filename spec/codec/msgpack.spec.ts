@@ -15,10 +15,10 @@ import { failureOf, nested, utf8 } from '../support/values.js';
 
 const codec = new MsgpackCodec();
 
-/** Bytes of our own making, which a codec would not write. */
+/** Handwritten bytes that a codec would not write. */
 const packed = (value: unknown): ArrayBuffer => encode(value, { maxDepth: 500 }).slice().buffer;
 
-/** A timestamp of 8 or 12 bytes: the 1st of January 1970, and so many nanoseconds. */
+/** A timestamp of 8 or 12 bytes at 1 January 1970 plus the given nanoseconds. */
 const nanoseconds = (size: 8 | 12, count: number): Uint8Array => {
   const data = new DataView(new ArrayBuffer(size));
   if (size === 8) data.setBigUint64(0, BigInt(count) << 34n);
@@ -30,26 +30,26 @@ const ascii = (text: string): number[] => [...Buffer.from(text)];
 const hasProtoKey = (value: unknown): boolean => JSON.stringify(value).includes('__proto__');
 const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));
 
-describe('MsgpackCodec: members', () => {
-  it('is named msgpack and declares binary', () => {
+describe('MsgpackCodec members', () => {
+  it('MsgpackCodec is named msgpack and declares binary', () => {
     expect([codec.name, codec.binary]).toEqual(['msgpack', true]);
   });
 
-  it('registers nothing when it is imported', () => {
+  it('MsgpackCodec registers nothing when it is imported', () => {
     expect(registeredCodecs()).toEqual([]);
   });
 });
 
-describe('MsgpackCodec.encode: envelope rules', () => {
+describe('MsgpackCodec.encode', () => {
   it.each<[string, Frame]>([
     ['type alone for a frame of defaults', { type: 'data', stream: null, more: false, end: false }],
     ['exactly type and nonce for a ping', { nonce: 'n1', type: 'ping' }],
     ['a null payload', { type: 'data', stream: 1, payload: null }],
-    ['a payload and nothing behind it', { type: 'data', stream: 2 ** 40, payload: { a: 1 } }],
-    ['a payload with a reason behind it', { type: 'reset', stream: 1, code: 16, payload: { a: 1 }, reason: 'text' }],
-    ['a payload with trailers behind it', { type: 'data', stream: 1, payload: 'x', trailers: { rows: 1 }, end: true }],
+    ['a payload as the last key', { type: 'data', stream: 2 ** 40, payload: { a: 1 } }],
+    ['a payload before a reason', { type: 'reset', stream: 1, code: 16, payload: { a: 1 }, reason: 'text' }],
+    ['a payload before trailers', { type: 'data', stream: 1, payload: 'x', trailers: { rows: 1 }, end: true }],
     [
-      'all of them, type, stream, then alphabetically',
+      'all keys: type, stream, then alphabetically',
       {
         trailers: { t: 1 },
         reason: 'r',
@@ -64,7 +64,7 @@ describe('MsgpackCodec.encode: envelope rules', () => {
         type: 'x',
       },
     ],
-  ])('writes %s', (_title, frame) => {
+  ])('MsgpackCodec writes %s', (_title, frame) => {
     const message = codec.encode(frame);
     const mapping = decode(message) as Record<string, unknown>;
     expect(mapping).toEqual(toMapping(frame));
@@ -72,7 +72,7 @@ describe('MsgpackCodec.encode: envelope rules', () => {
     expect(new Uint8Array(message)).toEqual(encode(toMapping(frame)));
   });
 
-  it('writes a fragment as bytes, of every length of header', () => {
+  it('MsgpackCodec writes a fragment as bytes, with each length of header', () => {
     for (const size of [0, 1, 255, 256, 65_000, 70_000]) {
       const fragment = new Uint8Array(size).fill(7).buffer;
       const frame = codec.decode(codec.encode({ type: 'data', stream: 1, fragment, more: true }));
@@ -80,16 +80,16 @@ describe('MsgpackCodec.encode: envelope rules', () => {
     }
   });
 
-  it('writes a fragment of another realm as bytes', () => {
+  it('MsgpackCodec writes a fragment of another realm as bytes', () => {
     const fragment = runInNewContext('Uint8Array.of(1, 2).buffer') as ArrayBuffer;
     expect(codec.decode(codec.encode({ type: 'data', stream: 1, fragment, more: true })).fragment).toEqual(bytes(1, 2));
   });
 
-  it('writes a fragment of text as text: what it is for is not the codec’s to judge', () => {
+  it('MsgpackCodec writes a fragment of text as text, and leaves its meaning to the caller', () => {
     expect(codec.decode(codec.encode({ type: 'data', stream: 1, fragment: 'text' })).fragment).toBe('text');
   });
 
-  it('splices an encoded payload in so that it equals the encoded frame', () => {
+  it('MsgpackCodec splices in an encoded payload, and the message equals the encoded frame', () => {
     fc.assert(
       fc.property(frames(binaryPayload()), binaryPayload(), (frame, payload) => {
         fc.pre(!hasProtoKey(payload));
@@ -100,13 +100,13 @@ describe('MsgpackCodec.encode: envelope rules', () => {
     );
   });
 
-  it('refuses an encoded payload of text', () => {
+  it('MsgpackCodec refuses an encoded payload of text', () => {
     expect(failureOf(() => codec.encodeWith({ type: 'data' }, '1'))).toBe(
       "TypeError: codec 'msgpack': expected the encoded payload as bytes, got text",
     );
   });
 
-  it('gives each message and payload a buffer of its own, of exactly its length', () => {
+  it('MsgpackCodec returns each message and payload in its own buffer of exactly its length', () => {
     const [first, second] = [codec.encodePayload(['a']), codec.encodePayload(['b'])];
     expect([first.byteLength, new Uint8Array(first)]).toEqual([3, Uint8Array.of(0x91, 0xa1, 0x61)]);
     expect(new Uint8Array(second)).toEqual(Uint8Array.of(0x91, 0xa1, 0x62));
@@ -124,7 +124,7 @@ class Point {
   }
 }
 
-describe('MsgpackCodec: values', () => {
+describe('MsgpackCodec values', () => {
   it.each<[string, unknown, unknown]>([
     ['text, numbers, booleans, null', ['', 'aж€😀', 0, -1, 2 ** 40, -(2 ** 40), 1.5, true, false, null], undefined],
     ['NaN and the infinities', [NaN, Infinity, -Infinity], undefined],
@@ -142,19 +142,23 @@ describe('MsgpackCodec: values', () => {
     ['undefined and missing elements, as null', Object.assign([undefined], { 2: 1 }), [null, null, 1]],
     ['own enumerable properties of an instance', new Point(), { x: 1 }],
     ['a plain object that calls itself a Map', { [Symbol.toStringTag]: 'Map', x: 1 }, { x: 1 }],
-    ['the same without a prototype', Object.assign(Object.create(null) as object, { [Symbol.toStringTag]: 'Map', x: 1 }), { x: 1 }],
+    [
+      'an object without a prototype that calls itself a Map',
+      Object.assign(Object.create(null) as object, { [Symbol.toStringTag]: 'Map', x: 1 }),
+      { x: 1 },
+    ],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
     ['boxed primitives', [Object(1), Object('a'), Object(true), Object(NaN)], [1, 'a', true, NaN]],
     ['keys named constructor and prototype', { constructor: { prototype: { admin: true } } }, undefined],
-  ])('carries %s', (_title, value, expected) => {
+  ])('MsgpackCodec carries %s', (_title, value, expected) => {
     expect(roundTrip(value)).toEqual(expected ?? value);
   });
 
-  it('restores every payload and every frame it encoded', () => {
+  it('MsgpackCodec decodes every payload and frame that it encoded', () => {
     fc.assert(
       fc.property(frames(binaryPayload()), binaryPayload(), (frame, any) => {
         fc.pre(!hasProtoKey(any));
-        // As the library reads it: without the sign of a zero.
+        // The library drops the sign of a zero.
         const payload = utf8(decode(encode(any)));
         expect(roundTrip(payload)).toEqual(payload);
         expect(framesEqual(codec.decode(codec.encode({ ...frame, payload })), { ...utf8(frame), payload })).toBe(true);
@@ -169,14 +173,14 @@ describe('MsgpackCodec: values', () => {
     ['in an object', { k: '\ud800' }, '81a16ba3efbfbd'],
     ['in a key', { '\ud800': 1 }, '81a3efbfbd01'],
     ['in a long key', { [`${'k'.repeat(60)}\ud800`]: 1 }, `81d93f${'6b'.repeat(60)}efbfbd01`],
-    ['in a key beside a property that is left out', { a: undefined, 'b\udfff': [] }, '81a462efbfbd90'],
-    ['in two keys, which then are one', { '\ud800': 1, '\ud801': 2 }, '81a3efbfbd02'],
-  ])('writes U+FFFD for half of a surrogate pair %s, and a pair as it is', (_what, value, bytes) => {
+    ['in a key beside an undefined property', { a: undefined, 'b\udfff': [] }, '81a462efbfbd90'],
+    ['in two keys that become equal', { '\ud800': 1, '\ud801': 2 }, '81a3efbfbd02'],
+  ])('MsgpackCodec writes U+FFFD for a lone surrogate %s, and keeps a whole pair', (_what, value, bytes) => {
     expect(Buffer.from(codec.encodePayload(value)).toString('hex')).toBe(bytes);
     expect(roundTrip('😀')).toBe('😀');
   });
 
-  it('writes every text of an envelope as UTF-8 too', () => {
+  it('MsgpackCodec writes every text of an envelope as UTF-8', () => {
     const frame: Frame = { type: 't\ud800', reason: '\ud83d', nonce: 'n\ude00', fragment: 'f\ud800', headers: { 'h\ud800': '\ud800' } };
     expect(codec.decode(codec.encode(frame))).toMatchObject({
       type: 't\ufffd',
@@ -187,23 +191,23 @@ describe('MsgpackCodec: values', () => {
     });
   });
 
-  it('reads a property once, so that the number of entries is right whatever a getter does', () => {
+  it('MsgpackCodec reads a property once, so that a getter cannot falsify the number of entries', () => {
     let reads = 0;
     const changing = Object.defineProperty({}, 'value', { enumerable: true, get: () => (reads++ === 0 ? undefined : new Map()) });
     expect(roundTrip({ changing })).toEqual({ changing: {} });
   });
 
-  it('rounds integers beyond 2^53, as JSON does', () => {
+  it('MsgpackCodec rounds integers beyond 2^53, as JSON does', () => {
     expect(codec.decodePayload(bytes(0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1))).toBe(2 ** 53);
   });
 
-  // Its library takes the mark for a signature in texts of more than 200 bytes.
-  it.each([200, 201, 255, 256, 65_535, 65_536])('keeps a byte order mark at the start of a text of %i bytes', (size) => {
+  // The library strips the mark as a signature in texts of more than 200 bytes.
+  it.each([200, 201, 255, 256, 65_535, 65_536])('MsgpackCodec keeps a byte order mark at the start of a text of %i bytes', (size) => {
     const text = `\uFEFF${'x'.repeat(size - 3)}`;
     expect(roundTrip(text) === text).toBe(true);
   });
 
-  it('keeps byte order marks wherever texts stand, and as many as there are', () => {
+  it('MsgpackCodec keeps all byte order marks in every place of a value', () => {
     const [long, longer] = [`\uFEFF\uFEFF${'x'.repeat(300)}`, `\uFEFF${'é'.repeat(300)}`];
     const payload = { list: [long, 1, longer], [long]: { [longer]: Uint8Array.of(1, 2) }, [`${long}2`]: 'short' };
     expect(roundTrip(payload)).toEqual(payload);
@@ -214,14 +218,14 @@ describe('MsgpackCodec: values', () => {
     expect(frames.map((frame) => codec.decode(codec.encode(frame)))).toMatchObject(frames);
   });
 
-  it('goes on after values too large to keep buffers for', () => {
+  it('MsgpackCodec encodes on after values that are too large for its kept buffer', () => {
     const large = new Uint8Array(1_100_000).fill(3);
     for (let round = 0; round < 2; round++) expect(Buffer.compare(roundTrip(large) as Uint8Array, large)).toBe(0);
     expect(roundTrip('small')).toBe('small');
   });
 });
 
-describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', () => {
+describe('MsgpackCodec rule 4: TypeErrors of encode', () => {
   it.each<[string, unknown, string]>([
     ['undefined', undefined, 'undefined'],
     ['ABSENT', ABSENT, 'a symbol'],
@@ -238,7 +242,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     ['an Error', new Error('lost'), 'an Error'],
     ['URLSearchParams', new URLSearchParams('a=1'), 'a URLSearchParams'],
     ['a SharedArrayBuffer', new SharedArrayBuffer(1), 'a SharedArrayBuffer'],
-  ])('refuses %s at any depth', (_title, value, got) => {
+  ])('MsgpackCodec refuses %s at any depth', (_title, value, got) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(
       `TypeError: codec 'msgpack': expected a value it can carry at payload, got ${got}`,
     );
@@ -251,11 +255,11 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
   it.each<[string, unknown, string]>([
     ['at the top', JSON.parse('{"__proto__":1}'), 'payload.__proto__'],
     ['inside', JSON.parse('{"a":[{"b":1,"__proto__":{}}]}'), 'payload.a[0].__proto__'],
-  ])('refuses a key __proto__ %s', (_title, value, place) => {
+  ])('MsgpackCodec refuses a key __proto__ %s', (_title, value, place) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(`TypeError: codec 'msgpack': expected any key but '__proto__', got ${place}`);
   });
 
-  it.each(['headers', 'trailers'] as const)('refuses the same in %s', (field) => {
+  it.each(['headers', 'trailers'] as const)('MsgpackCodec refuses an invalid value in %s', (field) => {
     const frame = (metadata: object): Frame => ({ type: 'open', [field]: metadata });
     expect(failureOf(() => codec.encode(frame({ a: 1n })))).toBe(
       `TypeError: codec 'msgpack': expected a value it can carry at ${field}.a, got a bigint`,
@@ -271,7 +275,7 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     }
   });
 
-  it('carries 95 levels of nesting both ways and refuses 96', () => {
+  it('MsgpackCodec carries 95 levels of nesting both ways and refuses 96', () => {
     const make = (levels: number): unknown => nested(levels, (inner, level) => (level % 2 === 0 ? [inner] : { a: inner }));
     expect(roundTrip(make(95))).toEqual(make(95));
     expect(codec.decode(codec.encode({ type: 'data', payload: make(95), headers: { deep: make(94) } })).payload).toEqual(make(95));
@@ -282,14 +286,14 @@ describe('MsgpackCodec rule 4: a TypeError for what msgpack cannot represent', (
     expect(failureOf(() => codec.decode(packed({ type: 'data', payload: make(96) })))).toMatch(/^ProtocolError: .*at most 95 levels/);
   });
 
-  it('refuses a circular structure', () => {
+  it('MsgpackCodec refuses a circular structure', () => {
     const circular: unknown[] = [];
     circular.push({ circular });
     expect(failureOf(() => codec.encodePayload(circular))).toMatch(/^TypeError: .*circular structure/);
   });
 });
 
-describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () => {
+describe('MsgpackCodec.decode: ProtocolErrors', () => {
   it.each<[string, Message, RegExp]>([
     ['text', '{"type":"data"}', /expected bytes, got text/],
     ['no bytes', bytes(), /at least 1 more bytes, got 0/],
@@ -323,7 +327,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
       /nanoseconds in a timestamp/,
     ],
     ['a timestamp beyond Date', packed(new ExtData(-1, new Uint8Array(12).fill(0x7f, 4))), /within the range of Date/],
-  ])('refuses a payload: %s', (_title, data, message) => {
+  ])('MsgpackCodec refuses a payload: %s', (_title, data, message) => {
     const failure = failureOf(() => codec.decodePayload(data));
     expect(failure).toMatch(/^ProtocolError: codec 'msgpack': /);
     expect(failure).toMatch(message);
@@ -332,16 +336,16 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
   const notUtf8 = "ProtocolError: codec 'msgpack': expected text as UTF-8, got bytes that are not";
 
   it.each<[string, readonly number[]]>([
-    ['a byte that begins nothing', [0xa1, 0xff]],
+    ['an invalid first byte', [0xa1, 0xff]],
     ['a lone continuation byte', [0xa1, 0x80]],
     ['an overlong form', [0xa2, 0xc0, 0x81]],
     ['half of a surrogate pair', [0xa3, 0xed, 0xa0, 0x80]],
     ['a code point above U+10FFFF', [0xa4, 0xf4, 0x90, 0x80, 0x80]],
-    ['a sequence that would go on in the next text', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
-    ['a long text that is none', [0xd9, 0xff, ...Array.from({ length: 255 }, () => 0xff)]],
+    ['a sequence across two texts', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
+    ['a long text of invalid bytes', [0xd9, 0xff, ...Array.from({ length: 255 }, () => 0xff)]],
     ['a key of a map', [0x81, 0xa1, 0xff, 0]],
     ['a key of a map inside', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xa2, 0xc3, 0x28, 0]],
-  ])('refuses a payload with text that is not UTF-8: %s', (_title, data) => {
+  ])('MsgpackCodec refuses a payload with text that is not UTF-8: %s', (_title, data) => {
     expect(failureOf(() => codec.decodePayload(bytes(...data)))).toBe(notUtf8);
     const whole = [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa7, ...ascii('payload'), ...data];
     const canonical = [
@@ -363,28 +367,28 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
   it.each<[string, readonly number[]]>([
     ['its type', [0x81, 0xa4, ...ascii('type'), 0xa1, 0xff]],
     ['a reason', [0x82, 0xa4, ...ascii('type'), 0xa5, ...ascii('reset'), 0xa6, ...ascii('reason'), 0xa2, 0xc1, 0x81]],
-    ['a key that nobody knows', [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 0xa1, 0x80, 0]],
+    ['an unknown key', [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('ping'), 0xa1, 0x80, 0]],
     ['a key of headers', [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('open'), 0xa7, ...ascii('headers'), 0x81, 0xa1, 0xc3, 0]],
     [
       'a value of trailers',
       [0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa8, ...ascii('trailers'), 0x81, 0xa1, 0x61, 0xa1, 0xf0],
     ],
-  ])('refuses a message with text that is not UTF-8 as %s', (_title, message) => {
+  ])('MsgpackCodec refuses a message with text that is not UTF-8 as %s', (_title, message) => {
     expect(failureOf(() => codec.decode(bytes(...message)))).toBe(notUtf8);
   });
 
   it.each<[string, readonly number[], number]>([
-    ['behind bytes that are not UTF-8', [0xa5, 0xff, 0xfe], 3],
+    ['after bytes that are not UTF-8', [0xa5, 0xff, 0xfe], 3],
     ['within a code point', [0xa3, 0xe2, 0x82], 1],
     ['as a key', [0x81, 0xa5, 0xff], 1],
-    ['behind a long text', [0xdb, 0xff, 0xff, 0xff, 0xff, ...Array.from({ length: 300 }, () => 0xff)], 2 ** 32 - 301],
-  ])('says how much is missing of a text that ends too early %s', (_title, data, missing) => {
+    ['after many bytes', [0xdb, 0xff, 0xff, 0xff, 0xff, ...Array.from({ length: 300 }, () => 0xff)], 2 ** 32 - 301],
+  ])('MsgpackCodec reports how many bytes of a cut text are missing %s', (_title, data, missing) => {
     expect(failureOf(() => codec.decodePayload(bytes(...data)))).toBe(
       `ProtocolError: codec 'msgpack': expected at least ${missing} more bytes, got 0`,
     );
   });
 
-  it('keeps what its library threw as the cause', () => {
+  it('MsgpackCodec keeps the error of its library as the cause', () => {
     const refusal = (): unknown => codec.decodePayload(bytes(0x81, 0xa9, ...ascii('__proto__'), 0x80));
     expect(refusal).toThrow(ProtocolError);
     expect(refusal).toThrow(expect.objectContaining({ cause: expect.objectContaining({ name: 'DecodeError' }) }));
@@ -408,13 +412,13 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
       bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('open'), 0xa7, ...ascii('headers'), 0x81, 1, 0),
       /text as each key/,
     ],
-  ])('refuses a message: %s', (_title, message, expected) => {
+  ])('MsgpackCodec refuses a message: %s', (_title, message, expected) => {
     const failure = failureOf(() => codec.decode(message));
     expect(failure).toMatch(/^ProtocolError: /);
     expect(failure).toMatch(expected);
   });
 
-  it('asks more of the keys of a message than of those of a payload, and lets it be one level deeper, as soon as it is made', () => {
+  it('A new MsgpackCodec demands text keys only of messages, and allows messages one more level than payloads', () => {
     const made = new MsgpackCodec();
     const deepest = nested(95, (inner) => [inner]);
     expect(made.decodePayload(bytes(0x81, 1, 2))).toEqual({ 1: 2 });
@@ -426,7 +430,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(failureOf(() => made.decode(packed({ type: 'data', payload: nested(96, (inner) => [inner]) })))).toMatch(/at most 95 levels/);
   });
 
-  it('refuses more items than it was told, and by default more than a million', () => {
+  it('MsgpackCodec refuses more items than `maxPayloadItems`, by default a million', () => {
     const strictly = (value: unknown): unknown => codec.decodePayload(packed(value), { maxPayloadItems: 3 });
     expect(strictly([1, 2])).toEqual([1, 2]);
     expect(failureOf(() => strictly([1, 2, 3]))).toMatch(/^ProtocolError: .*at most 3 items/);
@@ -445,7 +449,7 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
     expect(failureOf(() => codec.decodePayload(blobs(333_334)))).toMatch(/^ProtocolError: .*at most 1000000 items/);
   });
 
-  it('gives a value or a ProtocolError for any bytes', () => {
+  it('MsgpackCodec returns a value or throws a ProtocolError for any bytes', () => {
     const envelope = fc.tuple(fc.uint8Array({ maxLength: 24 }), fc.nat(40)).map(([noise, at]) => {
       const message = new Uint8Array(
         codec.encode({ type: 'open', stream: 1, headers: { a: [1, 'b'] }, payload: { c: Uint8Array.of(1, 2), d: 1.5 } }),
@@ -464,18 +468,18 @@ describe('MsgpackCodec.decode: a ProtocolError for what it does not accept', () 
   });
 });
 
-describe('MsgpackCodec.decode: what it accepts', () => {
-  it.each([8, 12] as const)('the last nanosecond of a second, in a timestamp of %i bytes, of which it keeps the ms', (size) => {
+describe('MsgpackCodec.decode: accepted input', () => {
+  it.each([8, 12] as const)('MsgpackCodec rounds a timestamp of %i bytes down to the ms', (size) => {
     expect(codec.decodePayload(packed(new ExtData(-1, nanoseconds(size, 999_999_999))))).toEqual(new Date(999));
   });
 
-  it('gives all twelve fields, drops unknown keys and keeps an unknown type', () => {
+  it('MsgpackCodec returns all twelve fields, drops unknown keys and keeps an unknown type', () => {
     const frame = codec.decode(packed({ type: 'later', stream: 1, extra: { a: 1 } }));
     expect(framesEqual(frame, { type: 'later', stream: 1 })).toBe(true);
     expect(Object.keys(frame)).toHaveLength(12);
   });
 
-  it('accepts maps with integer keys in a payload, as an object', () => {
+  it('MsgpackCodec decodes a map with integer keys in a payload as an object', () => {
     expect(codec.decodePayload(bytes(0x83, 1, 0xa1, 0x61, 0xff, 0xa1, 0x62, 0xa1, 0x6e, 0xc0))).toEqual({ 1: 'a', '-1': 'b', n: null });
     expect(
       codec.decode(bytes(0x82, 0xa4, ...ascii('type'), 0xa4, ...ascii('data'), 0xa7, ...ascii('payload'), 0x81, 7, 0xc3)).payload,
@@ -484,26 +488,26 @@ describe('MsgpackCodec.decode: what it accepts', () => {
 
   it.each<[string, unknown]>([
     ['numbers', { 0: 'a', 9: 'b', 1023: 'c' }],
-    ['numerals that are no index', { '007': 1, '1.5': 2, '-1': 3 }],
-    ['the mark that numbers are decoded behind', { '\0': 1, '\x001023': 2, '\0\x001023': 3 }],
+    ['numerals that are no indices', { '007': 1, '1.5': 2, '-1': 3 }],
+    ['the mark that the decoder puts before numbers', { '\0': 1, '\x001023': 2, '\0\x001023': 3 }],
     ['that mark beside numbers', { 1023: 1, '\0': 2, '\x001023': 3, '': 4 }],
     ['numbers in maps in each other', { 1: { 2: [{ 3: new Date(0) }] }, a: { 4: Uint8Array.of(1) } }],
-  ])('gives keys back as they were: %s', (_what, value) => {
+  ])('MsgpackCodec restores keys unchanged: %s', (_what, value) => {
     const decoded = codec.decodePayload(codec.encodePayload(value));
     expect(decoded).toEqual(value);
     expect(Object.getPrototypeOf(decoded)).toBe(Object.prototype);
   });
 
-  it('takes the last of duplicate keys', () => {
+  it('MsgpackCodec uses the last of duplicate keys', () => {
     expect(codec.decodePayload(bytes(0x82, 0xa1, 0x61, 1, 0xa1, 0x61, 2))).toEqual({ a: 2 });
   });
 
-  it('reads a view at run time, and only what it shows', () => {
+  it('MsgpackCodec also reads a view, and only the bytes within it', () => {
     const pooled = Buffer.concat([Buffer.of(0xc1), Buffer.from(codec.encode({ type: 'ping', nonce: 'n' })), Buffer.of(0xc1)]);
     expect(codec.decode(pooled.subarray(1, -1) as unknown as ArrayBuffer).nonce).toBe('n');
   });
 
-  it('gives bytes that own their memory, so that the message may be written over', () => {
+  it('MsgpackCodec copies decoded bytes, so that the message may be overwritten', () => {
     const message = codec.encode({
       type: 'data',
       stream: 1,
@@ -518,7 +522,7 @@ describe('MsgpackCodec.decode: what it accepts', () => {
     expect([raw.constructor, raw.byteOffset, raw.buffer.byteLength]).toEqual([Uint8Array, 0, 2]);
   });
 
-  it('gives a fragment as an ArrayBuffer of its own', () => {
+  it('MsgpackCodec copies a fragment into its own ArrayBuffer', () => {
     const message = codec.encode({ type: 'data', stream: 1, fragment: bytes(1, 2), more: true });
     const { fragment } = codec.decode(message);
     new Uint8Array(message).fill(0xff);

@@ -13,7 +13,7 @@ const scan = (bytes: readonly number[], limits: Partial<PrescanLimits> = {}): Sc
 const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
 const text = (value: string): number[] => [0xa0 + value.length, ...Buffer.from(value)];
 
-/** Every head byte that starts a value, with a body of that value. */
+/** Every head byte that starts a value, with a matching body. */
 const VALUES: readonly (readonly [string, readonly number[]])[] = [
   ['positive fixint', [0x7f]],
   ['empty fixmap', [0x80]],
@@ -58,14 +58,14 @@ const VALUES: readonly (readonly [string, readonly number[]])[] = [
   ['negative fixint', [0xe0]],
 ];
 
-describe('prescan: one complete value', () => {
-  it.each(VALUES)('accepts %s, alone and between others', (_name, value) => {
+describe('prescan of one value', () => {
+  it.each(VALUES)('`prescan` accepts %s, alone and among other values', (_name, value) => {
     expect(failureOf(() => scan(value))).toBe('returns');
     expect(failureOf(() => scan([0x93, 1, ...value, 2]))).toBe('returns');
     expect(failureOf(() => scan([0x82, 1, ...value, 2, ...value]))).toBe('returns');
   });
 
-  it.each(VALUES)('refuses %s cut after every byte', (_name, value) => {
+  it.each(VALUES)('`prescan` refuses %s cut after any byte', (_name, value) => {
     for (let end = 0; end < value.length; end++) {
       expect(failureOf(() => scan(value.slice(0, end)))).toMatch(
         /^ProtocolError: codec 'msgpack': expected at least \d+ more bytes, got \d+$/,
@@ -73,29 +73,29 @@ describe('prescan: one complete value', () => {
     }
   });
 
-  it.each(VALUES)('refuses a byte behind %s', (_name, value) => {
+  it.each(VALUES)('`prescan` refuses a byte after %s', (_name, value) => {
     expect(failureOf(() => scan([...value, 0]))).toBe("ProtocolError: codec 'msgpack': expected one value, got 1 more bytes behind it");
   });
 
   it.each<[string, readonly number[]]>([
     ['alone', [0xa2, 0xc3, 0x28]],
     ['in every format', [0x93, 0xd9, 1, 0x61, 0xda, 0, 1, 0x61, 0xdb, 0, 0, 0, 1, 0x80]],
-    ['that goes on in the next item', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
+    ['across two items', [0x92, 0xa2, 0xe2, 0x82, 0xa1, 0x41]],
     ['as a key', [0x81, 0xa1, 0xff, 0]],
-    ['that is long', [0xda, 1, 0, ...zeros(255), 0xc3]],
-  ])('refuses text that is not UTF-8 %s', (_where, bytes) => {
+    ['in a long text', [0xda, 1, 0, ...zeros(255), 0xc3]],
+  ])('`prescan` refuses text that is not UTF-8 %s', (_where, bytes) => {
     expect(failureOf(() => scan(bytes))).toBe("ProtocolError: codec 'msgpack': expected text as UTF-8, got bytes that are not");
   });
 
-  it('refuses the one byte that starts nothing', () => {
+  it('`prescan` refuses the unused byte 0xc1', () => {
     expect(failureOf(() => scan([0xc1]))).toBe("ProtocolError: codec 'msgpack': expected a msgpack value, got the byte 0xc1");
   });
 
-  it('counts the values that are bytes', () => {
+  it('`prescan` counts the values that are bytes', () => {
     expect(scan([0x94, 0xc4, 0, 0xc4, 1, 0xc4, 0x91, 0xc5, 0, 0, 0xa2, 0xc4, 0x80])).toEqual({ blobs: 3, bomTexts: null });
   });
 
-  it('tells of texts of more than 200 bytes that begin with a byte order mark', () => {
+  it('`prescan` reports texts of more than 200 bytes that begin with a byte order mark', () => {
     const bomTexts = (size: number): number[] => [0xef, 0xbb, 0xbf, ...zeros(size - 3)];
     const bytes = [
       0x95,
@@ -124,42 +124,42 @@ describe('prescan: one complete value', () => {
     });
   });
 
-  it('reads a view, not the buffer behind it', () => {
+  it('`prescan` reads a view, not the buffer behind it', () => {
     expect(failureOf(() => prescan(Uint8Array.of(0x91, 0x92, 1, 2, 0xc1).subarray(1, 4), LIMITS))).toBe('returns');
   });
 });
 
-describe('prescan: items owed are never more than the bytes left', () => {
+describe('prescan of missing items', () => {
   it.each<[string, readonly number[], number, number]>([
     ['array 32', [0xdd, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 1, 10],
     ['map 32', [0xdf, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 * (2 ** 32 - 1), 10],
     ['array 16', [0xdc, 0, 11, ...zeros(10)], 11, 10],
     ['map 16, whose entries are two items', [0xde, 0, 6, ...zeros(11)], 12, 11],
     ['fixarray', [0x9b, ...zeros(10)], 11, 10],
-    ['an inner array that fits by itself, but not with what the outer one lacks', [0x92, 0x98, ...zeros(8)], 9, 8],
-    ['the text that leaves too little for the rest', [0x94, 0xa8, ...zeros(10)], 3, 2],
+    ['an inner array that leaves no bytes for the outer one', [0x92, 0x98, ...zeros(8)], 9, 8],
+    ['a text that leaves too few bytes for the other items', [0x94, 0xa8, ...zeros(10)], 3, 2],
     ['bin 32', [0xc6, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 11, 0],
     ['str 32', [0xdb, 0xff, 0xff, 0xff, 0xff, ...zeros(10)], 2 ** 32 - 11, 0],
     ['ext 32', [0xc9, 0xff, 0xff, 0xff, 0xff, 1, ...zeros(10)], 2 ** 32 - 11, 0],
-  ])('refuses %s before it reads any further', (_title, bytes, missing, available) => {
+  ])('`prescan` refuses %s as soon as too few bytes are left', (_title, bytes, missing, available) => {
     expect(failureOf(() => scan(bytes, { maxItems: Infinity }))).toBe(
       `ProtocolError: codec 'msgpack': expected at least ${missing} more bytes, got ${available}`,
     );
   });
 });
 
-describe('prescan: limits', () => {
+describe('prescan limits', () => {
   const tooDeep = "ProtocolError: codec 'msgpack': expected at most 95 levels of nesting, got more";
 
   it.each<[string, (levels: number) => unknown]>([
     ['arrays', (levels) => nested(levels, (inner) => [1, inner, 2])],
     ['maps', (levels) => nested(levels, (inner) => ({ a: 1, b: inner }))],
-  ])('lets 95 levels of %s through and refuses 96', (_title, make) => {
+  ])('`prescan` accepts 95 levels of %s and refuses 96', (_title, make) => {
     expect(failureOf(() => prescan(encode(make(95)), LIMITS))).toBe('returns');
     expect(failureOf(() => prescan(encode(make(96), { maxDepth: 200 }), LIMITS))).toBe(tooDeep);
   });
 
-  it('counts empty arrays and maps as levels', () => {
+  it('`prescan` counts empty arrays and maps as levels', () => {
     expect(failureOf(() => scan([0x91, 0x90], { maxDepth: 1 }))).toMatch(/at most 1 levels/);
     expect(failureOf(() => scan([0x91, 0x80], { maxDepth: 1 }))).toMatch(/at most 1 levels/);
     expect(failureOf(() => scan([0x91, 0xc0], { maxDepth: 1 }))).toBe('returns');
@@ -169,20 +169,20 @@ describe('prescan: limits', () => {
     ['a scalar', [1], 1],
     ['an array and its elements', [0x93, 1, 2, 3], 4],
     ['a map, its keys and its values', [0x82, 1, 2, 3, 4], 5],
-    ['empty ones inside', [0x92, 0x90, 0x80], 3],
+    ['empty arrays and maps inside an array', [0x92, 0x90, 0x80], 3],
     ['a text of any length', [0xd9, 200, ...zeros(200)], 1],
     ['bytes three times', [0xc4, 0], 3],
     ['an extension three times', [0xd6, 0xff, ...zeros(4)], 3],
-    ['each of them, in every format', [0x94, 0xc5, 0, 1, 1, 0xc6, 0, 0, 0, 0, 0xc7, 0, 5, 0xd8, 5, ...zeros(16)], 13],
+    ['bytes and extensions, in every format,', [0x94, 0xc5, 0, 1, 1, 0xc6, 0, 0, 0, 0, 0xc7, 0, 5, 0xd8, 5, ...zeros(16)], 13],
     ['bytes in a map', [0x81, ...text('a'), 0xc4, 0], 5],
-  ])('counts %s as items', (_title, bytes, items) => {
+  ])('`prescan` counts %s as items', (_title, bytes, items) => {
     expect(failureOf(() => scan(bytes, { maxItems: items }))).toBe('returns');
     const refused = `ProtocolError: codec 'msgpack': expected at most ${items - 1} items (maxPayloadItems), got more`;
     expect(items === 1 || failureOf(() => scan(bytes, { maxItems: items - 1 })) === refused).toBe(true);
   });
 });
 
-describe('prescan: keys', () => {
+describe('prescan of keys', () => {
   const collision = "ProtocolError: codec 'msgpack': expected keys that differ as text, got a number and a numeral in one map";
   const textOnly = "ProtocolError: codec 'msgpack': expected text as each key of the envelope, of headers and of trailers, got another key";
 
@@ -203,7 +203,7 @@ describe('prescan: keys', () => {
     ['numerals as values', [0x82, 1, ...text('1'), 2, ...text('2')], 'returns'],
     ['an integer and a numeral in an array', [0x92, 1, ...text('1')], 'returns'],
     ['an integer and a numeral in an array, where a map would have its keys', [0x94, 1, 0, ...text('1'), 0], 'returns'],
-  ])('in any map, judges %s', (_title, bytes, expected) => {
+  ])('In any map `prescan` checks keys: %s', (_title, bytes, expected) => {
     expect(failureOf(() => scan(bytes))).toBe(expected);
   });
 
@@ -220,19 +220,19 @@ describe('prescan: keys', () => {
     ['an integer key in a payload after headers', [0x82, ...text('headers'), 0x80, ...text('payload'), 0x81, 1, 0], 'returns'],
     ['an integer key under a name as long as headers', [0x81, ...text('headerz'), 0x81, 1, 0], 'returns'],
     ['an integer key within an array that stands for an envelope', [0x91, 0x81, 1, 0], 'returns'],
-    ['an integer key within such an array, behind headers', [0x92, 0x81, ...text('headers'), 0, 0x81, 1, 0], 'returns'],
+    ['an integer key within such an array, after headers', [0x92, 0x81, ...text('headers'), 0, 0x81, 1, 0], 'returns'],
     ['an integer key under a name that begins with headers', [0x81, ...text('headers2'), 0x81, 1, 0], 'returns'],
     ['an integer key in headers of the payload', [0x81, ...text('payload'), 0x81, ...text('headers'), 0x81, 1, 0], 'returns'],
-  ])('in an envelope, judges %s', (_title, bytes, expected) => {
+  ])('In an envelope `prescan` checks keys: %s', (_title, bytes, expected) => {
     expect(failureOf(() => scan(bytes, ENVELOPE))).toBe(expected);
   });
 });
 
-describe('prescan against the decoder behind it', () => {
+describe('prescan and the decoder', () => {
   const EXPECTED =
     /^(returns$|DecodeError: (The key __proto__ is not allowed|The type of key must be string or number|Unrecognized data size for timestamp))/;
 
-  it('accepts whatever the encoder writes', () => {
+  it('`prescan` accepts everything that the encoder writes', () => {
     fc.assert(
       fc.property(fc.anything({ withTypedArray: true, withDate: true, withNullPrototype: true, maxDepth: 4 }), (value) => {
         const bytes = encode(value);
@@ -242,7 +242,7 @@ describe('prescan against the decoder behind it', () => {
     );
   });
 
-  it('leaves nothing to the decoder but keys and timestamps to refuse', () => {
+  it('`prescan` leaves only invalid keys and timestamps for the decoder to refuse', () => {
     const decoder = new Decoder();
     const heads = fc.constantFrom(...VALUES.map(([, [head = 0]]) => head), 0, 1, 2, 0x81, 0x91, 0xa1, 0xff);
     let [examined, accepted] = [0, 0];
@@ -266,7 +266,7 @@ describe('prescan against the decoder behind it', () => {
     expect(accepted / examined).toBeGreaterThan(1 / 40);
   });
 
-  it('refuses nothing but what the decoder refuses, a limit, a collision of keys, and text that is not UTF-8', () => {
+  it('`prescan` accepts everything that the decoder accepts, except colliding keys and text that is not UTF-8', () => {
     const decoder = new Decoder({ maxArrayLength: 64, maxMapLength: 64 });
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 10 }), (bytes) => {

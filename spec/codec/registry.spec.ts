@@ -7,17 +7,17 @@ import { CodecError, CodecNotRegistered } from '../../src/wire/errors.js';
 afterEach(clearCodecs);
 
 describe('codec registry', () => {
-  it('starts empty: the package entry point registers json', () => {
+  it('The registry starts empty, because only the package entry point registers json', () => {
     expect(registeredCodecs()).toEqual([]);
   });
 
-  it('gives back the instance that was registered', () => {
+  it('`getCodec` returns the registered instance', () => {
     const codec = new JsonCodec();
     registerCodec('json', codec);
     expect(getCodec('json')).toBe(codec);
   });
 
-  it('takes any name, also the empty one and one that is not the codec’s own', () => {
+  it('`registerCodec` accepts any name, even the empty one or one that differs from the codec’s name', () => {
     const codec = new JsonCodec();
     registerCodec('', codec);
     registerCodec('constructor', codec);
@@ -28,7 +28,7 @@ describe('codec registry', () => {
     ['a class', JsonCodec, 'codec: expected a codec, such as new JsonCodec(), got'],
     ['nothing', undefined, 'codec: expected a codec, such as new JsonCodec(), got'],
     ['a codec without a name', Object.assign(new JsonCodec(), { name: undefined }), 'got one without a name'],
-  ])('refuses %s where it is registered, and keeps what was there', (_what, given, message) => {
+  ])('`registerCodec` refuses %s and keeps the earlier registration', (_what, given, message) => {
     const codec = new JsonCodec();
     registerCodec('json', codec);
     const register = (): void => {
@@ -39,14 +39,14 @@ describe('codec registry', () => {
     expect(getCodec('json')).toBe(codec);
   });
 
-  it('refuses a name that is no text, as where only the codec is given', () => {
+  it('`registerCodec` refuses a name that is not a string, such as a codec as the only argument', () => {
     const register = (): void => {
       registerCodec(new JsonCodec() as unknown as string, undefined as unknown as Codec);
     };
     expect(register).toThrow(new TypeError('registerCodec: expected a name, such as json, got an object'));
   });
 
-  it('replaces a registration silently', () => {
+  it('`registerCodec` replaces a registration silently', () => {
     const second = new JsonCodec();
     registerCodec('json', new JsonCodec());
     registerCodec('json', second);
@@ -54,7 +54,7 @@ describe('codec registry', () => {
     expect(getCodec('json')).toBe(second);
   });
 
-  it('lists the names sorted, in a new array each time', () => {
+  it('`registeredCodecs` returns the sorted names in a new array each time', () => {
     const codec = new JsonCodec();
     for (const name of ['msgpack', 'json', 'Z', 'cbor']) registerCodec(name, codec);
     const names = registeredCodecs();
@@ -63,18 +63,21 @@ describe('codec registry', () => {
     expect(registeredCodecs()).toHaveLength(4);
   });
 
-  it.each(['msgpack', 'JSON', '', '__proto__', 'toString'])("throws CodecNotRegistered for '%s', without falling back to json", (name) => {
-    registerCodec('json', new JsonCodec());
-    registerCodec('cbor', new JsonCodec());
-    const lookup = (): unknown => getCodec(name);
-    expect(lookup).toThrow(CodecNotRegistered);
-    expect(lookup).toThrow(CodecError);
-    expect(lookup).toThrow(expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: name, available: ['cbor', 'json'] }));
-    expect(lookup).toThrow(`no codec is registered under '${name}'`);
-    expect(lookup).toThrow(/VITE_MUX_CODEC.*cbor, json/);
-  });
+  it.each(['msgpack', 'JSON', '', '__proto__', 'toString'])(
+    "`getCodec` throws CodecNotRegistered for '%s' and does not fall back to json",
+    (name) => {
+      registerCodec('json', new JsonCodec());
+      registerCodec('cbor', new JsonCodec());
+      const lookup = (): unknown => getCodec(name);
+      expect(lookup).toThrow(CodecNotRegistered);
+      expect(lookup).toThrow(CodecError);
+      expect(lookup).toThrow(expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', configured: name, available: ['cbor', 'json'] }));
+      expect(lookup).toThrow(`no codec is registered under '${name}'`);
+      expect(lookup).toThrow(/VITE_MUX_CODEC.*cbor, json/);
+    },
+  );
 
-  it('forgets every registration, json included', () => {
+  it('`clearCodecs` removes every registration, including json', () => {
     registerCodec('json', new JsonCodec());
     clearCodecs();
     expect(registeredCodecs()).toEqual([]);

@@ -6,10 +6,10 @@ import { otherPlatform } from '../support/globals.js';
 const PIECE = 65_536;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const pretend = otherPlatform();
-/** One whose modules nobody can ask for. */
+/** A `process` without `getBuiltinModule`. */
 const elsewhere: unknown = Object.create(process, { getBuiltinModule: { value: undefined } });
 
-/** The check of a program that begins with these globals. */
+/** Loads `isUtf8` on a platform with these globals. */
 function checkWhere(globals: Readonly<Record<string, unknown>>): Promise<typeof Check> {
   pretend(globals);
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ const WELL_FORMED: readonly (readonly [string, readonly number[]])[] = [
   ['U+07FF', [0xdf, 0xbf]],
   ['U+0800', [0xe0, 0xa0, 0x80]],
   ['U+D7FF, the last before the surrogates', [0xed, 0x9f, 0xbf]],
-  ['U+E000, the first behind them', [0xee, 0x80, 0x80]],
+  ['U+E000, the first after the surrogates', [0xee, 0x80, 0x80]],
   ['U+FFFF', [0xef, 0xbf, 0xbf]],
   ['U+10000', [0xf0, 0x90, 0x80, 0x80]],
   ['U+10FFFF', [0xf4, 0x8f, 0xbf, 0xbf]],
@@ -47,7 +47,7 @@ const WELL_FORMED: readonly (readonly [string, readonly number[]])[] = [
 
 const MALFORMED: readonly (readonly [string, readonly number[]])[] = [
   ['a lone continuation byte', [0x80]],
-  ['the highest of them', [0xbf]],
+  ['the highest continuation byte', [0xbf]],
   ['U+0000 in two bytes', [0xc0, 0x80]],
   ['U+007F in two bytes', [0xc1, 0xbf]],
   ['U+07FF in three bytes', [0xe0, 0x9f, 0xbf]],
@@ -70,7 +70,7 @@ const MALFORMED: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>]>([
-  ['has a check of its own', {}],
+  ['has its own check', {}],
   ['has a decoder', { process: elsewhere }],
 ])('isUtf8 where the platform %s', (_what, globals) => {
   let isUtf8: typeof Check;
@@ -78,7 +78,7 @@ describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>
     isUtf8 = await checkWhere(globals);
   });
 
-  /** What is told of these bytes among others, with so many of ASCII ahead of them and behind. */
+  /** Checks these bytes with `ahead` ASCII bytes in front of them and `behind` after them. */
   const judged = (bytes: readonly number[], ahead = 0, behind = 0): boolean => {
     const text = [...Array.from({ length: ahead }, () => 0x61), ...bytes, ...Array.from({ length: behind }, () => 0x62)];
     return isUtf8(Uint8Array.from([0xff, ...text, 0x80]), 1, text.length);
@@ -92,15 +92,15 @@ describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>
     [0, 130],
   ];
 
-  it.each(WELL_FORMED)('accepts %s, alone and in texts of any length', (_what, bytes) => {
+  it.each(WELL_FORMED)('`isUtf8` accepts %s, alone and in longer texts', (_what, bytes) => {
     expect(places.map(([ahead, behind]) => judged(bytes, ahead, behind))).toEqual(places.map(() => true));
   });
 
-  it.each(MALFORMED)('refuses %s, alone and in texts of any length', (_what, bytes) => {
+  it.each(MALFORMED)('`isUtf8` refuses %s, alone and in longer texts', (_what, bytes) => {
     expect(places.map(([ahead, behind]) => judged(bytes, ahead, behind))).toEqual(places.map(() => false));
   });
 
-  it('judges any bytes as a decoder of the platform does', () => {
+  it('`isUtf8` agrees with the decoder of the platform on random bytes', () => {
     const edges = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf4, 0xf5];
     const part = fc.oneof(
       { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }).map((text) => [...Buffer.from(text)]) },
@@ -115,7 +115,7 @@ describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>
     );
   });
 
-  it.each([128, 129])('looks at every byte of a text of %i', (size) => {
+  it.each([128, 129])('`isUtf8` checks every byte of a text of %i bytes', (size) => {
     const bytes = new Uint8Array(size);
     for (let at = 0; at < size; at++) {
       bytes[at] = 0xff;
@@ -125,34 +125,31 @@ describe.each<readonly [what: string, globals: Readonly<Record<string, unknown>>
     expect(isUtf8(bytes, 0, size)).toBe(true);
   });
 
-  it.each([...WELL_FORMED, ...MALFORMED])(
-    'gives the same for a text that is looked at in pieces, wherever they meet: %s',
-    (_what, sequence) => {
-      for (const pieces of [1, 2])
-        for (let at = pieces * PIECE - 8; at <= pieces * PIECE + 1; at++) {
-          const bytes = new Uint8Array(at + sequence.length + 3);
-          bytes.set(sequence, at);
-          expect(isUtf8(bytes, 0, bytes.length)).toBe(isDecodable(Uint8Array.from(sequence)));
-        }
-    },
-  );
+  it.each([...WELL_FORMED, ...MALFORMED])('`isUtf8` returns the same wherever the pieces of a long text meet: %s', (_what, sequence) => {
+    for (const pieces of [1, 2])
+      for (let at = pieces * PIECE - 8; at <= pieces * PIECE + 1; at++) {
+        const bytes = new Uint8Array(at + sequence.length + 3);
+        bytes.set(sequence, at);
+        expect(isUtf8(bytes, 0, bytes.length)).toBe(isDecodable(Uint8Array.from(sequence)));
+      }
+  });
 
-  it.each(['é', '€', '😀'])('accepts megabytes of one character, %s, and refuses them when the last ends too early', (character) => {
+  it.each(['é', '€', '😀'])('`isUtf8` accepts megabytes of %s, and refuses them when the last character is cut', (character) => {
     const bytes = Buffer.from(`a${character.repeat(500_000)}`);
     expect(isUtf8(bytes, 0, bytes.length)).toBe(true);
     expect(isUtf8(bytes, 0, bytes.length - 1)).toBe(false);
   });
 
-  it('refuses megabytes of continuation bytes', () => {
+  it('`isUtf8` refuses megabytes of continuation bytes', () => {
     expect(isUtf8(new Uint8Array(4_000_000).fill(0x80), 0, 4_000_000)).toBe(false);
   });
 });
 
-describe('isUtf8 where no decoder of the platform can refuse', () => {
+describe('isUtf8 without a strict decoder', () => {
   it.each<readonly [what: string, TextDecoder: unknown]>([
-    ['there is none', undefined],
+    ['no decoder', undefined],
     [
-      'it does not know the option fatal, and says so',
+      'a decoder that throws for the option fatal',
       class {
         constructor(_label: string, { fatal = false } = {}) {
           if (fatal) throw new TypeError("the 'fatal' option is unsupported");
@@ -160,14 +157,14 @@ describe('isUtf8 where no decoder of the platform can refuse', () => {
       },
     ],
     [
-      'it does not know the option fatal, and takes everything',
+      'a decoder that ignores the option fatal',
       class {
         decode(): string {
           return '';
         }
       },
     ],
-  ])('judges long texts all the same: %s', async (_what, TextDecoder) => {
+  ])('`isUtf8` still checks long texts: %s', async (_what, TextDecoder) => {
     const isUtf8 = await checkWhere({ TextDecoder, process: elsewhere });
     const bytes = Buffer.from('a€'.repeat(50_000));
     expect(isUtf8(bytes, 0, bytes.length)).toBe(true);
@@ -177,17 +174,17 @@ describe('isUtf8 where no decoder of the platform can refuse', () => {
 
 it.each<readonly [what: string, process: unknown]>([
   ['no process', undefined],
-  ['one without modules', {}],
-  ['one without that module', { getBuiltinModule: () => undefined }],
-  ['one whose module checks nothing', { getBuiltinModule: () => ({}) }],
-])('isUtf8 does without what Node has where there is %s', async (_what, stranger) => {
+  ['a process without modules', {}],
+  ['a process without the module', { getBuiltinModule: () => undefined }],
+  ['a module without the check', { getBuiltinModule: () => ({}) }],
+])('`isUtf8` works without the check of Node: %s', async (_what, stranger) => {
   const isUtf8 = await checkWhere({ process: stranger });
   pretend({ process });
   const bytes = Buffer.from('é'.repeat(500));
   expect([isUtf8(bytes, 0, bytes.length), isUtf8(bytes, 1, bytes.length - 1)]).toEqual([true, false]);
 });
 
-it('isUtf8 has Node look at the long texts, and at nothing else', async () => {
+it('`isUtf8` passes only long texts to Node', async () => {
   const looked: Uint8Array[] = [];
   const getBuiltinModule = (id: string): unknown => ({ isUtf8: (bytes: Uint8Array) => looked.push(bytes) > 0 && id === 'node:buffer' });
   const isUtf8 = await checkWhere({ process: Object.create(process, { getBuiltinModule: { value: getBuiltinModule } }) });

@@ -28,7 +28,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-// In a process of its own, whose heap holds nothing else: memory by its estimate, and by the heap, after a full collection.
+// Runs in its own process, so that the heap holds nothing else. Compares the estimate with the heap after a full collection.
 const CHILD = `
   const [, bundle, codecName, shape] = process.argv;
   const codecs = require(bundle);
@@ -37,7 +37,7 @@ const CHILD = `
   const many = (of) => Array.from({ length: 60_000 }, (_, n) => of(n));
   const map = (n, keyOf) => Object.fromEntries(Array.from({ length: n }, (_, nth) => [keyOf(nth), 0]));
   const encoded = codec.encodePayload(eval(shape)(many, map, key));
-  // Flat, and no slice of a larger text.
+  // A flat string, not a slice of a larger text.
   const data = typeof encoded === 'string' ? Buffer.from(encoded).toString() : encoded;
   const used = () => { for (let n = 0; n < 4; n++) gc(); return process.memoryUsage().heapUsed; };
   codec.decodePayload(codec.encodePayload([1]));
@@ -56,10 +56,10 @@ const SHAPES: readonly (readonly [what: string, shape: string])[] = [
   ['fractions', '(many) => many((n) => n / 7)'],
   ['texts', '(many, map, key) => many((n) => key(n))'],
   ['texts beyond Latin-1', '(many) => many((n) => "☃☃☃☃" + n)'],
-  ['maps of one key that differs', '(many, map, key) => many((n) => ({ [key(n)]: 0 }))'],
-  ['maps of two keys that differ', '(many, map, key) => many((n) => ({ [key(2 * n)]: 0, [key(2 * n + 1)]: 0 }))'],
-  ['maps of 20 keys that differ', '(many, map, key) => many((n) => (n > 3_000 ? 0 : map(20, (k) => key(n * 20 + k))))'],
-  ['maps of 100 keys that differ', '(many, map, key) => many((n) => (n > 600 ? 0 : map(100, (k) => key(n * 100 + k))))'],
+  ['maps of one unique key', '(many, map, key) => many((n) => ({ [key(n)]: 0 }))'],
+  ['maps of two unique keys', '(many, map, key) => many((n) => ({ [key(2 * n)]: 0, [key(2 * n + 1)]: 0 }))'],
+  ['maps of 20 unique keys', '(many, map, key) => many((n) => (n > 3_000 ? 0 : map(20, (k) => key(n * 20 + k))))'],
+  ['maps of 100 unique keys', '(many, map, key) => many((n) => (n > 600 ? 0 : map(100, (k) => key(n * 100 + k))))'],
   ['one map', '(many, map, key) => map(60_000, key)'],
   ['maps with a hole before their index', '(many) => many(() => ({ 34: 0 }))'],
   ['maps of a high index', '(many) => many((n) => ({ [4e9 + n]: 0 }))'],
@@ -67,8 +67,8 @@ const SHAPES: readonly (readonly [what: string, shape: string])[] = [
   ['records', '(many) => many((n) => ({ id: n, name: "user " + n, tags: ["a", "b"], score: n / 7 }))'],
 ];
 
-describe.each(['json', 'msgpack'])('the weight of what %s has decoded', (codec) => {
-  it.each(SHAPES)('is two thirds of what the heap takes for it, or more: %s', (_what, shape) => {
+describe.each(['json', 'msgpack'])('the weight of values decoded by %s', (codec) => {
+  it.each(SHAPES)('The weight of a value is at least two thirds of its size on the heap: %s', (_what, shape) => {
     const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '-e', CHILD, bundle, codec, shape]);
     expect(String(stderr)).toBe('');
     const { real, weight } = JSON.parse(String(stdout)) as { real: number; weight: number };
@@ -90,12 +90,12 @@ describe('the weight of a value', () => {
     ['an empty map', {}, 64],
     ['a map', { a: 1 }, 64 + 96 + 58],
     ['an index', { 1: 1 }, 64 + 288 + 58],
-  ])('of %s', (_what, value, bytes) => {
+  ])('The weight of %s is as expected', (_what, value, bytes) => {
     expect(weightOf(value)).toBe(bytes);
     expect([new JsonCodec().weigh(value), new MsgpackCodec().weigh(value)]).toEqual([bytes, bytes]);
   });
 
-  it('counts a key once however many maps have it, and afresh for each value', () => {
+  it('The weight of a value counts a key once, however many maps share it', () => {
     const maps = Array.from({ length: 1_000 }, () => ({ key: 0 }));
     const perMap = 8 + 64 + 96;
     const counted = weightOf(maps) - 48 - 1_000 * perMap;

@@ -4,7 +4,7 @@ import { wellFormed, wellFormer } from '../../src/codec/well-formed.js';
 describe.each([
   ['natively', wellFormer(String.prototype)],
   ['without the platform', wellFormer({ length: 0 })],
-  ['as it is chosen here', wellFormed],
+  ['with the choice of this platform', wellFormed],
 ])('wellFormer: %s', (_how, well) => {
   it.each<[string, string]>([
     ['', ''],
