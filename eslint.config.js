@@ -29,6 +29,7 @@ const PLAIN = [
   'spec/leaks/**',
   'spec/model/**',
   'spec/operators/**',
+  'spec/session/base/**',
   'spec/soak/**',
   'spec/testing/**',
   'spec/transport/**',

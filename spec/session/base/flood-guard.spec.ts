@@ -15,7 +15,7 @@ const repeat = (count: number, act: () => void): void => {
   for (let n = 0; n < count; n++) act();
 };
 
-/** The fault that an act ends the connection with. */
+/** Returns the ConnectionFault that an act throws. */
 const faultOf = (act: () => void): ConnectionFault => {
   try {
     act();
@@ -26,7 +26,7 @@ const faultOf = (act: () => void): ConnectionFault => {
   throw new Error('expected a ConnectionFault, got none');
 };
 
-/** A bucket that ends the connection, what takes of it, and its numbers as the protocol gives them. */
+/** A bucket whose exhaustion ends the connection, an act that takes from it, and its numbers in the protocol. */
 interface Row {
   readonly limit: 'provokedResets' | 'junk' | 'pings';
   readonly take: (flood: FloodGuard) => void;
@@ -74,9 +74,9 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('a flood', () => {
+describe('floods', () => {
   it.each(ROWS)(
-    'of $limit is one with $burst and one more: goaway ENHANCE_YOUR_CALM, close 1008',
+    'FloodGuard ends the connection with ENHANCE_YOUR_CALM and 1008 past $burst $limit',
     inTime<[Row]>((_time, { take, burst, reason }) => {
       const counted = flood();
       repeat(burst, () => {
@@ -90,7 +90,7 @@ describe('a flood', () => {
   );
 
   it.each(ROWS)(
-    'of $limit is none at $perSecond a second',
+    'FloodGuard accepts $limit at $perSecond a second',
     inTime<[Row]>((time, { take, burst, perSecond }) => {
       const counted = flood();
       repeat(burst, () => {
@@ -107,7 +107,7 @@ describe('a flood', () => {
   );
 
   it.each(ROWS)(
-    'of $limit leaves the other buckets full',
+    'FloodGuard leaves the other buckets full when $limit are exhausted',
     inTime<[Row]>((_time, { limit, take, burst }) => {
       const counted = flood();
       repeat(burst, () => {
@@ -120,8 +120,8 @@ describe('a flood', () => {
 
   it.each([
     ...Object.entries(ResetCode).filter(([, code]) => code !== PROTOCOL_ERROR && code !== STREAM_CLOSED),
-    ['of an application', 300],
-  ])('is not made of resets that blame nobody: %s', (_name, code) => {
+    ['an application code', 300],
+  ])('FloodGuard does not count a reset whose code blames no side: %s', (_name, code) => {
     const counted = flood({ provokedResets: { burst: 0, perSecond: 0 } });
     counted.countProvokedReset(Number(code));
     expect(() => {
@@ -132,7 +132,7 @@ describe('a flood', () => {
 
 describe('resets of running handlers', () => {
   it(
-    'cut nobody off: new streams are refused until there are tokens again',
+    'FloodGuard refuses new streams until it has tokens again, and keeps the connection',
     inTime((time) => {
       const counted = flood();
       repeat(999, () => {
@@ -152,38 +152,38 @@ describe('resets of running handlers', () => {
     }),
   );
 
-  it('are not asked about where there were none', () => {
+  it('FloodGuard refuses no stream before the first reset', () => {
     expect(flood().refusal).toBeNull();
     expect(DEFAULT_LIMITS.resets).toEqual({ burst: 1_000, perSecond: 100 });
   });
 });
 
-describe('256 KiB received', () => {
-  /** How many pings are taken before the connection would end. */
+describe('earned pings', () => {
+  /** Counts the pings that are accepted before one ends the connection. */
   const pingsOf = (counted: FloodGuard): number => {
     let taken = 0;
     try {
       for (; taken < 100; taken++) counted.countPing();
     } catch {
-      // This one was too many.
+      // This ping was one too many.
     }
     return taken;
   };
 
   it.each([
-    ['earn a ping', [256 * KIB], 1],
-    ['less a byte earn none', [256 * KIB - 1], 0],
-    ['earn it in whatever pieces they come', [100 * KIB, 100 * KIB, 56 * KIB - 1, 1], 1],
-    ['earn one each time, and the rest counts for the next', [700 * KIB, 68 * KIB], 3],
-    ['earn no more than the burst', [256 * KIB * 9], 4],
-  ])('%s', (_what, messages, earned) => {
+    ['256 KiB earn one', [256 * KIB], 1],
+    ['one byte less earns none', [256 * KIB - 1], 0],
+    ['256 KiB in several messages earn one', [100 * KIB, 100 * KIB, 56 * KIB - 1, 1], 1],
+    ['each 256 KiB earn one, and the remainder counts on', [700 * KIB, 68 * KIB], 3],
+    ['at most the burst is earned', [256 * KIB * 9], 4],
+  ])('Received bytes earn pings: %s', (_what, messages, earned) => {
     const counted = flood({ pings: { burst: 4, perSecond: 0 } });
     expect(pingsOf(counted)).toBe(4);
     for (const bytes of messages) counted.received(bytes);
     expect(pingsOf(counted)).toBe(earned);
   });
 
-  it('are not earned again by what earned already', () => {
+  it('Received bytes earn a ping only once', () => {
     const counted = flood({ pings: { burst: 4, perSecond: 0 } });
     pingsOf(counted);
     counted.received(257 * KIB);

@@ -9,8 +9,8 @@ const MIB = 1024 * 1024;
 
 const open = (stream: number): Frame => ({ type: 'open', stream });
 
-describe('a rapid reset', () => {
-  it('keeps the place of its stream until the handler has settled', () => {
+describe('rapid resets', () => {
+  it('A rapid reset does not free the place of its stream until the handler has settled', () => {
     const rig = new Rig({ limits: { maxStreams: 1 } });
     const { live } = rig.remote(1);
     live.handlerStarted();
@@ -21,7 +21,7 @@ describe('a rapid reset', () => {
   });
 
   it(
-    'closes the door for a while where there were too many of running handlers, and cuts nobody off',
+    'Session refuses opens for a while after too many resets of running handlers, and stays open',
     inTime((time) => {
       const rig = new Rig({ limits: { resets: { burst: 2, perSecond: 10 }, junk: { burst: 0, perSecond: 0 } } });
       for (const id of [1, 3, 5]) {
@@ -37,7 +37,7 @@ describe('a rapid reset', () => {
     }),
   );
 
-  it('costs nothing after the handler', () => {
+  it('A reset after the handler has settled is not counted', () => {
     const rig = new Rig({ limits: { resets: { burst: 1, perSecond: 0 } } });
     for (const id of [1, 3, 5]) {
       const { live } = rig.remote(id);
@@ -49,8 +49,8 @@ describe('a rapid reset', () => {
   });
 });
 
-describe('an open that nobody takes', () => {
-  it('is refused, and too many end the connection', () => {
+describe('opens without a handler', () => {
+  it('Session refuses an open without a handler, and ends the connection after too many', () => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
     for (const id of [1, 3]) rig.remote(id).live.refuse('nobody is here');
     const refused = { how: 'reset', by: 'library', code: REFUSED, reason: 'nobody is here', payload: null };
@@ -64,11 +64,11 @@ describe('an open that nobody takes', () => {
   });
 });
 
-describe('a remote that does not read', () => {
+describe('remotes that do not read', () => {
   it.each([
     [CANCEL, ''],
     [APPLICATION_ERROR, 'failed'],
-  ])('gets no place for another stream before a reset is written (code %s)', (code, reason) => {
+  ])('A remote that does not read has no place for a new stream until a reset is written (code %s)', (code, reason) => {
     const rig = new Rig({ limits: { maxStreams: 2 } });
     rig.transport.bufferedAmount = MIB;
     for (const id of [1, 3]) {

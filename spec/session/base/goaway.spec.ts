@@ -7,12 +7,12 @@ import { inTime } from '../../support/session/time.js';
 const { NO_ERROR, INTERNAL_ERROR, REFUSED, CANCEL, ENHANCE_YOUR_CALM } = ResetCode;
 const refused = (reason = 'the remote is going away') => ({ how: 'reset', by: 'library', code: REFUSED, reason, payload: null });
 
-describe('a goaway of this side', () => {
+describe('sent goaways', () => {
   const drain = (rig: Rig) => {
     rig.session.drain(1_000, NO_ERROR, 'restart');
   };
 
-  it('names the highest stream of the remote whose handler was invoked', () => {
+  it('A sent goaway names the highest remote stream whose handler was invoked', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
     rig.remote(3).live.handlerStarted();
@@ -21,13 +21,13 @@ describe('a goaway of this side', () => {
     expect(rig.news[0]).toEqual({ type: 'goaway', code: NO_ERROR, last_stream: 3, reason: 'restart' });
   });
 
-  it('names 0 where there is none', () => {
+  it('A sent goaway names 0 when no handler was invoked', () => {
     const rig = new Rig();
     drain(rig);
     expect(rig.news).toEqual([{ type: 'goaway', code: NO_ERROR, last_stream: 0, reason: 'restart' }]);
   });
 
-  it('lets an open below it that is still being reassembled go on', () => {
+  it('A sent goaway keeps an open below its cut that is still being reassembled', () => {
     const rig = new Rig();
     rig.receive({ type: 'open', stream: 1, fragment: '"a', more: true });
     rig.remote(3).live.taken();
@@ -37,7 +37,7 @@ describe('a goaway of this side', () => {
     expect(rig.news.filter(({ type }) => type === 'reset')).toEqual([]);
   });
 
-  it('refuses an open above it that is still being reassembled, and never hands it over', () => {
+  it('A sent goaway refuses an open above its cut that is still being reassembled', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
     rig.receive({ type: 'open', stream: 3, fragment: '"a', more: true });
@@ -47,7 +47,7 @@ describe('a goaway of this side', () => {
     expect(rig.news.slice(1)).toEqual([{ type: 'reset', stream: 3, code: REFUSED, reason: 'this side is going away' }]);
   });
 
-  it('refuses a stream above it that has arrived and that nobody works on', () => {
+  it('A sent goaway refuses an arrived stream above its cut that has no handler yet', () => {
     const rig = new Rig();
     rig.onOpened = () => {
       drain(rig);
@@ -56,7 +56,7 @@ describe('a goaway of this side', () => {
     expect(rig.news).toMatchObject([{ type: 'goaway' }, { type: 'reset', stream: 1, code: REFUSED }]);
   });
 
-  it('refuses what is opened after it, as junk', () => {
+  it('Session refuses opens after a sent goaway and counts them as junk', () => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
     rig.remote(1).live.handlerStarted();
     drain(rig);
@@ -66,7 +66,7 @@ describe('a goaway of this side', () => {
     expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
   });
 
-  it('closes the session to new streams of this side', () => {
+  it('Session accepts no new streams of this side after a sent goaway', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
     expect(rig.session.acceptsStreams).toBe(true);
@@ -75,8 +75,8 @@ describe('a goaway of this side', () => {
   });
 });
 
-describe('a goaway of the remote', () => {
-  it('refuses the streams above it, and lets the others finish', () => {
+describe('received goaways', () => {
+  it('A received goaway refuses the streams above its cut, and the others finish', () => {
     const rig = new Rig();
     const streams = [rig.open(), rig.open(), rig.open()];
     const theirs = rig.remote(9);
@@ -89,7 +89,7 @@ describe('a goaway of the remote', () => {
     expect(streams[0]?.payloads).toEqual(['still']);
   });
 
-  it('says that everything may have been processed where it has no last_stream', () => {
+  it('A received goaway without last_stream refuses no stream, because the remote may have processed all', () => {
     const rig = new Rig();
     const stream = rig.open();
     rig.receive({ type: 'goaway' });
@@ -97,7 +97,7 @@ describe('a goaway of the remote', () => {
     expect(rig.session.acceptsStreams).toBe(false);
   });
 
-  it('may come twice: it lowers the cut and never raises it', () => {
+  it('A second received goaway lowers the cut and never raises it', () => {
     const rig = new Rig();
     const [two, four, six] = [rig.open(), rig.open(), rig.open()];
     rig.receive({ type: 'goaway', last_stream: 4 });
@@ -107,7 +107,7 @@ describe('a goaway of the remote', () => {
     expect([two, four, six].map(({ ends }) => ends.length)).toEqual([0, 1, 1]);
   });
 
-  it('tells each stream once, also where hooks end others meanwhile', () => {
+  it('A received goaway ends each stream once, even when a hook resets another stream meanwhile', () => {
     const rig = new Rig();
     const [two, four] = [rig.open(), rig.open()];
     two.onGone = () => {
@@ -118,7 +118,7 @@ describe('a goaway of the remote', () => {
   });
 
   it(
-    'with an error code leaves the remote a second to close, and no more when it is repeated',
+    'Session waits one second for the close after a goaway with an error code, even a repeated one',
     inTime((time) => {
       const rig = new Rig();
       const stream = rig.open();
@@ -140,7 +140,7 @@ describe('a goaway of the remote', () => {
     ['NO_ERROR', { code: NO_ERROR }],
     ['no code', {}],
   ])(
-    'with %s leaves this side all the time it wants',
+    'Session sets no deadline after a goaway with %s',
     inTime<[string, object]>((time, _what, fields) => {
       const rig = new Rig();
       const stream = rig.open();
@@ -151,10 +151,10 @@ describe('a goaway of the remote', () => {
   );
 
   it.each([
-    ['a drain that would take longer', 5_000, 1_000],
-    ['a drain that ends before', 500, 500],
+    ['a longer drain', 5_000, 1_000],
+    ['a shorter drain', 500, 500],
   ])(
-    'with an error code counts beside the time of %s',
+    'Session closes at the earlier deadline of a goaway with an error code and of %s',
     inTime<[string, number, number]>((time, _what, drainMs, closesAt) => {
       const rig = new Rig();
       rig.open();
@@ -169,14 +169,14 @@ describe('a goaway of the remote', () => {
 });
 
 describe('GoAway', () => {
-  it('tells the code of the remote’s, once there is one', () => {
+  it('GoAway reports the code of the received goaway', () => {
     const goaway = new GoAway();
     expect(goaway.receivedCode).toBeNull();
     goaway.receive(0, INTERNAL_ERROR);
     expect(goaway.receivedCode).toBe(INTERNAL_ERROR);
   });
 
-  it('announces the same again, whatever is dispatched meanwhile', () => {
+  it('GoAway announces the same stream again, even after later dispatches', () => {
     const goaway = new GoAway();
     goaway.dispatched(5);
     goaway.dispatched(3);
@@ -185,7 +185,7 @@ describe('GoAway', () => {
     expect([goaway.sent, goaway.announce(), goaway.refuses(5), goaway.refuses(7)]).toEqual([true, 5, false, true]);
   });
 
-  it('takes the lowest that the remote has announced', () => {
+  it('GoAway keeps the lowest stream that the remote announced', () => {
     const goaway = new GoAway();
     expect(goaway.received).toBe(false);
     expect([null, 8, 4, null, 6].map((last) => goaway.receive(last, NO_ERROR))).toEqual([Infinity, 8, 4, null, null]);
@@ -194,8 +194,8 @@ describe('GoAway', () => {
   });
 });
 
-describe('a remote that goes away again and again', () => {
-  it('ends its connection with the 101st goaway, also where each says something new', () => {
+describe('repeated goaways', () => {
+  it('Session ends the connection at the 101st goaway, even when each one lowers the cut', () => {
     const rig = new Rig();
     for (let nth = 0; nth < 100; nth++) rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 10_000 - 2 * nth });
     expect([rig.news, rig.transport.closes]).toEqual([[], []]);
@@ -204,12 +204,12 @@ describe('a remote that goes away again and again', () => {
   });
 });
 
-describe('a goaway that says nothing new', () => {
+describe('redundant goaways', () => {
   it.each([
     ['the same cut', { code: NO_ERROR, last_stream: 2 }],
     ['a higher cut', { code: NO_ERROR, last_stream: 4 }],
-    ['no code, which is no error', { last_stream: 2 }],
-  ])('is junk: %s', (_what, again) => {
+    ['no code, which means NO_ERROR', { last_stream: 2 }],
+  ])('Session counts a redundant goaway as junk: %s', (_what, again) => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
     rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 2 });
     for (let nth = 0; nth < 2; nth++) rig.receive({ type: 'goaway', ...again });
@@ -220,7 +220,7 @@ describe('a goaway that says nothing new', () => {
   it.each([
     ['a lower cut', { code: NO_ERROR, last_stream: 0 }],
     ['another code', { code: INTERNAL_ERROR, last_stream: 2 }],
-  ])('but %s is heard', (_what, again) => {
+  ])('Session reports a second goaway with %s', (_what, again) => {
     const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
     rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 2 }, { type: 'goaway', ...again });
     expect(rig.goaways).toEqual([NO_ERROR, again.code]);

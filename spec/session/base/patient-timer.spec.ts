@@ -5,14 +5,14 @@ import { LONGEST_TIMER_MS } from '../../../src/wire/longest-timer.js';
 import { inTime } from '../../support/session/time.js';
 import type { SessionTime } from '../../support/session/time.js';
 
-/** What a timer says, and when. */
+/** Records the emissions of a timer and their times. */
 const watch = (time: SessionTime, start: (due: (onTime: boolean) => void) => unknown): unknown[] => {
   const seen: unknown[] = [];
   start((onTime) => seen.push([time.now, onTime]));
   return seen;
 };
 
-describe('a patient timer', () => {
+describe('patientTimer', () => {
   it.each([
     ['on time', 1_000, true],
     ['late', 1_500, true],
@@ -20,7 +20,7 @@ describe('a patient timer', () => {
     ['more than twice too late', 2_001, false],
     ['a night too late', 30_000_000, false],
   ])(
-    'that comes %s says so',
+    '`patientTimer` reports whether it was on time when it comes %s',
     inTime<[string, number, boolean]>((time, _what, at, onTime) => {
       const seen = watch(time, (due) => patientTimer(1_000, due));
       time.sleep(at);
@@ -30,7 +30,7 @@ describe('a patient timer', () => {
   );
 
   it(
-    'emits once, neither before its time nor again',
+    '`patientTimer` emits exactly once, at its time',
     inTime((time) => {
       const seen = watch(time, (due) => patientTimer(1_000, due));
       time.advance(999);
@@ -41,7 +41,7 @@ describe('a patient timer', () => {
   );
 
   it(
-    'leaves nothing behind when nobody waits any more',
+    '`patientTimer` cancels its timer on unsubscribe',
     inTime((time) => {
       let timer = Subscription.EMPTY;
       const seen = watch(time, (due) => (timer = patientTimer(1_000, due)));
@@ -58,7 +58,7 @@ describe('a patient timer', () => {
     [LONGEST_TIMER_MS + 1, true],
     [Infinity, true],
   ])(
-    'of %d ms never comes, rather than at once: %s',
+    '`patientTimer` of %d ms never emits: %s',
     inTime<[number, boolean]>((time, ms, never) => {
       const seen = watch(time, (due) => patientTimer(ms, due));
       expect(time.isOver).toBe(never);
@@ -68,16 +68,16 @@ describe('a patient timer', () => {
   );
 });
 
-describe('the timer for the rest of a period', () => {
+describe('restTimer', () => {
   it.each([
-    ['takes the rest', false, 30, 100, 30],
-    ['takes at least a ms', false, 0, 100, 1],
-    ['takes at least a ms where the period is over already', false, -500, 100, 1],
-    ['takes the rest of a clock that stands still', true, 30, 100, 30],
-    ['looks no more than ten times a period while the clock stands still', true, 3, 100, 10],
-    ['looks so though the period is over, while the clock stands still', true, -5, 100, 10],
+    ['the rest', false, 30, 100, 30],
+    ['at least 1 ms', false, 0, 100, 1],
+    ['at least 1 ms when the period is already over', false, -500, 100, 1],
+    ['the rest while the clock is paused', true, 30, 100, 30],
+    ['at least a tenth of the period while the clock is paused', true, 3, 100, 10],
+    ['a tenth of the period when it is over and the clock is paused', true, -5, 100, 10],
   ])(
-    '%s',
+    '`restTimer` waits for %s',
     inTime<[string, boolean, number, number, number]>((time, _what, paused, rest, period, at) => {
       const seen = watch(time, (due) => restTimer({ now: () => 0, paused }, rest, period, due));
       time.advance(1_000);

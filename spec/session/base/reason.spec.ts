@@ -18,18 +18,18 @@ describe('fittingReason', () => {
   it.each([
     ['short text', 'gone', 'gone'],
     ['exactly 1024 bytes', 'x'.repeat(1024), 'x'.repeat(1024)],
-    ['one byte more', 'x'.repeat(1025), 'x'.repeat(1024)],
+    ['one byte too long', 'x'.repeat(1025), 'x'.repeat(1024)],
     ['a code point across the edge', `${'x'.repeat(1023)}é`, 'x'.repeat(1023)],
     ['a surrogate pair across the edge', `${'x'.repeat(1022)}😀`, 'x'.repeat(1022)],
-  ])('cuts to 1 024 bytes at a code point: %s', (_, reason, fitting) => {
+  ])('`fittingReason` cuts a reason to 1 024 bytes at a code point: %s', (_, reason, fitting) => {
     expect(fittingReason(reason, RESET, null, 65_536, new JsonCodec())).toBe(fitting);
   });
 
-  it.each([65_536, 100])('is null without text, under a cap of %i', (cap) => {
+  it.each([65_536, 100])('`fittingReason` returns null for an empty reason, under a cap of %i', (cap) => {
     expect(fittingReason('', RESET, null, cap, new JsonCodec())).toBeNull();
   });
 
-  it.each(ALL)('fills a small cap as far as it goes: %s, text %s', (_, __, codec, character) => {
+  it.each(ALL)('`fittingReason` fills a small cap as far as possible: %s, text %s', (_, __, codec, character) => {
     for (const cap of [60, 61, 62, 63, 64, 200, 1100]) {
       const text = character.repeat(2000);
       const fitting = fittingReason(text, RESET, null, cap, codec) ?? '';
@@ -43,18 +43,18 @@ describe('fittingReason', () => {
     }
   });
 
-  it('keeps the whole of a short reason where the cap is small but holds it', () => {
+  it('`fittingReason` keeps a short reason that fits a small cap', () => {
     expect(fittingReason('gone', RESET, null, 100, new JsonCodec())).toBe('gone');
   });
 
-  it('is null where the cap holds the frame but no character of a reason', () => {
+  it('`fittingReason` returns null when the cap holds the frame but no character of the reason', () => {
     const codec = new JsonCodec();
     const cap = encodedLength(codec.encode({ ...RESET, reason: '' }));
     expect(fittingReason('x', RESET, null, cap, codec)).toBeNull();
     expect(fittingReason('x', RESET, null, cap + 1, codec)).toBe('x');
   });
 
-  it.each(CODECS)('leaves half of the room for the slices of a payload: %s', (_, codec) => {
+  it.each(CODECS)('`fittingReason` leaves half of the room for the slices of a payload: %s', (_, codec) => {
     const cap = 200;
     const payload = codec.encodePayload('p'.repeat(1000));
     const fitting = fittingReason('x'.repeat(1000), RESET, payload, cap, codec) ?? '';

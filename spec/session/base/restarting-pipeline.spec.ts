@@ -3,7 +3,7 @@ import { config, finalize, map, Observable, Subject } from 'rxjs';
 import { RestartingPipeline } from '../../../src/session/base/restarting-pipeline.js';
 import { inTime } from '../../support/session/time.js';
 
-/** A pipeline that throws at `'bad'`, and all that became of it. */
+/** A pipeline that throws at `'bad'`, and a record of its values and failures. */
 function rig(source: Observable<string>) {
   const seen: string[] = [];
   const made = (): Observable<void> =>
@@ -25,8 +25,8 @@ afterEach(() => {
   config.onUnhandledError = null;
 });
 
-describe('a restarting pipeline', () => {
-  it('goes on after what breaks in it, with one subscription at all times', () => {
+describe('RestartingPipeline', () => {
+  it('RestartingPipeline goes on after an error, and always has one subscription', () => {
     const source = new Subject<string>();
     const { pipeline, seen } = rig(source);
     pipeline.start();
@@ -38,7 +38,7 @@ describe('a restarting pipeline', () => {
   });
 
   it(
-    'ends with its source also where there is nobody to tell: it leaves it once, and nothing breaks',
+    'RestartingPipeline ends when its source completes, unsubscribes once and reports no error',
     inTime((time) => {
       const broken: unknown[] = [];
       config.onUnhandledError = (error) => broken.push(error);
@@ -56,7 +56,7 @@ describe('a restarting pipeline', () => {
     }),
   );
 
-  it('goes on after what breaks while it is subscribed to', () => {
+  it('RestartingPipeline goes on after an error during the subscribe call', () => {
     const early = ['one', 'bad', 'two'];
     const source = new Observable<string>((subscriber) => {
       while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));
@@ -66,7 +66,7 @@ describe('a restarting pipeline', () => {
     expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
   });
 
-  it('is over when it is stopped, also by what handles its failure, and while it is subscribed to', () => {
+  it('RestartingPipeline stops on unsubscribe, even from its failure handler or during the subscribe call', () => {
     const source = new Subject<string>();
     const { pipeline } = rig(source);
     pipeline.start();

@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { TokenBucket } from '../../../src/session/base/token-bucket.js';
 import { inTime } from '../../support/session/time.js';
 
-/** How many tokens a bucket gives before it has none, of `most` asked for. */
+/** Takes tokens until the bucket is empty, at most `most`, and returns their number. */
 const drain = (bucket: TokenBucket, most = 100): number => {
   let taken = 0;
   while (taken < most && bucket.take()) taken++;
   return taken;
 };
 
-describe('a token bucket', () => {
-  it.each([0, 1, 2, 10])('gives its burst of %i at once, and not one more', (burst) => {
+describe('TokenBucket', () => {
+  it.each([0, 1, 2, 10])('TokenBucket grants its burst of %i at once, and no more', (burst) => {
     const bucket = new TokenBucket({ burst, perSecond: 1 });
     expect(bucket.empty).toBe(burst === 0);
     expect(drain(bucket)).toBe(burst);
@@ -28,7 +28,7 @@ describe('a token bucket', () => {
     [0.5, 1_999, 0],
     [0.5, 2_000, 1],
   ])(
-    'of %d tokens a second has, %i ms after it was emptied, %i of its 4',
+    'With %d tokens a second, %i ms after it was emptied, TokenBucket has %i of its 4',
     inTime<[number, number, number]>((time, perSecond, ms, tokens) => {
       const bucket = new TokenBucket({ burst: 4, perSecond });
       drain(bucket);
@@ -39,7 +39,7 @@ describe('a token bucket', () => {
   );
 
   it(
-    'keeps the part of a token that is not due yet, however often it is asked',
+    'TokenBucket keeps a fraction of a token, however often a caller asks',
     inTime((time) => {
       const bucket = new TokenBucket({ burst: 1, perSecond: 1 });
       drain(bucket);
@@ -53,7 +53,7 @@ describe('a token bucket', () => {
   );
 
   it(
-    'counts no time in which it was full',
+    'TokenBucket earns nothing while it is full',
     inTime((time) => {
       const bucket = new TokenBucket({ burst: 2, perSecond: 1 });
       time.advance(60_000);
@@ -63,7 +63,7 @@ describe('a token bucket', () => {
     }),
   );
 
-  it('holds what it earns otherwise, up to its burst', () => {
+  it('TokenBucket adds earned tokens up to its burst', () => {
     const bucket = new TokenBucket({ burst: 3, perSecond: 0 });
     drain(bucket);
     bucket.earn(2);
@@ -73,7 +73,7 @@ describe('a token bucket', () => {
   });
 
   it(
-    'loses nothing by a clock that is set back, and goes on from there',
+    'TokenBucket loses no tokens when the clock is set back, and counts on from there',
     inTime((time) => {
       time.advance(10_000);
       const bucket = new TokenBucket({ burst: 2, perSecond: 1 });
@@ -85,7 +85,7 @@ describe('a token bucket', () => {
     }),
   );
 
-  it('without a limit is never empty', () => {
+  it('TokenBucket without a limit is never empty', () => {
     const bucket = new TokenBucket({ burst: Infinity, perSecond: 0 });
     expect([drain(bucket, 10_000), bucket.empty]).toEqual([10_000, false]);
   });
