@@ -31,6 +31,7 @@ const PLAIN = [
   'spec/operators/**',
   'spec/session/base/**',
   'spec/soak/**',
+  'spec/support/**',
   'spec/testing/**',
   'spec/transport/**',
   'spec/types/**',

@@ -7,21 +7,21 @@ export type CodecName = 'json' | 'msgpack';
 
 export const shippedCodec = (name: CodecName): Codec => (name === 'json' ? new JsonCodec() : new MsgpackCodec());
 
-/** The part of a codec that encodes. */
+/** A method of a codec that encodes. */
 export type Encoder = 'encode' | 'encodePayload' | 'encodeWith';
 
-/** What writes a frame. */
+/** The methods that encode a frame. */
 export const WRITING: readonly Encoder[] = ['encode', 'encodeWith'];
 
 /**
- * The shipped codec of this name, which calls `check` ahead of each call of these members: what that throws is what they fail
- * with. Its class stays what it was, so that its frames are cut as ever, unless `encode` is among them.
+ * The shipped codec of this name, which calls `check` before each call of these members. An error of `check` fails the call.
+ * Unless `encode` is a member, the codec keeps its class, so the session splits its frames as usual.
  */
 export function checkedCodec(name: CodecName, members: readonly Encoder[], check: (member: Encoder, frame: Frame | null) => void): Codec {
   const shipped = shippedCodec(name) as Required<Codec>;
   const checked: Pick<Required<Codec>, Encoder> = {
     encode(frame) {
-      // Pings measure how far the remote has read: they come with no call.
+      // Pings measure how far the remote has read: no call causes them.
       if (frame.type !== 'ping') check('encode', frame);
       return encode(frame);
     },
@@ -41,10 +41,10 @@ export function checkedCodec(name: CodecName, members: readonly Encoder[], check
   return shipped;
 }
 
-/** A codec that fails, once, where it is told to: at a payload, or at a frame of an open or of data that carries one. */
+/** A codec that fails once, where a test chooses: at a payload, or at an open or data frame that carries a payload. */
 export class BreakableCodec {
   readonly codec: Codec;
-  /** The members that fail at their next call; none, once one has. */
+  /** The members that fail at their next call. Empty after the first failure. */
   breaksAt: readonly Encoder[] = [];
 
   constructor(name: CodecName, members: readonly Encoder[]) {

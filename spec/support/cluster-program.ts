@@ -5,16 +5,16 @@ import { serve } from '../../src/node.js';
 
 const WORKERS = 2;
 
-/** What the workers of a cluster are told to do; the first worker drains. */
+/** Orders to the workers of a cluster. Only the first worker drains. */
 export type Order = { readonly op: 'drain' | 'count' };
 
-/** What a worker reports. */
+/** The report of a worker. */
 export type Report =
   | { readonly what: 'listens'; readonly port: number }
   | { readonly what: 'drains' }
   | { readonly what: 'counts'; readonly worker: number; readonly peers: number; readonly refusals: number };
 
-/** Passes the reports of its workers on to the test, and the orders of the test to the workers. */
+/** Forwards the workers' reports to the test, and the test's orders to the workers. */
 function runPrimary(): void {
   const workers = Array.from({ length: WORKERS }, () => cluster.fork());
   for (const worker of workers) worker.on('message', (report: Report) => process.send?.(report));
@@ -27,7 +27,7 @@ function runPrimary(): void {
   });
 }
 
-/** A server whose handler answers who it is, and never answers `hold`. */
+/** A server whose handler answers with its worker's id, and never answers `hold`. */
 function runWorker({ id }: Worker): void {
   const server = serve({
     port: 0,

@@ -7,26 +7,26 @@ import { PeerCore } from '../../src/peer/core/peer-core.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
 import type { PeerTime } from './peer/time.js';
 
-/** What is held at one instant, on both sides: by the library, by rxjs, and by the test itself. */
+/** Counts what the library, rxjs and the test hold at one instant, on both sides. */
 export interface Held {
-  /** Subscriptions of anything to anything that are not closed. */
+  /** All open subscriptions. */
   readonly subscriptions: number;
-  /** Callbacks in hook lists: hooks, subscribers of a peer and of its streams, and those that wait for the end of a stream. */
+  /** Callbacks in hook lists: hooks, subscribers of a peer and of its streams, and waiters for the end of a stream. */
   readonly hooks: number;
-  /** Timers of rxjs, and turns that are still to come. */
+  /** Pending timers and turns of rxjs. */
   readonly timers: number;
   /** Listeners of sockets, and of the signals that were {@link Counting.watch watched}. */
   readonly listeners: number;
-  /** Live streams of all sessions, and the places that they take. */
+  /** Live streams of all sessions, and the stream places they occupy. */
   readonly streams: number;
-  /** Opens that wait for a connection, in bytes. */
+  /** Bytes of opens that wait for a connection. */
   readonly waiting: number;
 }
 
-/** Nothing at all. */
+/** Both sides hold nothing. */
 export const NOTHING: Held = { subscriptions: 0, hooks: 0, timers: 0, listeners: 0, streams: 0, waiting: 0 };
 
-/** Counts what is made from the beginning of a test on. */
+/** Counts everything made since the test began. */
 export interface Counting {
   readonly held: () => Held;
   /** Counts the listeners of a signal too. */
@@ -34,14 +34,14 @@ export interface Counting {
 }
 
 /**
- * Counts for each test of a file. rxjs does not tell who is subscribed to what, so for the time of a test its one door,
- * `Observable.subscribe`, is watched, and so are those of hook lists, peers and sockets.
+ * Counts for each test of a file. rxjs keeps no list of its subscriptions, so each test watches `Observable.subscribe`.
+ * It watches the corresponding methods of hook lists, peers and sockets too.
  */
 export function counting(time: PeerTime): Counting {
   const subscriptions = new Set<Subscription>();
   const lists = new Set<HookList<unknown>>();
   const cores = new Set<PeerCore>();
-  /** The listeners of each event of each socket; as on any platform, one that is not there may be taken out. */
+  /** The listeners of each event of each socket. As on any platform, removing an unknown listener is harmless. */
   const sockets = new Map<unknown, Map<unknown, Set<unknown>>>();
   const signals = new Set<AbortSignal>();
   const listenersOf = (socket: unknown, event: unknown): Set<unknown> => {
@@ -91,7 +91,7 @@ function count<T>(things: Iterable<T>, weigh: (thing: T) => number): number {
   return sum;
 }
 
-/** Tells of each call of a method, and leaves it as it is. */
+/** Calls `called` after each call of a method, which otherwise works as before. */
 function watchCalls(prototype: object, name: string, called: (self: unknown, result: unknown, args: readonly unknown[]) => void): void {
   const methods = prototype as Record<string, (...args: unknown[]) => unknown>;
   const original = methods[name];

@@ -1,10 +1,10 @@
-/** How often an input was asked for a value, and how often it was told to stop. */
+/** How often a reader called `next` of an input, and how often it called `return`. */
 export interface Pulled {
   count: number;
   stopped: number;
 }
 
-/** Counts up for ever. */
+/** Returns an iterator that counts up for ever. */
 export function endless(): { readonly pulled: Pulled; readonly iterator: Iterator<number> & Iterable<number> } {
   const pulled: Pulled = { count: 0, stopped: 0 };
   const iterator: Iterator<number> & Iterable<number> = {

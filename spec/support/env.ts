@@ -5,7 +5,7 @@ export function readEnvCodec(): string | undefined {
   return codec;
 }
 
-/** Sets what the environment holds from now on; `undefined` is an environment without the variable. */
+/** Sets the variable of the environment from now on; `undefined` removes it. */
 export function setEnvCodec(value: string | undefined): void {
   codec = value;
 }

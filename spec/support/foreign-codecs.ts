@@ -24,7 +24,7 @@ export class AsciiJsonCodec implements Codec {
   }
 }
 
-/** `key:length:text` for each field, texts as they are: escapes nothing, and the length grows by a digit now and then. */
+/** Writes `key:length:text` for each field and escapes nothing. The length grows by a digit now and then. */
 export class NetstringCodec implements Codec {
   readonly name = 'netstring';
   readonly binary = false;
@@ -60,7 +60,7 @@ export class NetstringCodec implements Codec {
   }
 }
 
-/** A JSON head, a NUL, and the payload or the fragment as bytes; in a fragment every `}` is doubled, so a byte costs one or two. */
+/** Writes a JSON head, a NUL, and the payload or fragment as bytes. A fragment doubles every `}`, so a byte costs one or two. */
 export class StuffedCodec implements Codec {
   readonly name = 'stuffed';
   readonly binary = true;
@@ -99,7 +99,7 @@ export class StuffedCodec implements Codec {
   }
 }
 
-/** The same codec as an object of another class: what its class declared about its costs does not hold for it. */
+/** The same codec as an object of another class. The costs that the original class declares do not apply to it. */
 export function disguised(codec: Codec): Codec {
   return {
     name: codec.name,

@@ -43,7 +43,7 @@ export const jsonPayload = (): fc.Arbitrary<unknown> =>
     fc.constant(null),
   );
 
-/** The same and bytes, of lengths on both sides of a one-byte length too. MessagePack refuses the key `__proto__`. */
+/** JSON values, and bytes both shorter and longer than a one-byte length can say. MessagePack refuses the key `__proto__`. */
 export const binaryPayload = (): fc.Arbitrary<unknown> =>
   fc.oneof(
     jsonPayload().filter((value) => !JSON.stringify(value).includes('"__proto__":')),
@@ -52,7 +52,7 @@ export const binaryPayload = (): fc.Arbitrary<unknown> =>
     fc.array(fc.constantFrom(0x7d, 0x20), { maxLength: 60 }).map((bytes) => Uint8Array.from(bytes)),
   );
 
-/** Frames with any mix of fields, nearly all of them with a payload to cut. */
+/** Frames with any mix of fields. Nearly all have a payload to cut. */
 export const frames = (payload: fc.Arbitrary<unknown>): fc.Arbitrary<Frame> =>
   fc.record(
     {

@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
 
-/** Puts globals of another platform in place until the end of a test; `undefined` takes one away. */
+/** Replaces globals by another platform's until the test ends; `undefined` removes one. */
 export function otherPlatform(): (globals: Readonly<Record<string, unknown>>) => void {
   const before = new Map<string, PropertyDescriptor | undefined>();
   afterEach(() => {

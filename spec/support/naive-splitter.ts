@@ -5,8 +5,9 @@ import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 
 /**
- * The splitting rules read off the page: every candidate is encoded, and slices grow by one unit at a time. Slow, without
- * any arithmetic, and so a judge of the real one.
+ * The splitting rules, taken literally: encodes every candidate and grows each slice by one unit at a time. It is slow but
+ * needs no arithmetic, so it can judge the real splitter.
+ * Returns a function that runs a program of Node in a process of its own, to its end. The program has the names of `rxmux/node` and
  */
 export function naiveSplit(frame: Frame, cap: number, codec: Codec): Frame[] {
   const fits = (candidate: Frame): boolean => encodedLength(codec.encode(candidate)) <= cap;

@@ -6,13 +6,13 @@ import { encodedLength } from '../../src/wire/length.js';
 
 const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
 
-/** A socket played by a test: messages are given to it, what is sent is kept, and its buffer, its turns and its end are the test's. */
+/** A socket played by a test. It records sent messages; the test controls its incoming messages, buffer, turns and end. */
 export class ScriptedTransport implements Transport {
   readonly protocol = 'mux.v1.json';
   readonly opaque = false;
   readonly refusedStatus = null;
   readonly opened$: Observable<never> = EMPTY;
-  /** What was sent while the socket was open, in order. */
+  /** The messages sent while the socket was open, in order. */
   readonly sent: Message[] = [];
   /** Each call of {@link close}, in order. */
   readonly closes: { readonly code: number; readonly reason: string }[] = [];
@@ -20,7 +20,7 @@ export class ScriptedTransport implements Transport {
   closed: SocketClose | null = null;
   bufferedAmount = 0;
   sentBytes = 0;
-  /** Whether the socket takes nothing, so that whatever is sent stays in its buffer. */
+  /** Whether the socket takes nothing, so that sent messages stay in its buffer. */
   stuck = false;
   paused = false;
   /** Whether the remote has begun to close. */
@@ -35,17 +35,17 @@ export class ScriptedTransport implements Transport {
     return this.closed === null ? this.#messages : EMPTY;
   }
 
-  /** Whether somebody reads. */
+  /** Whether a reader is subscribed. */
   get read(): boolean {
     return this.#messages.observed;
   }
 
-  /** How many tasks wait for a turn. */
+  /** How many tasks wait for their turn. */
   get turnsDue(): number {
     return this.#turns.length;
   }
 
-  /** What the socket's buffer has to come down to, for whoever waits; `null` when nobody does. */
+  /** The buffer size that the session waits for, in bytes; `null` while it does not wait. */
   get awaitedBytes(): number | null {
     return this.#whenBelow?.bytes ?? null;
   }
@@ -92,7 +92,7 @@ export class ScriptedTransport implements Transport {
     this.end({ ...LOST, reason });
   }
 
-  // What the test does
+  // Actions of the test
 
   /** A message comes in. */
   receive(message: Message): void {
@@ -104,7 +104,7 @@ export class ScriptedTransport implements Transport {
     for (const task of this.#turns.splice(0)) task();
   }
 
-  /** The socket's buffer comes down to `bytes`, and whoever waited for that goes on. */
+  /** Drains the socket's buffer down to `bytes`, and resumes the waiters for that size. */
   drainTo(bytes: number): void {
     this.bufferedAmount = bytes;
     const waiting = this.#whenBelow;
@@ -113,7 +113,7 @@ export class ScriptedTransport implements Transport {
     waiting.task();
   }
 
-  /** The socket ends. `null` leaves untold how. */
+  /** Ends the socket. With `null` the platform reports no close code. */
   end(close: SocketClose | null = LOST): void {
     if (this.closed !== null) return;
     this.closed = close;

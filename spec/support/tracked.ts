@@ -6,13 +6,13 @@ import type { Pair, PairOptions } from '../../src/testing.js';
 
 const ends = new Set<() => void>();
 
-// The deadlines of a peer that nobody ends would keep the process, as they would a program's.
+// An unended peer has deadlines that would keep the process alive.
 afterEach(() => {
   for (const end of ends) end();
   ends.clear();
 });
 
-/** `createPair`, whose line is cut after the test: where a test has stalled it, peers that are closed would wait for each other. */
+/** `createPair`, with its line cut after the test. On a stalled line, closing peers would wait for each other. */
 export function createPair(options?: PairOptions): Pair {
   const made = pair(options);
   ends.add(() => {
@@ -21,7 +21,7 @@ export function createPair(options?: PairOptions): Pair {
   return made;
 }
 
-/** `connect`, whose peer is closed after the test. */
+/** `connect`, with its peer closed after the test. */
 export function connect(url: ConnectUrl, options?: ConnectOptions): Peer {
   const peer = dial(url, options);
   ends.add(() => void peer.close());

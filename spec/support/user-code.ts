@@ -1,7 +1,7 @@
 import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 
-/** Code of an application; what it is told depends on its place. */
+/** Application code. Its arguments depend on its place. */
 export type Code = (...told: readonly unknown[]) => undefined;
 
 /** Code that counts how often it has run. */
@@ -16,19 +16,19 @@ export class CountedCode {
   };
 }
 
-/** A place of a peer that takes code of an application. */
+/** A place of a peer that accepts application code. */
 export interface UserPlace {
   readonly place: string;
   readonly hang: (peer: Peer, code: Code) => unknown;
-  /** Whether it takes the streams that the remote opens, as only one can. */
+  /** Whether the code handles the streams of the remote. Only one place can. */
   readonly takes?: true;
-  /** Whether it runs when the connection ends, and not before. */
+  /** Whether the code runs only when the connection ends. */
   readonly atEnd?: true;
-  /** Whether what fails there is told by rxjs, or by the application's own promise, and not by this library. */
+  /** Whether rxjs or the application's own promise reports a failure, and not this library. */
   readonly own?: true;
 }
 
-/** User code, in each place that takes some. To run it takes a call of each side, and headers, a value and an end of the other. */
+/** Every place for user code. Running all of them takes a call by each side, and headers, a value and an end from the other. */
 export const PLACES: readonly UserPlace[] = [
   { place: 'an open interceptor', hang: (peer, code) => peer.interceptOpen(code) },
   { place: 'a reply-headers interceptor', hang: (peer, code) => peer.interceptReplyHeaders(code) },
@@ -95,12 +95,12 @@ export const PLACES: readonly UserPlace[] = [
   { place: 'an input of respond', takes: true, hang: (peer, code) => peer.streams$.pipe(respond(code)).subscribe() },
 ];
 
-/** What code really gives, which its type does not tell. */
+/** Calls code and returns its real result, which its type hides. */
 function given(code: (...told: readonly unknown[]) => unknown, ...told: readonly unknown[]): unknown {
   return code(...told);
 }
 
-/** Runs code while it is encoded. A promise that it gives is no payload, and its failure nobody's but the application's. */
+/** A payload that runs code when encoded. A promise that the code returns is no payload; the application must handle its rejection. */
 function payloadThatRuns(code: Code): object {
   return {
     get told() {

@@ -1,17 +1,17 @@
 import type { LinkMessage, Side } from '../../src/testing.js';
 
-/** What a message has said of one stream, on the side that sent it. */
+/** The messages of one stream so far, on the sender's side. */
 interface Sent {
-  /** Whether a frame of the stream has left whole. */
+  /** Whether the sender has finished a frame of the stream. */
   begun: boolean;
-  /** The type of the frame whose fragments are on their way; `null` between two frames. */
+  /** The type of the frame being sent in fragments; `null` between two frames. */
   cut: string | null;
   over: 'open' | 'ended' | 'reset';
 }
 
 /**
- * The rules that a stranger holds a sender to (E, F11, S1-S5, S8, C5), checked on each message as it is written. What the receiver
- * has done meanwhile does not matter: frames of both sides may cross.
+ * Checks the rules for senders (E, F11, S1-S5, S8, C5) on each written message. Actions of the receiver do not matter,
+ * because frames of both sides may cross.
  */
 export class WireRules {
   readonly broken: string[] = [];
@@ -19,7 +19,7 @@ export class WireRules {
   readonly #lastOpened = { dialer: -1, acceptor: 0 };
   readonly #toldToStop = { dialer: false, acceptor: false };
 
-  /** A side has read a goaway. */
+  /** Records that a side has read a goaway. */
   readGoaway(side: Side): void {
     this.#toldToStop[side] = true;
   }

@@ -7,7 +7,7 @@ import { encodedLength } from '../../../src/wire/length.js';
 import { networkTimer, offMachines } from './machine.js';
 import type { Machine } from './machine.js';
 
-/** The way from one end to the other. */
+/** The route from one end to the other. */
 export interface Route {
   /** How long each message travels after its last byte, in ms. Default 0. */
   readonly latencyMs?: number;
@@ -23,14 +23,14 @@ interface Travelling {
 
 const NOTHING = (): void => undefined;
 
-/** One end of a memory link, on a machine, whose messages take their time: `bufferedAmount` is what the line has not taken yet. */
+/** One end of a memory link with latency, on a machine. `bufferedAmount` counts the bytes that the line has not taken yet. */
 export class RoutedTransport implements Transport {
   readonly messages$: Observable<Message>;
   sentBytes = 0;
   readonly #travelling = new Fifo<Travelling>();
   readonly #latencyMs: number;
   readonly #msPerByte: number;
-  /** When the line has taken everything. */
+  /** When the line will have taken everything. */
   #freeAt = 0;
   #readers = 0;
   #cancelArrival = NOTHING;
@@ -91,7 +91,7 @@ export class RoutedTransport implements Transport {
     return this.#untaken + this.inner.bufferedAmount;
   }
 
-  /** Readers, messages and timers that this end still has. */
+  /** How many readers, messages and timers this end still has. */
   get left(): number {
     return this.#readers + this.#travelling.length + [this.#cancelArrival, this.#cancelRoom].filter((cancel) => cancel !== NOTHING).length;
   }
@@ -140,7 +140,7 @@ export class RoutedTransport implements Transport {
     this.inner.resume();
   }
 
-  /** The machine has fallen asleep for so long: it reads nothing, and when it wakes up its timers come first. */
+  /** The machine sleeps for `ms`. It reads nothing, and runs its timers first when it wakes up. */
   sleep(ms: number): void {
     this.inner.stall();
     networkTimer(ms, () => {
@@ -184,7 +184,7 @@ export class RoutedTransport implements Transport {
     });
   }
 
-  /** Whatever is due arrives. */
+  /** Delivers each message that is due. */
   #arrive(): void {
     for (let next = this.#travelling.peek(); next !== undefined && next.at <= asyncScheduler.now(); next = this.#travelling.peek()) {
       this.#travelling.shift();

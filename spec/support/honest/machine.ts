@@ -9,27 +9,27 @@ import { turn } from '../socket/leaks.js';
 
 const running = new AsyncLocalStorage<Machine>();
 
-/** A computer: what is run on it has its timers late where the machine is slow or asleep. The others' go on. */
+/** A computer. Code run on it gets late timers while the machine is slow or asleep. Timers of other machines stay punctual. */
 export class Machine {
   #tickMs = 0;
   #wakesAt = -Infinity;
 
-  /** Whatever `task` starts belongs to this machine. */
+  /** Runs `task`. The timers that `task` starts belong to this machine. */
   run<T>(task: () => T): T {
     return running.run(this, task);
   }
 
-  /** From now on timers fire only when a multiple of `ms` is reached, as those of a page in the background. */
+  /** From now on timers fire only at multiples of `ms`, as in a background page. */
   throttle(ms: number): void {
     this.#tickMs = ms;
   }
 
-  /** Nothing of this machine runs for so long; what is due meanwhile is late. */
+  /** Runs nothing on this machine for `ms`. Timers due meanwhile fire late. */
   sleep(ms: number): void {
     this.#wakesAt = asyncScheduler.now() + ms;
   }
 
-  /** How long what is due now has to wait, in ms. */
+  /** How long a timer that is due now has to wait, in ms. */
   get latenessMs(): number {
     const now = asyncScheduler.now();
     const tick = this.#tickMs === 0 ? now : Math.ceil(now / this.#tickMs) * this.#tickMs;
@@ -37,12 +37,12 @@ export class Machine {
   }
 }
 
-/** Runs `task` on no machine: the network's part, which is never late. */
+/** Runs `task` on no machine. The network uses this, because it is never late. */
 export function offMachines<T>(task: () => T): T {
   return running.exit(task);
 }
 
-/** A timer of the network's, which no machine delays; gives what takes it back. */
+/** Starts a timer of the network, which no machine delays. Returns a cancel function. */
 export function networkTimer(ms: number, task: () => void): () => void {
   const handle = timeoutProvider.setTimeout(task, ms);
   return () => {
@@ -51,8 +51,8 @@ export function networkTimer(ms: number, task: () => void): () => void {
 }
 
 /**
- * Virtual time as `virtualPeerTime` makes it, under machines whose timers may be late. The scenarios here have a hundred
- * thousand steps, so promises are given their turn in the cheapest way that Node has.
+ * Virtual time like `virtualPeerTime`, but with machines whose timers may be late. The scenarios have a hundred
+ * thousand steps, so this yields to promises in the cheapest way that Node has.
  */
 export function machineTime(): PeerTime {
   let clock = new MemoryClock();
@@ -86,7 +86,7 @@ export function machineTime(): PeerTime {
   };
 }
 
-/** Puts the machines between rxjs and the clock that it has. */
+/** Puts the machines between rxjs and its clock. */
 function delayTimers(): void {
   const punctual = intervalProvider.delegate;
   if (punctual === undefined) throw new Error('expected virtual time');

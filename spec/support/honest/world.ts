@@ -19,10 +19,10 @@ import type { Route } from './line.js';
 import { Machine } from './machine.js';
 import type { PeerTime } from '../peer/time.js';
 
-/** What applications do to their streams; any other code is the library's. */
+/** The reset codes that applications use. The library alone uses the others. */
 const APPLICATIONS_OWN: readonly (number | null)[] = [ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.APPLICATION_ERROR];
 
-/** Enough for a closing handshake, and less than any other time of the library's: what is left after it was not cleaned up. */
+/** Enough for a closing handshake, and less than any other timeout of the library. Anything left afterwards has leaked. */
 const CLOSING_MS = 5_000;
 
 /** How one dial reaches its server. */
@@ -33,14 +33,14 @@ export interface DialOptions extends Omit<ConnectOptions, 'socket' | 'reconnect'
   readonly machine?: Machine;
 }
 
-/** A server in memory: what each peer that dials it is made with. */
+/** A server in memory, with the options of each peer that dials it. */
 export interface HonestServer {
   readonly options: PeerOptions & { readonly machine?: Machine };
-  /** The accepted peers, in their order. */
+  /** The accepted peers, in order. */
   readonly peers: Peer[];
 }
 
-/** A core that shows its sessions also when they are over. */
+/** A core that keeps its sessions visible after they have ended. */
 class ShownCore extends PeerCore {
   readonly adopted: Session[] = [];
 
@@ -51,11 +51,11 @@ class ShownCore extends PeerCore {
   }
 }
 
-/** Honest peers with the defaults of every option, and what the library does to them. */
+/** Honest peers with default options, and a record of how the library treats them. */
 export class HonestWorld {
-  /** How often a side has reset, or ended, what it should not have: by `<side> <frame> <code>`. */
+  /** How often a side wrongly reset a stream or ended a connection, by `<side> <frame> <code>`. */
   readonly punishments: Record<string, number> = {};
-  /** Close codes of sockets, by how often they came, on both sides. */
+  /** How often sockets closed with each code, on both sides. */
   readonly closes: Record<number, number> = {};
   readonly #cores: ShownCore[] = [];
   readonly #ends: RoutedTransport[] = [];
@@ -88,13 +88,13 @@ export class HonestWorld {
     return peer;
   }
 
-  /** A machine, and the sockets on it, sleep for so long. */
+  /** A machine and its sockets sleep for `ms`. */
   sleep(machine: Machine, ms: number): void {
     machine.sleep(ms);
     for (const end of this.#ends) if (end.machine === machine && end.closed === null) end.sleep(ms);
   }
 
-  /** Nobody was punished, but for what is expected; and when everybody has closed, nothing is left on either side. */
+  /** Expects the listed punishments and no others. After all peers have closed, expects that neither side holds anything. */
   async expectHonest(
     expected: { readonly punishments?: Record<string, unknown>; readonly closes?: Record<number, unknown> } = {},
   ): Promise<void> {

@@ -12,10 +12,10 @@ import { settled } from '../peer/outcome.js';
 import { virtualPeerTime } from '../peer/time.js';
 import type { PeerTime } from '../peer/time.js';
 
-/** A message as it is, an envelope, so many ms that pass, or anything else that happens. */
+/** A raw message, an envelope, a number of ms that pass, or any other action. */
 export type Step = Message | Envelope | number | ((remote: HostilePeer) => void | Promise<void>);
 
-/** The peer has announced the end with this code, if it had to, and closed the socket with that. */
+/** How the peer ended the connection: the code of its goaway, if it must send one, and the close code of the socket. */
 export interface Death {
   readonly goaway: ResetCode | null;
   readonly close: number;
@@ -23,34 +23,34 @@ export interface Death {
   readonly because?: string;
 }
 
-/** One attack, and what has to come of it. Ids are written as {@link HostilePeer} says; 3 and 4 are the first that are free. */
+/** One attack and its expected outcome. {@link HostilePeer} says how ids are written; 3 and 4 are the first free ids. */
 export interface HostileCase {
   readonly name: string;
   /** Default both. */
   readonly codec?: 'json' | 'msgpack';
-  /** What the peer is. Default each in turn. */
+  /** The role of the peer. Default each in turn. */
   readonly role?: Role;
   readonly options?: HostileOptions;
-  /** Whether code of the application fails: then errors may be logged. Default `false`. */
+  /** Whether application code fails, so that the peer may log errors. Default `false`. */
   readonly fails?: boolean;
   readonly send: readonly Step[] | ((codec: Codec) => readonly Step[]);
-  /** `lost`: a step ends the socket. `leaves`: a step closes the peer, which takes nothing new any more. */
+  /** `lost`: a step ends the socket. `leaves`: a step closes the peer, which then accepts no new streams. */
   readonly expect: 'lives' | 'lost' | 'leaves' | Death;
   /** Every reset that the peer sends. Default none. */
   readonly resets?: readonly (readonly [stream: number, code: ResetCode])[];
-  /** Everything else that it sends. Default nothing. */
+  /** All other frames that the peer sends. Default none. */
   readonly sends?: readonly Envelope[];
   /** How often its handler is called. Default never. */
   readonly handlerCalls?: number;
-  /** What each call of its handler got by the end of the attack: the payload, the values, and how it ended if it has. */
+  /** The results of each handler call by the end of the attack: the payload, the values, and its end if it has ended. */
   readonly got?: readonly (readonly unknown[])[];
   /** The same for each stream that the peer has opened. */
   readonly gotBack?: readonly (readonly unknown[])[];
-  /** Looked at when the socket has ended, and with it everything. */
+  /** Checked after the socket has ended, and every stream with it. */
   readonly inTheEnd?: () => void;
 }
 
-/** How a connection ends by a rule that was broken. */
+/** How a connection ends after the remote broke a rule. */
 export const PROTOCOL: Death = { goaway: ResetCode.PROTOCOL_ERROR, close: 1002 };
 export const WRONG_KIND: Death = { goaway: ResetCode.PROTOCOL_ERROR, close: 1003 };
 export const TOO_MUCH: Death = { goaway: ResetCode.ENHANCE_YOUR_CALM, close: 1008 };
@@ -58,14 +58,14 @@ export const TOO_BIG: Death = { goaway: ResetCode.ENHANCE_YOUR_CALM, close: 1009
 
 const ROLES: readonly Role[] = ['acceptor', 'dialer'];
 const COMBINATIONS = CODECS.flatMap(([name, codec]) => ROLES.map((role) => ({ name, codec, role })));
-/** How long a busy machine may take over some ten thousand frames. */
+/** How long a busy machine may take for some ten thousand frames. */
 const PATIENCE_MS = 60_000;
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Whether each case is tried under every codec and in every role, and not only in one combination after another. */
+/** Whether to run each case under every codec and in every role, and not only in one combination. */
 const TRIES_ALL = process.env['HOSTILE'] === 'all';
 
-/** One test for each case, and under `HOSTILE=all` for each codec and role too. */
+/** Declares one test per case, and under `HOSTILE=all` one per case, codec and role. */
 export function describeHostile(title: string, cases: readonly HostileCase[]): void {
   describe(title, () => {
     const time = virtualPeerTime();
@@ -136,7 +136,7 @@ async function play(remote: HostilePeer, steps: readonly Step[], time: PeerTime)
   await time.advance();
 }
 
-/** The connection lives: the innocent streams deliver, requests of both sides are answered, and it closes in good order. */
+/** Checks that the connection lives: innocent streams deliver, both sides answer requests, and the connection closes in good order. */
 async function checkLife(remote: HostilePeer, leaves: boolean, time: PeerTime): Promise<void> {
   const [theirs, mine] = innocents(remote);
   remote.send({ type: 'data', stream: 1, payload: 'still' }, { type: 'data', stream: 2, payload: 'still' });
@@ -160,7 +160,7 @@ async function checkLife(remote: HostilePeer, leaves: boolean, time: PeerTime): 
   await time.advance();
 }
 
-/** A good request of the remote is answered; where no id is left, or the peer takes nothing new, a ping is. */
+/** The peer answers a good request of the remote. It answers a ping where no id is left, or where it accepts no new streams. */
 async function checkAnswers(remote: HostilePeer, leaves: boolean, time: PeerTime): Promise<void> {
   const id = remote.highest + 2;
   if (id > TOP || leaves) remote.send({ type: 'ping', nonce: GOOD });
@@ -179,7 +179,7 @@ async function checkAsks(remote: HostilePeer, time: PeerTime): Promise<void> {
   expect(await answer).toEqual({ value: GOOD });
 }
 
-/** The connection is closed with its code, and hears nothing more. */
+/** The peer has closed the connection with the expected code, and ignores all later messages. */
 async function checkDeath(remote: HostilePeer, { close }: Death, time: PeerTime): Promise<void> {
   expect(remote.socket.closes.map(([code]) => code)).toEqual([close]);
   const calls = remote.calls.length;
@@ -190,7 +190,7 @@ async function checkDeath(remote: HostilePeer, { close }: Death, time: PeerTime)
   await time.advance();
 }
 
-/** Each stream has been told of one end; the innocent ones of an error where the connection died, and otherwise of an end. */
+/** Each stream ended once. The innocent streams failed if the connection died, and otherwise completed. */
 function checkEnds(remote: HostilePeer, lived: boolean): void {
   for (const { ends, stream, isRead } of [...remote.calls, ...remote.opened])
     expect([ends.length, stream.cause]).toEqual([isRead ? 1 : 0, expect.anything()]);
@@ -204,11 +204,11 @@ function innocents({ innocents: [one, other] }: HostilePeer): readonly [theirs: 
 
 const trail = ({ payload, values, ends, stream }: Reading): readonly unknown[] => [...(stream.local ? [] : [payload]), ...values, ...ends];
 
-/** Without the texts, which are for people. */
+/** Leaves out the texts, which are for people. */
 const brief = (frames: readonly Envelope[]): Envelope[] =>
   frames.map((frame) => Object.fromEntries(Object.entries(frame).filter(([key]) => key !== 'reason')));
 
-/** Whatever is logged, as it would be written; anew for each test. */
+/** Collects each log line as the console would show it, anew for each test. */
 function collectEverythingLogged(): readonly { readonly level: string; readonly text: string }[] {
   const texts: { level: string; text: string }[] = [];
   const { level } = logger;
@@ -227,7 +227,7 @@ function collectEverythingLogged(): readonly { readonly level: string; readonly 
   return texts;
 }
 
-/** What was thrown by user code may refuse to be shown. */
+/** Formats log arguments. An error thrown by user code may resist formatting. */
 function spell(args: readonly unknown[]): string {
   try {
     return inspect(args, { depth: 10 });

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { buildSync } from 'esbuild';
 
-/** What became of a peer in a process with a heap of 64 MB. */
+/** How a peer fared in a process with a heap of 64 MB. */
 export interface Survival {
   /** Codes of the frames that it sent, by their type: `goaway 1`, `reset 1`. */
   readonly told: readonly string[];
   readonly closes: readonly number[];
-  /** Whether a request that came after everything was answered. */
+  /** Whether the peer answered a request sent after the attack. */
   readonly answers: boolean;
-  /** How much the process has grown by the messages. */
+  /** How much memory the messages have added to the process. */
   readonly megabytes: number;
 }
 
-// An acceptor whose handler reads everything and holds its streams open, but for the request that comes last.
+// An acceptor whose handler reads everything and holds its streams open. It answers only the last request.
 const CHILD = `
   const { Peer, JsonCodec, MsgpackCodec, logger } = require(process.argv[1]);
   const input = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
@@ -55,7 +55,7 @@ const CHILD = `
   process.exit(0);
 `;
 
-/** The program that the children of one file run; gives the function that attacks one of them with messages. */
+/** Writes the program that the child processes of one file run. Returns a function that attacks a child with messages. */
 export function attackedProcess(): (binary: boolean, messages: readonly Buffer[]) => Survival {
   const directory = mkdtempSync(join(tmpdir(), 'rxmux-hostile-'));
   const bundle = join(directory, 'peer.cjs');

@@ -2,11 +2,11 @@ import type { Codec } from '../../../src/wire/codec.js';
 import { checkedCodec } from '../breakable-codec.js';
 import type { CodecName, Encoder } from '../breakable-codec.js';
 
-/** When a codec breaks: at its n-th call from now on, of one of these members. */
+/** Decides when a codec breaks: at the n-th call of one of these members from now on. */
 export class Fuse {
   #left = Infinity;
 
-  /** Breaks at the n-th call from now on; never, without a number. */
+  /** Breaks at the n-th call from now on. Without a number it never breaks. */
   set(n = Infinity): void {
     this.#left = n;
   }

@@ -2,7 +2,7 @@ import { encode } from '@msgpack/msgpack';
 import type { Codec } from '../../../src/index.js';
 import type { Message } from '../../../src/wire/codec.js';
 
-/** The bytes of parts written one after the other: numbers are bytes, values are what msgpack writes for them. */
+/** Concatenates parts. A number is one byte. */
 export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
   const whole = new Uint8Array(parts.reduce<number>((size, part) => size + (typeof part === 'number' ? 1 : part.length), 0));
   let at = 0;
@@ -14,14 +14,14 @@ export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
   return whole.buffer;
 }
 
-/** What msgpack writes for a value. */
+/** A value encoded by msgpack. */
 export const packed = (value: unknown): Uint8Array => encode(value);
 
 /** A map of msgpack with at most 15 entries, whose keys need not be text and may come twice. */
 export const packedMap = (...entries: readonly (readonly [key: unknown, value: unknown])[]): Uint8Array =>
   new Uint8Array(bytes(0x80 + entries.length, ...entries.flat().map((part) => (part instanceof Packed ? part.bytes : packed(part)))));
 
-/** Bytes that stand for themselves in a {@link packedMap}. */
+/** Bytes that a {@link packedMap} copies as they are. */
 export class Packed {
   constructor(readonly bytes: Uint8Array) {}
 }

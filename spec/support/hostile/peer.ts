@@ -16,22 +16,22 @@ import type { Envelope } from '../peer/frames.js';
 /** Which side of the connection the peer under attack is. */
 export type Role = 'acceptor' | 'dialer';
 
-/** Stands in every payload, header and fragment that nobody may find in a log. */
+/** Stands in every payload, header and fragment that must never reach a log. */
 export const SECRET = 'canary';
 
 export const INNOCENT = 'innocent';
 export const GOOD = 'good';
 
-/** The highest id of which both sides have one. */
+/** The highest id whose twin is a safe integer too. */
 export const TOP = Number.MAX_SAFE_INTEGER - 2;
 
 /** How a peer under attack differs from one with the defaults and no keepalive. */
 export interface HostileOptions extends Omit<PeerOptions, 'codec'> {
-  /** Whether streams of the remote are read. Default `true`. */
+  /** Whether the handler reads streams of the remote. Default `true`. */
   readonly reads?: boolean | undefined;
 }
 
-/** What became of a stream that the peer reads: its payload, the values, and each time it was told of an end. */
+/** The record of a stream that the peer reads: its payload, its values, and each end that it reported. */
 export interface Reading {
   readonly stream: Stream;
   readonly payload: unknown;
@@ -54,7 +54,7 @@ class ScriptedSocket extends FakeSocket {
   }
 }
 
-/** Sends the close codes as they are, which a browser would not let it. */
+/** Sends any close code unchanged, which a browser would not allow. */
 class PlainTransport extends W3cTransport {
   protected override closeCode(code: number): number {
     return code;
@@ -62,18 +62,18 @@ class PlainTransport extends W3cTransport {
 }
 
 /**
- * One real peer, and a remote that is the test: it sends any message at all, and reads what the peer answers.
+ * One real peer, whose remote is the test. The test sends any message at all, and reads the peer's answers.
  *
- * Ids are those of a remote that has dialed, and under the other role each is swapped with its twin: 1 is the remote's
- * first stream and 2 the peer's, whoever dialed. Both are open from the start, with {@link INNOCENT} as their payload: the
- * peer sends back what it gets on the first. An open with {@link GOOD} is answered with it; all others are kept in
- * {@link calls}, read, and held open until their stream ends, unless `onStream` is given.
+ * Tests write ids as if the remote had dialed; under the other role each id is swapped with its twin. So 1 is always the
+ * remote's first stream and 2 the peer's. Both are open from the start, with {@link INNOCENT} as their payload.
+ * The peer echoes each value of stream 1, and answers an open with {@link GOOD} with its payload. Without `onStream`, it keeps
+ * all other streams in {@link calls}, reads them, and holds them open until they end.
  */
 export class HostilePeer {
   readonly socket = new ScriptedSocket();
   readonly peer: Peer;
   readonly session: Session;
-  /** Streams of the remote that have reached the handler, but for the innocent and the good. */
+  /** Streams of the remote that have reached the handler, except the innocent and the good. */
   readonly calls: Reading[] = [];
   /** Streams that {@link open} has opened. */
   readonly opened: Reading[] = [];
@@ -82,7 +82,7 @@ export class HostilePeer {
   /** Highest id that the remote has used for an open. */
   highest = 1;
   readonly #core: PeerCore;
-  /** Whether the peer asks for life; otherwise its pings only measure how far the remote has read. */
+  /** Whether the peer has a keepalive. Without one its pings only measure how far the remote has read. */
   readonly #keepsAlive: boolean;
   #told = 0;
 
@@ -112,7 +112,7 @@ export class HostilePeer {
     return reading;
   }
 
-  /** Sends a message as it is, or an envelope, which may break every rule, as the codec's library writes it. */
+  /** Sends a raw message, or an envelope as the codec's library encodes it. An envelope may break every rule. */
   send(...sent: readonly (Message | Envelope)[]): void {
     for (const each of sent) {
       const isMessage = typeof each === 'string' || each instanceof ArrayBuffer;
@@ -130,7 +130,7 @@ export class HostilePeer {
     return new Uint8Array(encode(writable, { ignoreUndefined: true })).buffer;
   }
 
-  /** What the peer has sent since the last look, in order, without pings that only measure. */
+  /** Returns the frames that the peer has sent since the last call, in order, without pings that only measure. */
   news(): Envelope[] {
     const sent = this.#sentFrom(this.#told);
     this.#told = this.socket.sent.length;
@@ -151,12 +151,12 @@ export class HostilePeer {
     return id % 2 === 1 ? id + 1 : id - 1;
   }
 
-  /** The socket ends, as the peer has asked for or of itself. */
+  /** Ends the socket, with the close code of the peer if it has closed it. */
   endSocket(code = this.socket.closes.at(-1)?.[0] ?? 1006): void {
     this.socket.emit('close', { code, reason: '', wasClean: code !== 1006 }, 'CLOSED');
   }
 
-  /** What the peer keeps still. The listener for errors stays for good: a socket that failed later would end the process. */
+  /** Counts what the peer still holds. The error listener stays for good: without it a late socket failure would end the process. */
   get kept(): Readonly<Record<string, number>> {
     const { streams, receiveBudget, scheduler } = this.session;
     const kept = {
@@ -212,7 +212,7 @@ function read(stream: Stream, onValue: (value: unknown) => void = () => undefine
   return reading;
 }
 
-/** What was thrown by user code may refuse to be looked at. */
+/** The code of an error. Reading an error thrown by user code may itself throw. */
 function codeOf(error: unknown): string {
   try {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);

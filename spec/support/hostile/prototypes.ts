@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 
-/** Keys that reach a prototype where somebody is careless. */
+/** Keys that reach a prototype in careless code. */
 export const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'then'] as const;
 
 export const admin = { admin: true };
@@ -15,7 +15,7 @@ export const unpolluted = (): void => {
   expect(Object.hasOwn(Object, 'admin') || 'admin' in {} || 'admin' in [] || 'admin' in (() => undefined)).toBe(false);
 };
 
-/** A map as it came from the wire: its keys are its own, and it inherits what any object does. */
+/** Checks a map from the wire: its keys are its own, and it inherits only from `Object.prototype`. */
 export function checkMap(map: unknown, key: string): void {
   expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
   expect(Object.getOwnPropertyDescriptor(map, key)?.value).toEqual(admin);

@@ -8,7 +8,7 @@ import type { HostileCase, Step } from './case.js';
 import { SECRET } from './peer.js';
 import type { HostilePeer, Reading } from './peer.js';
 
-// What the remote sends
+// Frames that the remote sends
 
 export const open = (stream: number, more: Envelope = {}): Envelope => ({ type: 'open', stream, payload: SECRET, ...more });
 export const data = (stream: number, more: Envelope = {}): Envelope => ({ type: 'data', stream, payload: SECRET, ...more });
@@ -17,14 +17,14 @@ export const reset = (stream: number, code: number = ResetCode.CANCEL): Envelope
 /** Leaves the payload out of an {@link open} or {@link data}. */
 export const NONE: Envelope = { payload: undefined };
 
-/** In place of the payload a slice of one, with `more` after it or not. */
+/** Replaces the payload by a slice of one; `more` says whether another follows. */
 export const slice = (fragment: string, more: boolean): Envelope => ({ payload: undefined, fragment, more });
 
-/** Slices as frames, with `more` on each but the last unless none of them is to be the last. */
+/** Slices as frames. All have `more` except the last one, which has it only if `unfinished`. */
 export const framed = (fragments: readonly Message[], frame: (fields: Envelope) => Envelope, unfinished = false): Envelope[] =>
   fragments.map((fragment, nth) => frame({ ...NONE, fragment, more: unfinished || nth < fragments.length - 1 }));
 
-/** The steps with bytes for fragments under a binary codec, as their sender would have them. */
+/** The steps. Under a binary codec their fragments are bytes, as a real sender writes them. */
 export const inKind =
   (steps: readonly Step[]) =>
   ({ binary }: Codec): readonly Step[] =>
@@ -35,7 +35,7 @@ function asBytes(step: Step): Step {
   return { ...step, fragment: new TextEncoder().encode(step['fragment']) };
 }
 
-// What the peer does
+// Actions of the peer
 
 export const firstCall = ({ calls: [call] }: HostilePeer): Reading => present(call, 'a call of the handler');
 export const firstOpened = ({ opened: [mine] }: HostilePeer): Reading => present(mine, 'a stream that the peer opened');
@@ -46,14 +46,14 @@ export const opens: Step = (remote) => {
 };
 export const MINE: Envelope = { type: 'open', stream: 4, payload: 'mine' };
 
-/** The peer ends its side of the first stream that it was called for. */
+/** The peer ends its side of the first stream that its handler got. */
 export const ends: Step = (remote) => firstCall(remote).stream.end();
-/** The peer resets that. */
+/** The peer resets the first stream that its handler got. */
 export const resets: Step = (remote) => {
   firstCall(remote).stream.reset(ResetCode.CANCEL);
 };
 
-/** At least so many bytes are held, and no more than the limit. */
+/** The session holds at least so many bytes, and at most its limit. */
 export const holds =
   (least: number): Step =>
   ({ session }) => {
@@ -66,7 +66,7 @@ export const isOpen = ({ socket }: HostilePeer): void => {
   expect(socket.closes).toEqual([]);
 };
 
-/** Nothing is held of what has come. */
+/** The session holds no received bytes. */
 export const holdsNothing: Step = ({ session }) => {
   expect(session.receiveBudget.held.used).toBe(0);
 };
@@ -75,17 +75,20 @@ export const limited = (limits: Partial<Limits>) => ({ options: { limits } });
 
 const NO_TOKENS = { burst: 0, perSecond: 0 };
 
-/** Options under which one frame that counts as junk, or one reset that is provoked, ends the connection. */
+/** Options under which a single junk frame, or a single provoked reset, ends the connection. */
 export const NOTHING_SPARE = { limits: { junk: NO_TOKENS, provokedResets: NO_TOKENS } };
 
-/** One row of PROTOCOL.md, "Frames that do not fit"; the last frame is the one that does not. */
+/** One row of PROTOCOL.md, "Frames that do not fit". The last frame is the misfit. */
 export interface Row extends Omit<HostileCase, 'send' | 'expect' | 'options'> {
   readonly send: readonly Step[];
-  /** Whether the last frame counts as junk, or makes this side reset, which counts too. Without either it costs nothing. */
+  /** Whether the last frame counts as junk, or as a provoked reset. Without this it costs nothing. */
   readonly counts?: 'as junk' | 'as a provoked reset';
 }
 
-/** Each row on a connection that lives; and once more on one with nothing to spare, which the last frame ends if it counts. */
+/**
+ * The cases of the rows. A row that counts becomes two cases: the connection lives with default limits, and ends with
+ * {@link NOTHING_SPARE}. Any other row lives with {@link NOTHING_SPARE}.
+ */
 export const counted = (rows: readonly Row[], asSent: (steps: readonly Step[]) => HostileCase['send'] = inKind): HostileCase[] =>
   rows.flatMap(({ counts, send, ...row }): HostileCase[] => {
     const steps = asSent(send);

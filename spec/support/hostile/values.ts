@@ -1,4 +1,4 @@
-/** Fails whatever is done with it. */
+/** Throws at each call. */
 export const bomb = (): never => {
   throw new Error('hands off');
 };
@@ -19,10 +19,10 @@ const TRAPS = [
   'setPrototypeOf',
 ];
 
-/** Refuses to be looked at in any way. */
+/** Throws at each attempt to inspect it. */
 export const untouchable: object = new Proxy({}, Object.fromEntries(TRAPS.map((trap) => [trap, bomb])));
 
-/** Refuses everything by itself: its handler is gone. */
+/** A revoked proxy, which throws at each access. */
 export function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
@@ -45,7 +45,7 @@ class Trouble {
   readonly what = 'trouble';
 }
 
-/** What user code may throw, made anew for each test, with the text that a remote is told of it. */
+/** Errors that user code may throw, made anew for each test, each with the text that the remote gets. */
 export const THROWN: readonly (readonly [what: string, make: () => unknown, text: string])[] = [
   ['undefined', () => undefined, 'undefined'],
   ['null', () => null, 'null'],

@@ -8,14 +8,14 @@ import { settled } from './outcome.js';
 import type { Settled } from './outcome.js';
 import type { PeerTime } from './time.js';
 
-/** What became of one request. */
+/** The outcome of one request. */
 export interface Answered {
-  /** What the acceptor sent. */
+  /** The frames that the acceptor sent. */
   readonly sent: readonly Envelope[];
   readonly outcome: Settled;
 }
 
-/** Asks an acceptor with this handler and these options once, and then once more, which has to work. */
+/** Sends a request to an acceptor with this handler and these options. Then sends a second request, which must succeed. */
 export type Asking = (handler: StreamHandler, options?: PeerOptions) => Promise<Answered>;
 
 export const askingIn =
@@ -33,7 +33,7 @@ export const askingIn =
     return { sent: sent.slice(0, -1), outcome: await outcome };
   };
 
-/** A handler that throws this. */
+/** A handler that throws `error`. */
 export const throwing =
   (thrown: unknown): StreamHandler =>
   () => {

@@ -20,11 +20,11 @@ export const holding = (): Network => new Network({ onStream: () => new Promise(
 export const dialing = (network: Network, options: ConnectOptions = {}, url: ConnectUrl = ADDRESS): Peer =>
   connect(url, { socket: network.socket, keepalive: false, ...options });
 
-/** A dialing peer and what it told. */
+/** A dialing peer and everything it reported. */
 export interface Watched {
   readonly peer: Peer;
   readonly network: Network;
-  /** What `onClose` was given. */
+  /** The reasons that `onClose` got. */
   readonly reasons: readonly CloseReason[];
   /** Each status, in {@link spell}ing. */
   readonly states: readonly string[];
@@ -41,7 +41,7 @@ export function watched(network: Network, options: ConnectOptions = {}): Watched
   return { peer, network, reasons, states, sent: framesOf(peer) };
 }
 
-/** The delays of a reconnect helper that a test need not wait for. */
+/** Reconnect delays so short that a test can wait for them. */
 export const SOON = { minDelayMs: 10, maxDelayMs: 10 };
 
 /** {@link watched}, with the reconnect helper. */
@@ -49,7 +49,7 @@ export const reconnecting = (network: Network, options: ConnectOptions = {}): Wa
 
 export const welcome: StreamHandler = (payload, stream) => stream.reply(`welcome ${String(payload)}`);
 
-/** A handler that does its work so many ms later. */
+/** A handler that does its work after `ms`. */
 export const later =
   (ms: number, handler: StreamHandler): StreamHandler =>
   (payload, stream) =>

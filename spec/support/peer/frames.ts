@@ -5,7 +5,7 @@ import { toMapping } from '../../../src/wire/mapping.js';
 /** A frame with only the fields that differ from their default. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
-/** What a peer sends from now on, or gets, in order. */
+/** The frames that a peer sends or receives from now on, in order. */
 export function framesOf(peer: Peer, direction: FrameDirection = 'tx'): readonly Envelope[] {
   const seen: Envelope[] = [];
   peer.onFrame((seenIn, frame) => {

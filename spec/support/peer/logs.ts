@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { logger } from '../../../src/logger.js';
 
-/** What the library logged in one test; nothing of it reaches the console. */
+/** The library's log lines in one test. None reaches the console. */
 export interface PeerLogs {
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
 }
 
-/** Collects what is logged at `warn` and at `error`, anew for each test of a file. */
+/** Collects the lines of `warn` and `error`, anew for each test of a file. */
 export function collectLogs(): PeerLogs {
   const warnings: string[] = [];
   const errors: string[] = [];

@@ -21,7 +21,7 @@ export interface Dialed {
   readonly peer: Peer;
 }
 
-/** What becomes of a dial: it opens, with the protocol that was offered or another; it hears nothing; or it is refused. */
+/** The server's answer to a dial: it accepts the offered protocol or another one, stays silent, or refuses. */
 export type Answer = 'accept' | 'silence' | { readonly protocol: string } | { readonly status: number | null };
 
 export interface NetworkOptions extends PeerOptions {
@@ -31,11 +31,11 @@ export interface NetworkOptions extends PeerOptions {
   readonly helloLimits?: Partial<HelloLimits> | undefined;
 }
 
-/** A server for one dialing peer, in the hands of a test. */
+/** A server for one dialing peer, controlled by a test. */
 export class Network {
   readonly dials: Dialed[] = [];
   answer: Answer = 'accept';
-  /** How often a socket was ended before it was open. */
+  /** How often the dialer ended a socket that was not open yet. */
   givenUp = 0;
 
   constructor(private readonly options: NetworkOptions = {}) {}
@@ -46,7 +46,7 @@ export class Network {
     return last;
   }
 
-  /** Give it to `connect` as the option `socket`. */
+  /** Pass this to `connect` as the option `socket`. */
   readonly socket = (url: string, protocol: string): SocketLike => {
     const { answer } = this;
     const { onHello, helloTimeoutMs = 10_000, helloLimits, ...options } = this.options;

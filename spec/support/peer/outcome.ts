@@ -1,7 +1,7 @@
-/** What became of a promise. */
+/** The outcome of a promise. */
 export type Settled = { readonly value: unknown } | { readonly error: unknown };
 
-/** Resolves with what a promise came to, whichever it is. */
+/** Resolves with the outcome of a promise, be it a value or an error. */
 export function settled(promise: Promise<unknown>): Promise<Settled> {
   return promise.then(
     (value) => ({ value }),
@@ -9,7 +9,7 @@ export function settled(promise: Promise<unknown>): Promise<Settled> {
   );
 }
 
-/** What has become of a promise so far; filled in when it settles. */
+/** The outcome of a promise so far; updated when the promise settles. */
 export function progressOf(promise: Promise<unknown>): { readonly settled: boolean; readonly error: unknown } {
   const progress: { settled: boolean; error: unknown } = { settled: false, error: null };
   promise.then(

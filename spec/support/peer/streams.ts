@@ -8,7 +8,7 @@ import type { PeerTime } from './time.js';
 /** A handler that never settles. */
 export const stays: StreamHandler = () => new Promise(() => undefined);
 
-/** A pair whose dialer has opened a stream, which the acceptor gives to `handler`. */
+/** A pair whose dialer has opened a stream. The acceptor passes the stream to `handler`. */
 export function opened(handler: StreamHandler): Pair & { readonly stream: Stream } {
   const pair = createPair();
   pair.acceptor.onStream(handler);
@@ -30,7 +30,7 @@ export async function joined(time: PeerTime, options?: PairOptions): Promise<Pai
   return { ...pair, local, remote };
 }
 
-/** Writes down everything a stream tells. */
+/** Records everything that a stream emits. */
 export function read(stream: Stream, limit = Infinity): unknown[] {
   const seen: unknown[] = [];
   stream.pipe(take(limit)).subscribe({

@@ -4,17 +4,17 @@ import { MemoryClock, promisesSettled } from '../../../src/testing/memory-clock.
 /** The time of one test. */
 export interface PeerTime {
   readonly now: number;
-  /** Timers, and turns, that are still to come. */
+  /** How many timers and turns are pending. */
   readonly pending: number;
-  /** Goes on by so many ms; what a task throws on the way, or a promise nobody handles, fails the test. */
+  /** Advances time by `ms`. An error thrown by a task, or an unhandled rejection, fails the test. */
   advance(ms?: number): Promise<void>;
-  /** Whether nothing at all would happen any more, however long one waited. */
+  /** Whether no task is left, so that nothing would ever happen again. */
   isOver(): boolean;
 }
 
 /**
- * Makes rxjs's time virtual for each test of a file. After each test its time goes on for an instant, so that an error that
- * rxjs reports from a timer surfaces in the test that caused it; rejections that nobody handles are jest's own to report.
+ * Makes rxjs's time virtual for each test of a file. After each test its time advances for an instant, so that an error that
+ * rxjs reports from a timer surfaces in the right test. Jest itself reports unhandled rejections.
  */
 export function virtualPeerTime(): PeerTime {
   let clock = new MemoryClock();

@@ -25,11 +25,11 @@ export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | '
   readonly limits?: Partial<SessionLimits>;
   /** Whether the session has begun to read. Default `true`. */
   readonly started?: boolean;
-  /** Whether pings follow what is sent, to see how far the remote has read. Default `true`. */
+  /** Whether the session sends pings that measure how far the remote has read. Default `true`. */
   readonly measured?: boolean;
 }
 
-/** Holds one stream as a peer would, and remembers what it was told. */
+/** Holds one stream as a peer would, and records each notification. */
 export class Holder implements StreamSink {
   readonly received: CompleteFrame[] = [];
   readonly ends: CloseCause[] = [];
@@ -47,7 +47,7 @@ export class Holder implements StreamSink {
     return this.received.map(({ payload }) => payload).filter((payload) => payload !== ABSENT);
   }
 
-  /** What ended the stream; `null` while it is live. */
+  /** The cause of the stream's end; `null` while it is live. */
   get cause(): CloseCause | null {
     return this.ends[0] ?? null;
   }
@@ -65,13 +65,13 @@ export class Holder implements StreamSink {
 
 const made = new Set<Rig>();
 
-// The watches of a session that nobody ends would keep the process, as they would a program's.
+// An unended session has timers that would keep the process alive.
 afterEach(() => {
   for (const rig of made) rig.transport.end();
   made.clear();
 });
 
-/** One session over a scripted socket, held by a test and ended after it. */
+/** One session over a scripted socket. It ends after the test. */
 export class Rig {
   readonly transport = new ScriptedTransport();
   readonly session: Session;
@@ -87,7 +87,7 @@ export class Rig {
   onOpened: (holder: Holder) => void = () => undefined;
   /** Run with each frame that is observed. */
   onObserved: (direction: FrameDirection, frame: Frame) => void = () => undefined;
-  /** How often a notification that took several messages has left. */
+  /** How often a notification of several messages has left whole. */
   notified = 0;
   #told = 0;
 
@@ -113,18 +113,18 @@ export class Rig {
     return this.transport.sent.map((message) => toMapping(this.session.codec.decode(message)));
   }
 
-  /** What has been sent since this was last asked. */
+  /** The frames sent since `news` was last read. */
   get news(): readonly Envelope[] {
     const all = this.sent;
     return all.slice(this.#told, (this.#told = all.length));
   }
 
-  /** What has been sent so far is no news. */
+  /** Skips the frames sent so far, so that `news` leaves them out. */
   forget(): void {
     this.#told = this.transport.sent.length;
   }
 
-  /** Frames come in, one message each. */
+  /** Receives frames, one message each. */
   receive(...frames: readonly Frame[]): void {
     for (const frame of frames) this.transport.receive(this.session.codec.encode(frame));
   }
@@ -161,7 +161,7 @@ export class Rig {
     live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, this.session.codec));
   }
 
-  /** Whether the session keeps anything: streams, places, queued bytes, held bytes, or the subscription to its socket. */
+  /** Whether the session keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */
   get isEmpty(): boolean {
     const { streams, receiveBudget, scheduler } = this.session;
     const held =

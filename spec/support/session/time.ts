@@ -4,15 +4,15 @@ import { TestScheduler } from 'rxjs/testing';
 /** The virtual time of one test. */
 export interface SessionTime {
   readonly now: number;
-  /** Whether nothing at all would happen any more, however long one waited. */
+  /** Whether no task is left, so that nothing would ever happen again. */
   readonly isOver: boolean;
-  /** Goes on by so many ms. */
+  /** Advances time by `ms`. */
   advance(ms: number): void;
-  /** All timers that are due meanwhile come late, together, `ms` from now: as after a sleep. */
+  /** Fires all timers due meanwhile late and together, `ms` from now, as after a sleep. */
   sleep(ms: number): void;
 }
 
-/** The body of a test with rxjs's time virtual; of a table it gets the row. */
+/** Wraps the body of a test in virtual rxjs time. In a table test the body gets the row too. */
 export function inTime<Row extends unknown[] = []>(body: (time: SessionTime, ...row: Row) => void): (...row: Row) => void {
   return (...row) => {
     const scheduler = new TestScheduler((actual, expected) => {

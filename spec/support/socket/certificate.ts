@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A key and a certificate for 127.0.0.1 that it has signed itself, good for a day. */
+/** A key and a self-signed certificate for 127.0.0.1, valid for a day. */
 export function selfSigned(): { readonly key: Buffer; readonly cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
   try {

@@ -3,7 +3,7 @@ import { ReadyState } from '../../../src/transport/socket-like.js';
 
 type EventType = 'open' | 'message' | 'error' | 'close';
 
-/** A W3C-shaped socket in the hands of a test: it does nothing by itself, and remembers what was done to it. */
+/** A W3C-shaped socket controlled by a test. It does nothing by itself, and records each call. */
 export class FakeSocket implements SocketLike {
   readyState: number;
   protocol = 'mux.v1.json';
@@ -34,12 +34,12 @@ export class FakeSocket implements SocketLike {
     this.#listeners.get(type)?.delete(listener);
   }
 
-  /** How many listen to each kind of event. */
+  /** The number of listeners for each kind of event. */
   get listening(): Partial<Record<EventType, number>> {
     return Object.fromEntries([...this.#listeners].filter(([, { size }]) => size > 0).map(([type, { size }]) => [type, size]));
   }
 
-  /** The socket reaches `state`, and then the event happens. */
+  /** Moves the socket to `state`, then emits the event. */
   emit(type: EventType, event: Omit<SocketEvent, 'type'> = {}, state?: keyof typeof ReadyState): void {
     if (state !== undefined) this.readyState = ReadyState[state];
     for (const listener of [...(this.#listeners.get(type) ?? [])]) listener({ ...event, type });

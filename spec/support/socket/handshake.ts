@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** What a raw handshake says. */
+/** The request of a raw handshake. */
 export interface Offer {
   readonly path?: string;
   readonly method?: string;
   /** Subprotocols, one header line each. Default `mux.v1.json`. */
   readonly protocols?: readonly string[];
-  /** Further header lines; one of a default's name replaces it, and `null` leaves it out. */
+  /** Further header lines. A line replaces the default of the same name, and `null` removes it. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-/** What the server answered. */
+/** The server's answer. */
 export interface Answer {
   readonly status: number;
   /** By lower-case name. */
@@ -48,7 +48,7 @@ export function rawSocket(server: Server | { address(): AddressInfo | string | n
   });
 }
 
-/** Shakes hands byte by byte and gives the answer; after a refusal the socket is let go of. */
+/** Sends a handshake and returns the answer. After a refusal it destroys the socket. */
 export async function handshake(server: Parameters<typeof rawSocket>[0], offer?: Offer): Promise<Answer> {
   const socket = await rawSocket(server);
   socket.write(requestOf(offer));
@@ -57,7 +57,7 @@ export async function handshake(server: Parameters<typeof rawSocket>[0], offer?:
   return answer;
 }
 
-/** Reads an answer. After a 101 the socket goes on; after any other the server must end it. */
+/** Reads an answer. After a 101 the socket stays open; after any other status the server must end it. */
 export async function answerOn(socket: Socket): Promise<Answer> {
   let text = '';
   const isWhole = (): boolean => text.includes('\r\n\r\n') && text.startsWith('HTTP/1.1 101');

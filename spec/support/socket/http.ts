@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect } from '@jest/globals';
 import { watchResources } from './leaks.js';
 
 /**
- * An HTTP server for each test of a file, which listens on a free port. After the test it closes when its last connection has, and nothing may be left.
+ * An HTTP server for each test of a file, on a free port. After the test it closes with its last connection, and must leave nothing.
  *
  * @param ending runs before it is closed
  */

@@ -1,16 +1,16 @@
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 
-/** How many turns of the event loop what has been closed may take to be gone. */
+/** How many turns of the event loop a closed resource may take to disappear. */
 const TURNS = 2_000;
-/** And how long something may take on a machine that is busy with something else: turns in which nothing comes are short. */
+/** How long a closed resource may take on a busy machine, where idle turns are short. */
 const PATIENCE_MS = 3_000;
 
-/** A turn of the event loop: what is due is read, written and closed meanwhile. */
+/** Waits for a turn of the event loop, in which Node reads, writes and closes whatever is due. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves once `condition` holds, looking at each turn of the event loop; rejects when it does not for so many turns, and some seconds. */
+/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and some seconds. */
 export async function until(what: string, condition: () => boolean, turns = 100_000): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (let nth = 0; nth < turns || performance.now() < end; nth++) {
@@ -21,9 +21,9 @@ export async function until(what: string, condition: () => boolean, turns = 100_
 }
 
 /**
- * Watches what is opened from here on; the function that it gives tells what of it is still there, once everything that is
- * closing has closed: sockets and servers by their kind, and rxjs's timers, which are all that the library has. With 0 for its
- * patience it expects something to be there still, and waits for turns only.
+ * Watches all resources opened from here on. The returned function waits until closing resources have closed, then counts the
+ * rest: sockets and servers by kind, and rxjs's timers, the only timers of the library.
+ * Use a patience of 0 where the test expects leftovers: it waits for turns only.
  */
 export function watchResources(): (patienceMs?: number) => Promise<Readonly<Record<string, number>>> {
   const before = handles();
@@ -57,7 +57,7 @@ export function watchResources(): (patienceMs?: number) => Promise<Readonly<Reco
   };
 }
 
-/** What keeps the process alive but the timers, which may be the test runner's. */
+/** Counts the handles that keep the process alive, without timers, which may be the test runner's. */
 function handles(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo())

@@ -16,7 +16,7 @@ export interface Line {
   readonly acceptor: Peer;
   /** Loses the socket without a closing handshake. */
   readonly lose: () => void;
-  /** Ends everything; resolves when nothing of it is left. */
+  /** Ends everything; resolves when nothing is left. */
   dispose(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface LineOptions {
   readonly acceptor?: AcceptOptions;
 }
 
-/** A transport that the contract is held against. */
+/** A transport that the contract spec runs against. */
 export interface LineKind {
   readonly name: string;
   /** Resolves once the dial has succeeded, or failed after the handshake. */
@@ -59,7 +59,7 @@ const memory: LineKind = {
   },
 };
 
-/** Nothing to stop reading with, as a browser has it. */
+/** Hides `pause` and `resume`, which browsers lack. */
 const UNSTOPPABLE = { pause: { value: undefined }, resume: { value: undefined } };
 
 const CERTIFICATE = selfSigned();

@@ -7,7 +7,7 @@ import { WsUpgrader } from '../../../src/transport/ws/ws.js';
 import type { WsTransport } from '../../../src/transport/ws/ws.js';
 import { until } from './leaks.js';
 
-/** A TCP socket in the hands of a test, which pushes what is read: it keeps its writes, and holds them when it is told to. */
+/** A TCP socket controlled by a test, which pushes the bytes to read. It records its writes, and can hold them back. */
 export class FakeStream extends Duplex {
   /** Bytes of each write that reached the platform. */
   readonly writes: number[] = [];
@@ -32,14 +32,14 @@ export class FakeStream extends Duplex {
     this.#take = (done) => this.#held.push(done);
   }
 
-  /** Takes what is held, and from then on each write in a turn of its own, as a socket does that was full. */
+  /** Takes the held bytes, and then each write in its own turn, like a socket that was full. */
   flow(): void {
     this.#take = (done) => setImmediate(done);
     for (const done of this.#held.splice(0)) done();
   }
 
   override _read(): void {
-    // What comes in is pushed.
+    // The test pushes incoming bytes.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -58,19 +58,19 @@ export class FakeStream extends Duplex {
   }
 }
 
-/** The accepting end of a WebSocket over a stream of the test's. */
+/** The accepting end of a WebSocket over the test's stream. */
 export function acceptedOver(stream: FakeStream, maxPayload = 1024 * 1024): WsTransport {
   const transport = upgradedBy(new WsUpgrader('mux.v1.json', maxPayload), stream);
   if (typeof transport === 'string') throw new Error(transport);
   return transport;
 }
 
-/** What an upgrader makes of a good request over a stream of the test's. */
+/** The upgrader's result for a good request over the test's stream. */
 export function upgradedBy(upgrader: WsUpgrader, stream: FakeStream): WsTransport | string {
   return upgrader.upgrade(upgradeRequest(), stream, Buffer.alloc(0));
 }
 
-/** A socket of `ws` itself over a stream of the test's, open, by either end of the handshake. */
+/** An open `ws` socket over the test's stream, as either end of the handshake. */
 export async function openWs(stream: FakeStream, accepted: boolean, maxPayload: number): Promise<WebSocket> {
   const ws = accepted ? acceptedWs(stream, maxPayload) : await dialedWs(stream, maxPayload);
   ws.binaryType = 'arraybuffer';

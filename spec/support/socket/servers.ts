@@ -5,7 +5,7 @@ import type { MuxServer, Refusal, UpgradeOptions } from '../../../src/node.js';
 import type { Peer } from '../../../src/index.js';
 import { until } from './leaks.js';
 
-/** A mux server that has joined an HTTP server of the test's, and what has come to it. */
+/** A mux server attached to the test's HTTP server, and the peers that it accepted. */
 export interface TestServer {
   readonly http: Server;
   readonly mux: MuxServer;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 /** How often a slow line carries its share, in ms. */
 const TICK_MS = 20;
-/** What a tick that came late makes up for, in ms. */
+/** The most that a late tick catches up on, in ms. */
 const LATE_MS = 500;
 /** Bytes that the line's own process reads ahead: the rest waits in the kernel, as behind a real slow line. */
 const READ_AHEAD_BYTES = 4 * 1024;
@@ -15,7 +15,7 @@ const READ_AHEAD_BYTES = 4 * 1024;
 /** Where a server listens: a TCP port, or the path of a Unix socket. */
 export type Address = { readonly port: number; readonly host: string } | { readonly path: string };
 
-/** A fresh address that nobody listens on. The kernel holds megabytes for a TCP socket, and some 200 KiB for a Unix socket. */
+/** Fresh addresses without a listener. The kernel buffers megabytes for a TCP socket, and some 200 KiB for a Unix socket. */
 export class Addresses {
   readonly #folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
   #count = 0;
@@ -29,7 +29,7 @@ export class Addresses {
   }
 }
 
-/** A proxy that carries so many bytes a second each way, for every connection by itself. */
+/** A proxy that carries a limited number of bytes a second each way, separately for each connection. */
 export class SlowLine {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -60,7 +60,7 @@ export class SlowLine {
     return typeof address === 'object' ? (address?.port ?? 0) : 0;
   }
 
-  /** Carries nothing any more and keeps every connection, as where a remote has vanished. */
+  /** Stops carrying bytes but keeps every connection, as if the remote had vanished. */
   freeze(): void {
     this.#isFrozen = true;
   }
@@ -83,11 +83,11 @@ export class SlowLine {
     });
   }
 
-  /** Carries bytes from one socket to the other; returns what stops that. */
+  /** Carries bytes from one socket to the other. Returns a function that stops this. */
   #carry(from: Socket, to: Socket): () => void {
     let carriedAt = performance.now();
     let due = 0;
-    // A socket reads ahead once somebody listens.
+    // A socket reads ahead once it has a `readable` listener.
     from.on('readable', () => undefined);
     from.once('end', () => to.end());
     const timer = setInterval(() => {

@@ -1,6 +1,6 @@
 import type { Codec, Message } from '../../../src/index.js';
 
-/** The codec, but for the messages it makes of pings: a way to have a peer send anything. */
+/** The codec, with its ping messages replaced. So a peer can send any message. */
 export function spoilt(codec: Codec, spoil: (message: Message) => Message): Codec {
   return {
     name: codec.name,
@@ -22,7 +22,7 @@ export function wrongKind(codec: Codec): Message {
   return codec.binary ? '{"type":"ping"}' : new Uint8Array([0x81, 0xa4, 0x74, 0x79, 0x70, 0x65, 0xa4, 0x70, 0x69, 0x6e, 0x67]).buffer;
 }
 
-/** A message over the 64 KiB that are the most a sender may emit. */
+/** A message larger than the 64 KiB that a sender may emit. */
 export function oversized(codec: Codec): Message {
   return codec.encode({ type: 'ping', nonce: 'x'.repeat(100_000) });
 }
