@@ -7,7 +7,7 @@ import { Backlog } from '../../src/session/send/backlog.js';
 import type { StreamQueue } from '../../src/session/send/stream-queue.js';
 import { GoAway } from '../../src/session/base/goaway.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
-import type { Session } from '../../src/session/session.js';
+import type { LiveStreamHost } from '../../src/session/streams/live-stream-host.js';
 import * as fragments from '../../src/wire/fragment.js';
 import { isMuxError } from '../../src/wire/any-error.js';
 import { HeldBytes } from '../../src/wire/held-bytes.js';
@@ -23,8 +23,8 @@ export const CALL_FAULTS: readonly Fault[] = [
     sow: () => {
       plant(LiveStream.prototype, 'reset', (live, reset: LiveStream['reset'], ...how: Parameters<LiveStream['reset']>) => {
         reset(...how);
-        const session = Reflect.get(live, 'session') as Session;
-        for (const other of session.streams.values()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
+        const { streams } = Reflect.get(live, 'host') as LiveStreamHost;
+        for (const other of streams.values()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
       });
     },
   },
