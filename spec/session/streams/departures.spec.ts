@@ -4,6 +4,7 @@ import { logger } from '../../../src/logger.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { ConnectionFault } from '../../../src/wire/fault.js';
 import type { Frame } from '../../../src/wire/frame.js';
+import * as fragments from '../../../src/wire/fragment.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
@@ -229,6 +230,22 @@ describe('departures', () => {
       rig.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     }).not.toThrow();
     expect(rig.news).toEqual([]);
+  });
+
+  it('Session sends a frame that was found small without measuring it again', () => {
+    const { rig } = pickyRig({ maxFrameBytes: 256 });
+    const measured = jest.spyOn(fragments, 'slicerToSend');
+    const frame = new OutgoingFrame({ type: 'data', stream: 99 }, null);
+    expect(frame.isSmall).toBe(false);
+    frame.foundSmall();
+    rig.session.scheduler.add(frame);
+    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 101 }, null));
+    expect(rig.news).toEqual([
+      { type: 'data', stream: 99 },
+      { type: 'data', stream: 101 },
+    ]);
+    expect(measured.mock.calls.map(([{ stream }]) => stream)).toEqual([101]);
+    measured.mockRestore();
   });
 
   it('Scheduler emits frames as they leave', () => {
