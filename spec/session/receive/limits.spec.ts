@@ -9,14 +9,14 @@ import { inTime } from '../../support/session/time.js';
 
 const { PROTOCOL_ERROR, FLOW_CONTROL, PAYLOAD_TOO_LARGE, REFUSED, ENHANCE_YOUR_CALM, CANCEL } = ResetCode;
 
-/** A limit, what reaches it, and what one more is answered with. */
+/** A limit, the frames that reach it, one frame over it, and this side's answer to that frame. */
 interface Row {
   readonly limit: keyof Limits;
   readonly limits: Partial<Limits>;
   readonly at: readonly Frame[];
   readonly over: Frame;
   readonly answer: Partial<Frame>;
-  /** The close code, where the connection ends. */
+  /** The close code, if the connection ends. */
   readonly close?: number;
 }
 
@@ -106,8 +106,8 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('a limit', () => {
-  it.each(ROWS)('lets everything up to $limit through, and answers what is over it', ({ limits, at, over, answer, close }) => {
+describe('limits', () => {
+  it.each(ROWS)('Session accepts frames up to $limit and answers the frame over it', ({ limits, at, over, answer, close }) => {
     const rig = new Rig({ limits });
     rig.receive(...at);
     expect(rig.news.filter(({ reason }) => reason === answer.reason)).toEqual([]);
@@ -117,7 +117,7 @@ describe('a limit', () => {
     expect(rig.transport.closes).toEqual(close === undefined ? [] : [{ code: close, reason: answer.reason }]);
   });
 
-  it('of one message is 1 MiB, in bytes and not in characters', () => {
+  it('Session accepts messages of at most 1 MiB, counted in bytes and not in characters', () => {
     const rig = new Rig();
     const message = (bytes: number) => `{"type":"pong","nonce":"${'é'.repeat((bytes - 26) / 2)}"}`;
     rig.transport.receive(message(1_048_576));
@@ -128,7 +128,7 @@ describe('a limit', () => {
     expect(rig.transport.closes).toEqual([{ code: 1009, reason }]);
   });
 
-  it('of unread payloads is one for each stream: over maxUnreadBytes it is reset', () => {
+  it('Session counts maxUnreadBytes per stream and resets the stream that exceeds it', () => {
     const rig = new Rig({ limits: { maxUnreadBytes: 100 } });
     const [one, other] = [rig.remote(1), rig.remote(3)];
     expect([one.live.keep(60), other.live.keep(60), one.live.keep(40)]).toEqual([true, true, true]);
@@ -139,7 +139,7 @@ describe('a limit', () => {
     expect(other.ends).toEqual([]);
   });
 
-  it('of held bytes counts unread payloads too', () => {
+  it('Held bytes include unread payloads', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 100 } });
     const [one, two] = [rig.remote(1), rig.remote(3)];
     expect([one.live.keep(60), two.live.keep(40)]).toEqual([true, true]);
@@ -153,7 +153,7 @@ describe('a limit', () => {
 
   it.each<[string, (rig: Rig) => void]>([
     [
-      'a stream of this side that has ended',
+      'a stream of this side ended',
       (rig) => {
         const stream = rig.open({ end: true });
         stream.onReceive = () => stream.live.keep(100);
@@ -162,7 +162,7 @@ describe('a limit', () => {
       },
     ],
     [
-      'a stream of the remote that has ended, and whose handler has settled',
+      'the remote reset its stream, and then the handler settled',
       (rig) => {
         const stream = rig.remote(1);
         stream.live.handlerStarted();
@@ -175,7 +175,7 @@ describe('a limit', () => {
       },
     ],
     [
-      'a stream of the remote that has ended after its handler',
+      'the handler settled, and then the remote stream ended',
       (rig) => {
         const stream = rig.remote(1);
         stream.live.handlerStarted();
@@ -186,14 +186,14 @@ describe('a limit', () => {
         rig.receive({ type: 'data', stream: 1, end: true });
       },
     ],
-  ])('of held bytes is not used up by what nobody will ever read: %s', (_what, act) => {
+  ])('Session releases the held bytes of payloads that no reader is left for: %s', (_what, act) => {
     const rig = new Rig({ limits: { maxHeldBytes: 100 } });
     act(rig);
     expect(rig.session.receiveBudget.held.used).toBe(0);
     expect(rig.remote(3).live.keep(100)).toBe(true);
   });
 
-  /** A text whose message has `bytes`. */
+  /** Returns a text that makes the message of `frame` take `bytes`. */
   const padded = (frame: Frame, bytes: number): string => 'x'.repeat(bytes - JSON.stringify(frame).length);
 
   it.each<[string, number, (bytes: number) => Frame]>([
@@ -205,7 +205,7 @@ describe('a limit', () => {
       (bytes) => ({ ...open(5), end: true, trailers: { t: padded({ ...open(5), end: true, trailers: { t: '' } }, bytes) } }),
     ],
   ])(
-    'of held bytes counts the %s of an open, %i in memory, until the stream is closed and its handler has settled',
+    'Held bytes include the %s of an open, %i bytes in memory, until its stream is closed and its handler has settled',
     (_what, weight, opening) => {
       const rig = new Rig({ limits: { maxHeldBytes: weight } });
       const { attached } = rig.session.receiveBudget;
@@ -230,7 +230,7 @@ describe('a limit', () => {
     expect(rig.session.receiveBudget.attached.used).toBe(encodedLength(new AsciiJsonCodec().encode(frame)));
   });
 
-  it('of held bytes counts the headers of a fragmented open after its last fragment too', () => {
+  it('Held bytes include the headers of a fragmented open even after its last fragment', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
     rig.receive({ ...open(1), headers: { h: 'x'.repeat(500) }, fragment: '"', more: true });
     rig.receive({ ...open(1), fragment: '"' });
@@ -241,7 +241,7 @@ describe('a limit', () => {
   it.each<[string, Frame]>([
     ['headers', { type: 'data', stream: 2, headers: { h: 'x'.repeat(500) } }],
     ['trailers', { type: 'data', stream: 2, end: true, trailers: { t: 'x'.repeat(500) } }],
-  ])('of held bytes counts the %s of an answer while its stream lives', (_what, answer) => {
+  ])('Held bytes include the %s of an answer until its stream closes', (_what, answer) => {
     const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
     const streams = [rig.open(), rig.open()];
     for (const { live } of streams) rig.receive({ ...answer, stream: live.id });
@@ -253,7 +253,7 @@ describe('a limit', () => {
   it.each<[string, Frame]>([
     ['an open', { ...open(3), payload: 'x'.repeat(99) }],
     ['data', { type: 'data', stream: 1, payload: 'é'.repeat(50) }],
-  ])('of one payload holds for a payload in one piece too: %s', (_what, frame) => {
+  ])('Session applies maxPayloadBytes to an unfragmented payload: %s', (_what, frame) => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, payload: 'x'.repeat(98), headers: { and: 'these' } });
@@ -268,7 +268,7 @@ describe('a limit', () => {
     ['headers', { type: 'data', stream: 1, headers: { h: 'x'.repeat(200) } }],
     ['a reset', { type: 'reset', stream: 1, code: 300, payload: 'x'.repeat(200) }],
     ['a ping', { type: 'ping', payload: 'x'.repeat(200) }],
-  ])('of one payload does not concern %s', (_what, frame) => {
+  ])('Session does not apply maxPayloadBytes to %s', (_what, frame) => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.receive(frame);
@@ -276,7 +276,7 @@ describe('a limit', () => {
     expect(stream.ends).toEqual(frame.type === 'reset' ? [expect.objectContaining({ by: 'remote' })] : []);
   });
 
-  it('of held bytes counts nothing for payloads after the open, for later headers, and for what ends the stream', () => {
+  it('Held bytes exclude the payloads after an open, later headers, and the frame that ends the stream', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 300 } });
     const { attached } = rig.session.receiveBudget;
     const stream = rig.open({ end: true });
@@ -286,14 +286,14 @@ describe('a limit', () => {
     expect([attached.used, stream.cause, stream.received.at(-1)?.trailers]).toEqual([0, { how: 'ended' }, { t: 'x'.repeat(300) }]);
   });
 
-  it('of one payload leaves what is late as it is', () => {
+  it('Session does not answer a late frame over maxPayloadBytes', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     rig.remote(1);
     rig.receive({ type: 'reset', stream: 1, code: CANCEL }, { type: 'data', stream: 1, payload: 'x'.repeat(200) });
     expect([rig.news, rig.transport.closes]).toEqual([[], []]);
   });
 
-  it('of one payload resets what cannot be measured, and nothing else', () => {
+  it('Session resets a stream whose payload cannot be measured, and keeps the connection', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.transport.receive(`{"type":"data","stream":1,"payload":["${'x'.repeat(100)}",1e400]}`);
@@ -302,14 +302,14 @@ describe('a limit', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('of streams slows a remote that opens too many, and never cuts it', () => {
+  it('Session refuses opens over maxStreams and never ends the connection for them', () => {
     const rig = new Rig({ limits: { maxStreams: 1, junk: { burst: 2, perSecond: 0 } } });
     for (let stream = 1; stream < 200; stream += 2) rig.receive(open(stream));
     expect(rig.news.filter(({ type, code }) => type === 'reset' && code === REFUSED)).toHaveLength(99);
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('that the last payload of a stream exceeds is told to its reader, who would not know otherwise', () => {
+  it('Session ends a stream with a reset when its last payload exceeds maxUnreadBytes, so that the reader learns of it', () => {
     const rig = new Rig({ limits: { maxUnreadBytes: 100 } });
     const stream = rig.open({ end: true });
     stream.onReceive = () => stream.live.keep(101);
@@ -318,7 +318,7 @@ describe('a limit', () => {
     expect(rig.news).toMatchObject([{ type: 'open' }]);
   });
 
-  it('of pings earns one more with every 256 KiB received, up to the burst', () => {
+  it('Session accepts one more ping for every 256 KiB received, up to the burst', () => {
     const rig = new Rig({ limits: { pings: { burst: 2, perSecond: 0 } } });
     const ping = () => {
       rig.receive({ type: 'ping' });
@@ -336,7 +336,7 @@ describe('a limit', () => {
   });
 
   it(
-    'of a rate is open again a second later',
+    'Session accepts pings at their rate and ends the connection when one comes too early',
     inTime((time) => {
       const rig = new Rig({ limits: { pings: { burst: 1, perSecond: 2 } } });
       for (const wait of [500, 500, 499]) {

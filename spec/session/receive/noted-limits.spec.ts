@@ -23,13 +23,13 @@ describe('limits that end each reason with a note', () => {
       'payload of 11 bytes is over the limit of 10 (maxPayloadBytes)',
     ],
     [
-      'what is held unfinished',
+      'an unfinished payload over the held bytes',
       { maxHeldBytes: 60 },
       fragment('x'),
       '64 bytes held by this connection are over the limit of 60 (maxHeldBytes)',
     ],
     [
-      'what stays with a stream',
+      'the payload of an open over the held bytes',
       { maxHeldBytes: 60 },
       { type: 'open', stream: 3, payload: 'x' },
       '64 bytes held by this connection are over the limit of 60 (maxHeldBytes)',

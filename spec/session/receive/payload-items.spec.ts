@@ -4,7 +4,7 @@ import { ResetCode } from '../../../src/wire/reset-code.js';
 import { Rig } from '../../support/session/rig.js';
 
 const codec = new MsgpackCodec();
-/** Of an envelope with `type`, `stream` and `payload`: its map, and its keys and values but for the payload. */
+/** Items of an envelope with `type`, `stream` and `payload`, besides the payload: the map, its keys and the other values. */
 const AROUND = 6;
 const ITEMS = 20;
 
@@ -19,7 +19,7 @@ describe('maxPayloadItems', () => {
   const whole = codec.encodePayload(payload);
   const reason = (items: number): string => `codec 'msgpack': expected at most ${items} items (maxPayloadItems), got more`;
 
-  it('lets a message with as many items through, and the connection ends at one more', () => {
+  it('Session accepts a message of maxPayloadItems items and ends the connection at one more', () => {
     const rig = rigOf(AROUND + ITEMS);
     rig.receive({ type: 'data', stream: 1, payload });
     expect([rig.remotes[0]?.payloads, rig.transport.closes]).toEqual([[payload], []]);
@@ -27,7 +27,7 @@ describe('maxPayloadItems', () => {
     expect(rig.transport.closes).toEqual([{ code: 1002, reason: reason(AROUND + ITEMS) }]);
   });
 
-  it('lets a reassembled payload with as many items through, and the stream ends at one more', () => {
+  it('Session accepts a reassembled payload of maxPayloadItems items and resets the stream at one more', () => {
     const longer = codec.encodePayload([...payload, null]);
     const rig = rigOf(ITEMS);
     rig.receive({ type: 'data', stream: 1, fragment: whole.slice(0, 3), more: true });
@@ -43,7 +43,7 @@ describe('maxPayloadItems under json', () => {
   const limits = { maxPayloadItems: 20 };
   const reason = `codec 'json': expected at most 20 items (maxPayloadItems), got more`;
 
-  it('ends the stream of a reassembled payload that has one more', () => {
+  it('Session resets the stream of a reassembled JSON payload with more items than maxPayloadItems', () => {
     const rig = new Rig({ limits });
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, fragment: arrays(20).slice(0, 3), more: true });
@@ -53,7 +53,7 @@ describe('maxPayloadItems under json', () => {
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.PROTOCOL_ERROR, reason }]);
   });
 
-  it('ends the connection of a message that has one more', () => {
+  it('Session ends the connection at a JSON message with more items than maxPayloadItems', () => {
     const rig = new Rig({ limits });
     rig.remote(1);
     const around = 6;

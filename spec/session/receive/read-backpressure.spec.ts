@@ -6,7 +6,7 @@ import { inTime } from '../../support/session/time.js';
 
 const [SLOW, OTHER] = [{}, {}];
 
-/** A transport that counts how often it was told. */
+/** A transport that records each call of `pause` and `resume`. */
 class Counted extends ScriptedTransport {
   readonly calls: string[] = [];
 
@@ -26,9 +26,9 @@ const rig = (pauseMs = 5_000) => {
   return { transport, reading: new ReadBackpressure(transport, pauseMs) };
 };
 
-describe('reading', () => {
+describe('ReadBackpressure', () => {
   it(
-    'stops for a stream whose consumer lags, and goes on when it has caught up',
+    'ReadBackpressure pauses the transport for a stream that lags, and resumes it when the stream has caught up',
     inTime((time) => {
       const { transport, reading } = rig();
       expect(reading.paused).toBe(false);
@@ -42,7 +42,7 @@ describe('reading', () => {
   );
 
   it(
-    'goes on when the last has caught up that it still waits for, whoever else never does',
+    'ReadBackpressure resumes when the last blocking stream has caught up, even beside one that timed out',
     inTime((time) => {
       const { transport, reading } = rig();
       reading.block(SLOW);
@@ -62,7 +62,7 @@ describe('reading', () => {
   );
 
   it(
-    'waits for the last of several',
+    'ReadBackpressure resumes only when the last of several streams has caught up',
     inTime((time) => {
       const { transport, reading } = rig();
       reading.block(SLOW);
@@ -75,7 +75,7 @@ describe('reading', () => {
   );
 
   it.each([0, 1, 5_000])(
-    'stops for pauseMs (%i) at most, and not again for the same stream',
+    'ReadBackpressure pauses for at most pauseMs (%i), and again for the same stream only after it has caught up',
     inTime<[number]>((time, pauseMs) => {
       const { transport, reading } = rig(pauseMs);
       reading.block(SLOW);
@@ -92,7 +92,7 @@ describe('reading', () => {
   );
 
   it(
-    'counts its time from the first stream, not from the last',
+    'ReadBackpressure counts pauseMs from the first blocking stream, not from the last',
     inTime((time) => {
       const { reading } = rig();
       reading.block(SLOW);
@@ -106,7 +106,7 @@ describe('reading', () => {
   );
 
   it(
-    'stops for another stream while one has used up its time',
+    'ReadBackpressure pauses for a second stream after the first one has timed out',
     inTime((time) => {
       const { reading } = rig();
       reading.block(SLOW);
@@ -116,7 +116,7 @@ describe('reading', () => {
     }),
   );
 
-  it('is not begun by a stream that holds nobody up', () => {
+  it('ReadBackpressure does not resume a transport that it has not paused', () => {
     const { transport, reading } = rig();
     reading.unblock(SLOW);
     reading.resume();
@@ -124,7 +124,7 @@ describe('reading', () => {
   });
 
   it(
-    'goes on whatever the streams hold when it is told to, and may stop again',
+    '`resume` reads on despite blocking streams, and a later block pauses again',
     inTime((time) => {
       const { transport, reading } = rig();
       reading.block(SLOW);
@@ -137,7 +137,7 @@ describe('reading', () => {
   );
 
   it(
-    'never stops again once the socket closes, so that the handshake is seen',
+    'ReadBackpressure never pauses after `readToEnd`, so that the closing handshake is seen',
     inTime((time) => {
       const { transport, reading } = rig();
       reading.block(SLOW);
@@ -149,9 +149,9 @@ describe('reading', () => {
   );
 });
 
-describe('reading as a clock', () => {
+describe('clocks', () => {
   it(
-    'stands still while it is paused, so that the time does not count',
+    'ReadBackpressure stops its clock while reading is paused',
     inTime((time) => {
       time.advance(1_000);
       const { reading } = rig();
@@ -175,7 +175,7 @@ describe('reading as a clock', () => {
   );
 
   it(
-    'never stands still where nobody pauses it',
+    '`STEADY_CLOCK` is never paused',
     inTime((time) => {
       time.advance(42);
       expect([STEADY_CLOCK.now(), STEADY_CLOCK.paused]).toEqual([42, false]);

@@ -20,7 +20,7 @@ const rig = (limits: Partial<Limits> = {}) => {
 
 describe('unread payloads', () => {
   it(
-    'of one stream are 4 MiB at most: a byte more is FLOW_CONTROL and names limit and size',
+    'ReceiveBudget keeps 4 MiB for one stream and refuses one byte more with FLOW_CONTROL',
     inTime(() => {
       const { budget } = rig();
       expect(budget.keep(OPEN, 4 * MIB, 4 * MIB)).toBeNull();
@@ -33,7 +33,7 @@ describe('unread payloads', () => {
   );
 
   it(
-    'of one connection are 64 MiB at most: the stream that asks for more is told to be calm',
+    'ReceiveBudget keeps 64 MiB for one connection and refuses one byte more with ENHANCE_YOUR_CALM',
     inTime(() => {
       const { budget } = rig();
       for (let n = 0; n < 64; n++) expect(budget.keep({ ...OPEN }, MIB, MIB)).toBeNull();
@@ -45,12 +45,12 @@ describe('unread payloads', () => {
     }),
   );
 
-  it('are first a matter of their own stream', () => {
+  it('ReceiveBudget reports FLOW_CONTROL when a payload exceeds both limits', () => {
     const { budget } = rig({ maxUnreadBytes: 10, maxHeldBytes: 10 });
     expect(budget.keep(OPEN, 11, 11)).toMatchObject({ code: ResetCode.FLOW_CONTROL });
   });
 
-  it('are not counted any more once they are read', () => {
+  it('ReceiveBudget counts no payload that was read', () => {
     const { budget } = rig({ maxHeldBytes: 100 });
     expect(budget.keep(OPEN, 100, 100)).toBeNull();
     budget.read(OPEN, 40, 60);
@@ -59,13 +59,13 @@ describe('unread payloads', () => {
   });
 });
 
-describe('a consumer that lags', () => {
+describe('lagging consumers', () => {
   it.each([
     [99, false],
     [100, true],
     [101, true],
   ])(
-    'with %i of pauseBytes 100 unread stops the socket: %s',
+    'ReceiveBudget with %i unread bytes and pauseBytes 100 pauses the socket: %s',
     inTime<[number, boolean]>((_time, unread, pauses) => {
       const { budget, transport } = rig({ pauseBytes: 100 });
       expect(budget.keep(OPEN, unread, unread)).toBeNull();
@@ -74,7 +74,7 @@ describe('a consumer that lags', () => {
   );
 
   it(
-    'lets it be read on once less than pauseBytes is unread',
+    'ReceiveBudget resumes the socket once less than pauseBytes is unread',
     inTime((time) => {
       const { budget, transport } = rig({ pauseBytes: 100 });
       budget.keep(OPEN, 150, 150);
@@ -86,10 +86,10 @@ describe('a consumer that lags', () => {
   );
 
   it.each<[string, boolean, boolean]>([
-    ['that more may come on stops the socket', false, true],
-    ['that is closed does not stop the socket', true, false],
+    ['an open stream pauses it', false, true],
+    ['a closed stream does not', true, false],
   ])(
-    'of a stream %s',
+    'ReceiveBudget pauses the socket for a lagging consumer only while its stream is open: %s',
     inTime<[string, boolean, boolean]>((_time, _what, closed, pauses) => {
       const { budget, reading } = rig({ pauseBytes: 1 });
       expect(budget.keep({ closed }, 1, 1)).toBeNull();
@@ -97,7 +97,7 @@ describe('a consumer that lags', () => {
     }),
   );
 
-  it('holds nobody up any more once its stream is closed, though a handler is still at work', () => {
+  it('Session resumes the socket when a lagging stream closes, even while its handler still runs', () => {
     const session = new Rig({ limits: { pauseBytes: 10 } });
     const { live } = session.remote(1);
     live.handlerStarted();
@@ -107,7 +107,7 @@ describe('a consumer that lags', () => {
     expect(session.transport.paused).toBe(false);
   });
 
-  it('does not stop the socket with what is not kept', () => {
+  it('ReceiveBudget does not pause the socket for a payload that it refuses', () => {
     const { budget, transport } = rig({ pauseBytes: 1, maxUnreadBytes: 10 });
     expect(budget.keep(OPEN, 11, 11)).not.toBeNull();
     expect([transport.paused, budget.held.used]).toEqual([false, 0]);

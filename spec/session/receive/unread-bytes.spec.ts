@@ -12,8 +12,8 @@ function counting() {
   return { budget, unread: new CountedUnreadBytes({ closed: false }, budget) };
 }
 
-describe('what a consumer has not come to', () => {
-  it('counts until it is read, and what finds no room does not', () => {
+describe('CountedUnreadBytes', () => {
+  it('CountedUnreadBytes counts a payload until it is read, and does not count a refused one', () => {
     const { budget, unread } = counting();
     expect([unread.keep(60), unread.keep(60)]).toEqual([
       null,
@@ -24,7 +24,7 @@ describe('what a consumer has not come to', () => {
     expect([unread.keep(60), budget.held.used]).toEqual([null, 60]);
   });
 
-  it('counts no longer once nobody comes to it, and neither does what comes later', () => {
+  it('CountedUnreadBytes releases its bytes when they are dropped, and counts no later payload', () => {
     const { budget, unread } = counting();
     unread.keep(60);
     const later = unread.drop();
@@ -34,7 +34,7 @@ describe('what a consumer has not come to', () => {
     expect([budget.held.used, later.drop()]).toEqual([0, UNCOUNTED]);
   });
 
-  it('counts until its reader comes to it where it was handed over', () => {
+  it('CountedUnreadBytes keeps counting handed-over payloads until they are read', () => {
     const { budget, unread } = counting();
     unread.keep(60);
     unread.handOver();
@@ -44,8 +44,8 @@ describe('what a consumer has not come to', () => {
   });
 });
 
-describe('the end of a stream', () => {
-  it('is handed over where nothing waits, too', () => {
+describe('ended streams', () => {
+  it('Session ends a stream whose unread payloads were handed over while there were none', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     stream.live.handOver();
@@ -54,9 +54,9 @@ describe('the end of a stream', () => {
   });
 
   it.each([
-    ['leaves what its reader has not come to counted until it comes to it', true, 100],
-    ['leaves nothing counted that nobody reads', false, 0],
-  ])('%s', (_what, isRead, held) => {
+    ['a reader remains', true, 100],
+    ['no reader remains', false, 0],
+  ])('An ended stream keeps its unread bytes counted only if a reader remains: %s', (_what, isRead, held) => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     stream.live.handlerStarted();
