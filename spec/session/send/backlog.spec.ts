@@ -9,7 +9,7 @@ const KIB = 1024;
 const LANE_ROOM = 256 * KIB;
 
 describe('Backlog', () => {
-  it('counts what waits on all streams, back to 0', () => {
+  it('Backlog counts the queued bytes of all streams, back to 0', () => {
     const backlog = backlogOf();
     add(backlog, 1, 100);
     add(backlog, 3, 200);
@@ -24,13 +24,13 @@ describe('Backlog', () => {
     expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
   });
 
-  it('gives each stream one turn after another', () => {
+  it('Streams take turns in the order in which they queued their frames', () => {
     const backlog = backlogOf();
     for (const stream of [1, 3, 5, 1, 3, 1]) add(backlog, stream, 100);
     expect(drained(backlog)).toEqual([1, 3, 5, 1, 3, 1]);
   });
 
-  it('lets opens take their first turn in the order of their ids, while older streams go round', () => {
+  it('Opens have their first turn in the order of their ids, between the turns of older streams', () => {
     const backlog = backlogOf();
     for (let frame = 0; frame < 4; frame++) add(backlog, 1, 100);
     take(backlog, 1);
@@ -41,7 +41,7 @@ describe('Backlog', () => {
     expect(drained(backlog).filter((stream) => stream !== 1)).toEqual([3, 5, 7]);
   });
 
-  it('drops the streams whose open has not left, and no others', () => {
+  it('`dropUnopened` drops only the streams whose open has not left', () => {
     const backlog = backlogOf();
     add(backlog, 1, 100);
     add(backlog, 3, 100, 'open');
@@ -51,7 +51,7 @@ describe('Backlog', () => {
     expect([[...backlog.queues.keys()], backlog.bytes]).toEqual([[1], 100]);
   });
 
-  it('forgets frames and waiting tasks when it is cleared', () => {
+  it('`clear` drops all frames and waiting tasks', () => {
     const ran: string[] = [];
     const backlog = backlogOf();
     add(backlog, 1, LANE_ROOM);
@@ -65,7 +65,7 @@ describe('Backlog', () => {
     it.each([
       [LANE_ROOM - 1, true],
       [LANE_ROOM, false],
-    ])('on a stream with %i bytes queued: %s', (bytes, room) => {
+    ])('`hasRoom` of a stream with %i bytes queued returns %s', (bytes, room) => {
       const backlog = backlogOf();
       add(backlog, 1, bytes);
       expect([backlog.hasRoom(1), backlog.hasRoom(3)]).toEqual([room, true]);
@@ -74,19 +74,19 @@ describe('Backlog', () => {
     it.each([
       [999, true],
       [1000, false],
-    ])('with %i of 1000 bytes queued on other streams (sendHighWaterBytes): %s', (bytes, room) => {
+    ])('`hasRoom` with %i bytes queued on another stream and a sendHighWaterBytes of 1000 returns %s', (bytes, room) => {
       const backlog = backlogOf({ sendHighWaterBytes: 1000 });
       add(backlog, 3, bytes);
       expect(backlog.hasRoom(1)).toBe(room);
     });
 
-    it('runs a task at once where there is room', () => {
+    it('`whenRoom` runs a task at once when there is room', () => {
       const ran: string[] = [];
       backlogOf().whenRoom(1, () => ran.push('now'));
       expect(ran).toEqual(['now']);
     });
 
-    it('runs those who wait, in their order and once, when their stream is below 256 KiB', () => {
+    it('`wake` runs the waiting tasks of a stream once, in order, when its queue is below 256 KiB', () => {
       const ran: string[] = [];
       const backlog = backlogOf();
       add(backlog, 1, LANE_ROOM);
@@ -103,7 +103,7 @@ describe('Backlog', () => {
       expect(ran).toEqual(['a', 'b']);
     });
 
-    it('runs those who wait on any stream once all queues together are below sendHighWaterBytes', () => {
+    it('`relieve` runs the waiting tasks of all streams once all queues together are below sendHighWaterBytes', () => {
       const ran: number[] = [];
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       for (const stream of [1, 3]) add(backlog, stream, 200);
@@ -115,7 +115,7 @@ describe('Backlog', () => {
       expect(ran).toEqual([5, 7, 1]);
     });
 
-    it('lets only so many go on as there is room for', () => {
+    it('`relieve` runs only as many tasks as there is room for', () => {
       const ran: number[] = [];
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       add(backlog, 1, 300);
@@ -132,7 +132,7 @@ describe('Backlog', () => {
       expect(ran).toEqual([3, 5]);
     });
 
-    it('releases a stream that has ended: its own tasks first, then those that its queue held up', () => {
+    it('`release` runs the waiting tasks of its stream first, then the tasks that its queue held up', () => {
       const ran: string[] = [];
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       add(backlog, 1, 300);
@@ -148,7 +148,7 @@ describe('Backlog', () => {
   describe('pulling', () => {
     const anyStream = (): boolean => true;
 
-    it('lets one stream after another go on, each with all its tasks, the longest wait first', () => {
+    it('`pullNext` runs all tasks of the stream that has waited longest', () => {
       const ran: string[] = [];
       const backlog = backlogOf();
       expect([backlog.pulled, backlog.pullNext(anyStream)]).toEqual([false, false]);
@@ -163,7 +163,7 @@ describe('Backlog', () => {
       expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
     });
 
-    it('lets a stream that has ended go on, and forgets all when it is cleared', () => {
+    it('`release` runs the demand tasks of its stream, and `clear` drops them', () => {
       const ran: number[] = [];
       const backlog = backlogOf();
       for (const stream of [1, 3]) backlog.whenDemand(stream, () => ran.push(stream));
@@ -173,7 +173,7 @@ describe('Backlog', () => {
       expect([backlog.pullNext(anyStream), ran]).toEqual([false, [3]]);
     });
 
-    it('passes by streams that are not to be asked, and those with something queued', () => {
+    it('`pullNext` skips streams that its filter rejects, and streams with queued frames', () => {
       const ran: number[] = [];
       const backlog = backlogOf();
       for (const stream of [1, 3, 5]) backlog.whenDemand(stream, () => ran.push(stream));
@@ -182,7 +182,7 @@ describe('Backlog', () => {
       expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([false, [5]]);
     });
 
-    it('knows which stream has more: what is queued, or somebody to be asked', () => {
+    it('`hasMore` is true for a stream with queued frames or a demand task', () => {
       const backlog = backlogOf();
       backlog.whenDemand(1, () => undefined);
       add(backlog, 3, 100);
@@ -191,7 +191,7 @@ describe('Backlog', () => {
   });
 
   describe('withdraw', () => {
-    it('gives back the frames of a stream of which nothing has left, and the tasks that wait on it', () => {
+    it('`withdraw` returns the unsent frames of a stream and its waiting tasks', () => {
       const ran: string[] = [];
       const backlog = backlogOf();
       const frames = [add(backlog, 1, LANE_ROOM, 'open'), add(backlog, 1, 70)];
@@ -204,7 +204,7 @@ describe('Backlog', () => {
       expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
     });
 
-    it('gives nothing back of a stream that has nothing queued', () => {
+    it('`withdraw` returns nothing for a stream without queued frames', () => {
       expect(backlogOf().withdraw(1)).toEqual({ frames: [], waiters: [] });
     });
   });
@@ -229,7 +229,7 @@ function take(backlog: Backlog, stream: number): void {
   backlog.taken(stream, queue, before - queue.bytes);
 }
 
-/** Takes everything; gives the streams in the order of their turns. */
+/** Takes everything, and returns the streams in the order of their turns. */
 function drained(backlog: Backlog): number[] {
   const turns: number[] = [];
   for (let [stream] = backlog.queues.keys(); stream !== undefined; [stream] = backlog.queues.keys()) {

@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 const BULK = 1;
 const OTHER = 2;
 
-/** A window with the pings that it has sent, how often it opened, and how many pings it waits for no longer. */
+/** A window with the callbacks of its pings, and counts of how often it opened and how many pings it cancelled. */
 function windowed() {
   const pongs: ((ms: number) => void)[] = [];
   const seen = { opened: 0, givenUp: 0 };
@@ -37,7 +37,7 @@ function windowed() {
     (stream) => busy.has(stream),
   );
   let unpinged = 0;
-  // As the session does: a ping follows each 256 KiB.
+  // The session too sends a ping after each 256 KiB.
   const send = (bytes: number): void => {
     window.sent(BULK, bytes);
     if (window.isContended) unpinged += bytes;
@@ -53,9 +53,9 @@ function windowed() {
   return { window, pongs, seen, busy, send, contend };
 }
 
-describe('bulk that is alone', () => {
+describe('bulk without contention', () => {
   it(
-    'is never held up',
+    'BulkWindow never holds up bulk while no stream contends',
     inTime(() => {
       const { window, send } = windowed();
       send(100 * MIB);
@@ -66,7 +66,7 @@ describe('bulk that is alone', () => {
 
 describe('pings of bulk', () => {
   it(
-    'are waited for until a later one is answered, however long that takes',
+    'BulkWindow waits for a ping until it or a later one is answered, however long that takes',
     inTime((time) => {
       const { window, pongs, seen, send, contend } = windowed();
       contend();
@@ -75,13 +75,13 @@ describe('pings of bulk', () => {
       time.advance(CONTENDED_MS);
       expect([pongs.length, seen.givenUp, seen.opened]).toEqual([3, 0, 1]);
       pongs[1]?.(2 * CONTENDED_MS);
-      // With the one that was answered, which is told for nothing.
+      // The cancel function of the answered ping was called too, without effect.
       expect([seen.givenUp, seen.opened]).toEqual([2, 2]);
     }),
   );
 
   it(
-    'are given up where too many are not answered, the oldest first',
+    'BulkWindow cancels the oldest ping when more than MAX_PROBES are unanswered',
     inTime(() => {
       const { pongs, seen, send, contend } = windowed();
       contend();
@@ -93,9 +93,9 @@ describe('pings of bulk', () => {
   );
 });
 
-describe('bulk while streams contend', () => {
+describe('contended bulk', () => {
   it(
-    'is followed by a ping for each 256 KiB, and held up while 512 KiB are unanswered',
+    'BulkWindow closes while 512 KiB of bulk are unanswered, and opens with the pong',
     inTime(() => {
       const { window, pongs, seen, send, contend } = windowed();
       contend();
@@ -113,7 +113,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'pings at once for what has left before, and waits for that answer',
+    'BulkWindow pings at once for bulk sent before the contention, and waits for that pong',
     inTime(() => {
       const { window, pongs, send, contend } = windowed();
       send(10 * MIB);
@@ -130,7 +130,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'pings for as much as a ping is granted for, to the byte',
+    'BulkWindow pings when the bulk sent before the contention is exactly 256 KiB',
     inTime(() => {
       const { pongs, send, contend } = windowed();
       send(BYTES_PER_PING);
@@ -140,7 +140,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'does not ping for less than a ping is granted for',
+    'BulkWindow does not ping when the bulk sent before the contention is less than 256 KiB',
     inTime(() => {
       const { pongs, send, contend } = windowed();
       send(BYTES_PER_PING - 1);
@@ -150,7 +150,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'goes on freely a second after the last sign of contention',
+    'BulkWindow opens one second after the last sign of contention',
     inTime((time) => {
       const { window, pongs, send, contend } = windowed();
       send(10 * MIB);
@@ -167,7 +167,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'is not set back by an answer that comes after a later one',
+    'BulkWindow ignores a pong that arrives after a later one',
     inTime(() => {
       const { window, pongs, send, contend } = windowed();
       contend();
@@ -181,7 +181,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'gets a wider window on a long line: twice what is answered within its shortest round trip',
+    'BulkWindow widens to twice the bytes that are answered within the shortest round trip',
     inTime((time) => {
       const { window, pongs, send, contend } = windowed();
       contend();
@@ -195,7 +195,7 @@ describe('bulk while streams contend', () => {
       expect(window.bytes).toBe(MIN_WINDOW_BYTES);
       roundTrip(MIN_WINDOW_BYTES, 50);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
-      // Fuller buffers make the way longer, which is no reason for more.
+      // A round trip that is longer because of full buffers must not widen the window.
       roundTrip(MIN_WINDOW_BYTES, 100);
       expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
       roundTrip(2 * MIN_WINDOW_BYTES, 50);
@@ -204,7 +204,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'counts what a whole round trip brings, not what answers that come together seem to',
+    'BulkWindow measures the rate over a whole round trip, not over pongs that arrive together',
     inTime(() => {
       const { window, pongs, send, contend } = windowed();
       contend();
@@ -223,7 +223,7 @@ describe('bulk while streams contend', () => {
     { ms: 0, bytes: MIN_WINDOW_BYTES },
     { ms: SHORT_RTT_MS, bytes: MIN_WINDOW_BYTES },
     { ms: SHORT_RTT_MS + 1, bytes: 2 * MIN_WINDOW_BYTES },
-  ])('has $bytes bytes on a line of $ms ms: what both ends need for one window is not the line', ({ ms, bytes }) =>
+  ])('BulkWindow has $bytes bytes at a round trip of $ms ms, since a short one is spent in both ends', ({ ms, bytes }) =>
     inTime(() => {
       const { window, pongs, send, contend } = windowed();
       contend();
@@ -236,7 +236,7 @@ describe('bulk while streams contend', () => {
   );
 
   it(
-    'begins anew with the next contention',
+    'BulkWindow forgets the measured path when a new contention begins',
     inTime((time) => {
       const { window, pongs, send, contend } = windowed();
       contend();
@@ -258,9 +258,9 @@ describe('bulk while streams contend', () => {
   );
 });
 
-describe('bulk that waits for an answer', () => {
+describe('awaitAnswer', () => {
   it(
-    'waits a second, with one timer, and then takes all for answered',
+    'BulkWindow counts all bulk as answered after one second without a pong',
     inTime((time) => {
       const { window, seen, send, contend } = windowed();
       contend();
@@ -276,7 +276,7 @@ describe('bulk that waits for an answer', () => {
   );
 
   it(
-    'leaves no timer after the answer, nor after the end',
+    'BulkWindow leaves no timer after the pong, nor after `stop`',
     inTime((time) => {
       const { window, pongs, seen, send, contend } = windowed();
       contend();
@@ -295,9 +295,9 @@ describe('bulk that waits for an answer', () => {
   );
 });
 
-describe('a window that is closed', () => {
+describe('closed windows', () => {
   it(
-    'holds streams whose last frame was bulk, and no others',
+    'A closed BulkWindow holds only the streams whose last frame was bulk',
     inTime(() => {
       const { window, send, contend } = windowed();
       contend();
@@ -314,31 +314,31 @@ describe('a window that is closed', () => {
   );
 });
 
-describe('a small frame', () => {
+describe('small frames', () => {
   it.each<readonly [string, (of: ReturnType<typeof windowed>) => void]>([
-    ['of the stream itself', ({ window }) => window.passed(BULK)],
+    ['the bulk is on the same stream', ({ window }) => window.passed(BULK)],
     [
-      'after bulk that has nothing more to send',
+      'the bulk stream has nothing more to send',
       ({ window, busy }) => {
         busy.clear();
         window.passed(OTHER);
       },
     ],
     [
-      'after bulk whose stream has gone over to small frames',
+      'the bulk stream now sends small frames',
       ({ window }) => {
         window.passed(BULK);
         window.passed(OTHER);
       },
     ],
     [
-      'after bulk whose stream is over',
+      'the bulk stream has ended',
       ({ window }) => {
         window.forget(BULK);
         window.passed(OTHER);
       },
     ],
-  ])('%s is in the way of nothing', (_what, passes) => {
+  ])('A small frame does not contend when %s', (_what, passes) => {
     inTime(() => {
       const rows = windowed();
       rows.send(MIN_WINDOW_BYTES);
@@ -348,23 +348,23 @@ describe('a small frame', () => {
   });
 });
 
-/** Turns pass until nothing more is written. */
+/** Runs turns until nothing more is written. */
 function settle(rig: Rig): void {
   while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
 }
 
-/** The remote answers the last ping, and so has read everything before it. */
+/** The remote answers the last ping, which means that it has read everything before that ping. */
 function answer(rig: Rig): void {
   rig.receive({ type: 'pong', nonce: rig.sent.filter(({ type }) => type === 'ping').at(-1)?.nonce ?? '' });
 }
 
-describe('a stream of whole frames that are large', () => {
+describe('large whole frames', () => {
   const LARGE = 'x'.repeat(BULK_FRAME_BYTES);
   const ENOUGH = MIN_WINDOW_BYTES / BULK_FRAME_BYTES;
-  /** What one turn writes beside what was counted when the window closed. */
+  /** The most large frames that leave once the window opens: a whole window, and one turn on top. */
   const MOST = ENOUGH + TURN_BYTES / BULK_FRAME_BYTES;
 
-  /** Asks a stream for frames without end, as long as it has demand. */
+  /** Sends `payload` on a stream whenever it has demand, without end. */
   function pull(rig: Rig, stream: Holder, payload: unknown): void {
     const step = (): void => {
       while (!stream.live.closed && stream.live.hasDemand) rig.send(stream, { payload });
@@ -379,7 +379,7 @@ describe('a stream of whole frames that are large', () => {
   const countOf = (frames: readonly Envelope[], { live }: Holder): number => frames.filter(({ stream }) => stream === live.id).length;
 
   it(
-    'is asked for no more while others want to send and too much is unanswered, and these pass',
+    'A stream of large frames has no demand while small frames contend and too much is unanswered',
     inTime(() => {
       const rig = new Rig();
       const bulk = rig.open();
@@ -401,7 +401,7 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'goes on after a second without an answer',
+    'A held stream of large frames continues after one second without a pong',
     inTime((time) => {
       const rig = new Rig();
       const bulk = rig.open();
@@ -418,7 +418,7 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'waits in its queue where it is sent without being asked, and leaves in order',
+    'Large frames that a caller pushes wait in the queue while bulk is held, and leave in order',
     inTime(() => {
       const rig = new Rig();
       const pulled = rig.open();
@@ -440,7 +440,7 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'is never held up alone, nor beside others as large',
+    'Streams of large frames are never held up without small frames beside them',
     inTime(() => {
       const rig = new Rig();
       const streams = [rig.open(), rig.open()];
@@ -451,9 +451,9 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it.each([
-    ['a byte less than', -1, 'goes on'],
-    ['just', 0, 'is held up'],
-  ])('is one whose payload takes 16 KiB: with %s that it %s', (_what, more, outcome) => {
+    ['one byte less than', -1, 'goes on'],
+    ['exactly', 0, 'is held up'],
+  ])('Frames are bulk from 16 KiB of payload on: with %s that much, a stream %s', (_what, more, outcome) => {
     inTime(() => {
       const rig = new Rig();
       const payload = 'x'.repeat(BULK_FRAME_BYTES - '""'.length + more);
@@ -470,7 +470,7 @@ describe('a stream of whole frames that are large', () => {
   });
 
   it(
-    'does not hold up the first frame of a stream, however large',
+    'A closed window does not hold up the first frame of a stream, however large',
     inTime(() => {
       const rig = new Rig();
       const bulk = rig.open();
@@ -485,7 +485,7 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'contends with no pings and pongs, which are of no stream',
+    'Pings and pongs do not contend with bulk, since they belong to no stream',
     inTime((time) => {
       const rig = new Rig();
       const bulk = rig.open();
@@ -506,7 +506,7 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it(
-    'is bulk in slices however small these are, from the first to the last',
+    'All slices of a frame are bulk, however small they are',
     inTime(() => {
       const rig = new Rig({ maxFrameBytes: BULK_FRAME_BYTES / 2 });
       const [cut, other] = [rig.open(), rig.open()];
@@ -522,9 +522,9 @@ describe('a stream of whole frames that are large', () => {
   );
 
   it.each([
-    ['whole', BULK_FRAME_BYTES],
-    ['in slices', 2 * MIN_WINDOW_BYTES],
-  ])('waits with a reset with a large payload, %s, and is forgotten after it', (_how, bytes) => {
+    ['a whole one', BULK_FRAME_BYTES],
+    ['one in slices', 2 * MIN_WINDOW_BYTES],
+  ])('A reset with a large payload waits for the window, which releases its stream afterwards: %s', (_how, bytes) => {
     inTime(() => {
       const rig = new Rig();
       const [bulk, failed] = [rig.open(), rig.open()];
@@ -547,9 +547,9 @@ describe('a stream of whole frames that are large', () => {
   });
 });
 
-describe('a connection with a big transfer', () => {
+describe('connections with a big transfer', () => {
   it(
-    'holds it up while others want to send, and lets these pass',
+    'Session holds up a big transfer while small frames contend, and sends the small frames',
     inTime((time) => {
       const rig = new Rig();
       const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
@@ -576,7 +576,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'holds none up that is alone, whatever small frames have waited before it',
+    'Session does not hold up a lone transfer, even after small frames have waited',
     inTime(() => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(100_000), end: true });
@@ -592,7 +592,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'holds up no open that is large itself, so that opens leave in the order of their ids',
+    'Session does not hold up a large open, so that opens leave in the order of their ids',
     inTime(() => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(MIN_WINDOW_BYTES) });
@@ -610,7 +610,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'lets streams that are pulled go on while it is held up',
+    'Pulled streams of small frames continue while a big transfer is held up',
     inTime(() => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(8 * MIB) });
@@ -631,7 +631,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'takes a pong that comes late for an answer, and one after a later one for junk',
+    'Session accepts a late pong as an answer, and counts a pong behind a later one as junk',
     inTime((time) => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(8 * MIB) });
@@ -654,7 +654,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'does not take small frames for contention that leave before it',
+    'Small frames that leave before a transfer do not contend with it',
     inTime(() => {
       const rig = new Rig();
       rig.transport.bufferedAmount = MIB;
@@ -668,7 +668,7 @@ describe('a connection with a big transfer', () => {
   );
 
   it(
-    'keeps no timer of it when it ends',
+    'Session leaves no timer of a held transfer when the connection ends',
     inTime((time) => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(8 * MIB) });

@@ -9,12 +9,12 @@ describe('ControlReplies', () => {
   it.each([
     ['pings', 'ENHANCE_YOUR_CALM for unread pongs', (at: number) => ({ type: 'ping', nonce: `${at}` })],
     [
-      'data of streams never opened',
+      'data of streams that were never opened',
       'ENHANCE_YOUR_CALM for unread resets',
       (at: number) => ({ type: 'data', stream: 101 + 2 * at, payload: 1 }),
     ],
-    ['opens that are refused', 'ENHANCE_YOUR_CALM for unread refusals', (at: number) => ({ type: 'open', stream: 1 + 2 * at })],
-  ])('ends the connection over maxControlFrames answers to %s that are not read: %s', (_, __, provoke) => {
+    ['opens beyond maxStreams', 'ENHANCE_YOUR_CALM for unread refusals', (at: number) => ({ type: 'open', stream: 1 + 2 * at })],
+  ])('Session ends the connection over maxControlFrames unread answers to %s: %s', (_, __, provoke) => {
     const rig = new Rig({ limits: { maxControlFrames: 3, maxStreams: 0 } });
     rig.transport.bufferedAmount = FULL;
     for (let at = 0; at < 3; at++) rig.receive(provoke(at));
@@ -27,7 +27,7 @@ describe('ControlReplies', () => {
     rig.transport.end();
   });
 
-  it('ends the connection over 1 Mi characters of nonces in pongs that are not read', () => {
+  it('Session ends the connection over 1 Mi characters of nonces in unread pongs', () => {
     const rig = new Rig();
     const nonce = 'n'.repeat(10_000);
     rig.transport.bufferedAmount = FULL;
@@ -38,7 +38,7 @@ describe('ControlReplies', () => {
     expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'more than 1048576 characters of unread pongs' }]);
   });
 
-  it('counts pongs, refusals and resets of unknown streams together', () => {
+  it('Session counts pongs, refusals and resets of unknown streams together', () => {
     const rig = new Rig({ limits: { maxControlFrames: 2, maxStreams: 0 } });
     rig.transport.bufferedAmount = FULL;
     rig.receive({ type: 'ping' }, { type: 'open', stream: 1 }, { type: 'data', stream: 99, payload: 1 });
@@ -46,7 +46,7 @@ describe('ControlReplies', () => {
     rig.transport.end();
   });
 
-  it('counts only what is not written yet: a side that reads its answers may ask for ever more', () => {
+  it('Session counts only unwritten answers, so a remote that reads them may ask without limit', () => {
     const rig = new Rig({ limits: { maxControlFrames: 3 }, measured: false });
     for (let round = 0; round < 50; round++) {
       rig.transport.bufferedAmount = FULL;
@@ -60,7 +60,7 @@ describe('ControlReplies', () => {
   it.each<[string, (live: LiveStream, rig: Rig) => void]>([
     ['pings', (_, rig) => rig.session.control.ping(nothing, nothing)],
     ['resets', (live) => live.reset('user', ResetCode.CANCEL, '')],
-  ])('does not count control frames that this side sends of itself: %s', (_what, send) => {
+  ])('Session does not count control frames that this side sends unasked: %s', (_what, send) => {
     const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });
     const streams = Array.from({ length: 10 }, () => rig.open());
     rig.forget();
@@ -74,5 +74,5 @@ describe('ControlReplies', () => {
 });
 
 function nothing(): void {
-  // Nobody asked.
+  // These tests do not read the answer.
 }

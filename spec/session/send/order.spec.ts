@@ -8,14 +8,14 @@ import type { Envelope } from '../../support/session/rig.js';
 const MIB = 1024 * 1024;
 const { NO_ERROR, CANCEL, APPLICATION_ERROR } = ResetCode;
 
-/** A rig whose socket is full, so that everything waits until it {@link flush}es. */
+/** A rig whose socket is full, so that every frame waits until {@link flush}. */
 function full(): Rig {
   const rig = new Rig({ measured: false });
   rig.transport.bufferedAmount = MIB;
   return rig;
 }
 
-/** Lets everything that waits go; gives it, each frame by its type, stream and payload. */
+/** Drains the socket, and returns the frames that left, each as its type, stream and payload. */
 function flush(rig: Rig): readonly unknown[] {
   rig.transport.drainTo(0);
   while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
@@ -29,7 +29,7 @@ describe('ids', () => {
   it.each([
     [true, [1, 3, 5]],
     [false, [2, 4, 6]],
-  ])('rise by two, those of the dialer odd (dialer: %s)', (isDialer, ids) => {
+  ])('Stream ids rise by two, and a dialer uses odd ones (dialer: %s)', (isDialer, ids) => {
     const rig = new Rig({ isDialer });
     const streams = ids.map((id) => rig.open({ payload: id }));
     expect(streams.map(({ live }) => live.id)).toEqual(ids);
@@ -37,8 +37,8 @@ describe('ids', () => {
   });
 });
 
-describe('a stream', () => {
-  it('sends what it was given in order, its slices together and its end last', () => {
+describe('streams', () => {
+  it('A stream sends its frames in order, slices together and the end last', () => {
     const rig = full();
     const stream = rig.open();
     rig.send(stream, { payload: 'x'.repeat(100_000) });
@@ -54,7 +54,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('takes nothing after its end, and nothing once it is closed', () => {
+  it('A stream sends nothing after its end, and nothing once it is closed', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     rig.send(stream, { payload: 'late' });
@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect(rig.news.map(spell)).toEqual(['reset 2 8']);
   });
 
-  it('has ended on this side when its end is written, not when it is queued', () => {
+  it('A stream is half closed when its end is written, not when the end is queued', () => {
     const rig = full();
     const stream = rig.open({ end: true });
     expect([stream.live.phase, stream.live.sealed]).toEqual(['idle', true]);
@@ -73,7 +73,7 @@ describe('a stream', () => {
     expect(stream.live.phase).toBe('halfClosedLocal');
   });
 
-  it('closes when its end is written after the end of the remote', () => {
+  it('A stream closes when its end is written after the end of the remote', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.transport.bufferedAmount = MIB;
@@ -83,14 +83,14 @@ describe('a stream', () => {
     expect([stream.ends, stream.live.phase]).toEqual([[{ how: 'ended' }], 'closed']);
   });
 
-  it('is not forgotten unless it was opened so', () => {
+  it('A stream stays open for the answer after an open with `end`', () => {
     const rig = new Rig();
     const live = rig.session.open();
     live.send(new OutgoingFrame({ type: 'open', end: true }, null));
     expect(live.phase).toBe('halfClosedLocal');
   });
 
-  it('is forgotten once the open of a notification has left', () => {
+  it('A stream of a notification closes once its open has left', () => {
     const rig = full();
     const stream = rig.open({ payload: 'note', end: true }, true);
     expect(rig.session.streams.size).toBe(1);
@@ -102,15 +102,15 @@ describe('a stream', () => {
   });
 });
 
-describe('a reset', () => {
-  it.each([CANCEL, APPLICATION_ERROR])('with code %s ends its stream at once, also where it is written later', (code) => {
+describe('resets', () => {
+  it.each([CANCEL, APPLICATION_ERROR])('A reset with code %s ends its stream at once, even if it is written later', (code) => {
     const rig = full();
     const stream = rig.open({ payload: 'a' });
     stream.live.reset('user', code, 'why');
     expect([stream.live.phase, stream.ends]).toEqual(['closed', [{ how: 'reset', by: 'user', code, reason: 'why', payload: null }]]);
   });
 
-  it.each([CANCEL, APPLICATION_ERROR])('with code %s of a stream whose open was never queued leaves nothing on the wire', (code) => {
+  it.each([CANCEL, APPLICATION_ERROR])('A reset with code %s of a stream that never sent its open sends nothing', (code) => {
     const rig = new Rig({ measured: false });
     const stream = rig.local();
     stream.live.reset('user', code, '');
@@ -118,7 +118,7 @@ describe('a reset', () => {
     expect(flush(rig)).toEqual([]);
   });
 
-  it('overtakes the slices of its own stream that have not left', () => {
+  it('A reset overtakes the queued slices of its stream', () => {
     const rig = new Rig({ measured: false });
     const stream = rig.open();
     rig.transport.onSend = () => {
@@ -135,7 +135,7 @@ describe('a reset', () => {
     ]);
   });
 
-  it.each([CANCEL, APPLICATION_ERROR])('with code %s and a payload over the cap is cut, and takes its turn', (code) => {
+  it.each([CANCEL, APPLICATION_ERROR])('A reset with code %s and a payload over the cap leaves in slices', (code) => {
     const rig = new Rig({ measured: false });
     const stream = rig.remote(1);
     const payload = 'x'.repeat(150_000);
@@ -148,7 +148,7 @@ describe('a reset', () => {
     ]);
   });
 
-  it('of the remote stops what is still queued of a stream that is closed here', () => {
+  it('A reset of the remote drops the queued frames of a stream that is already closed here', () => {
     const rig = new Rig({ limits: { maxStreams: 1 } });
     const stream = rig.remote(1);
     rig.transport.bufferedAmount = MIB;
@@ -160,7 +160,7 @@ describe('a reset', () => {
     expect(flush(rig)).toEqual([]);
   });
 
-  it('says no more than it has to: without reason and payload it is its code alone', () => {
+  it('A reset without reason and payload has only a code on the wire', () => {
     const rig = new Rig();
     rig.remote(1).live.reset('library', NO_ERROR, '');
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: 0 }]);

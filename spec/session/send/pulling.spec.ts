@@ -8,11 +8,11 @@ import type { Holder } from '../../support/session/rig.js';
 const KIB = 1024;
 const FULL = 1024 * KIB;
 const ROOM = 256 * KIB;
-/** What one turn of the event loop writes, in a single message. */
+/** A payload that fills the share of one turn of the event loop, in a single message. */
 const SHARE = 'x'.repeat(TURN_BYTES);
 const WIDE = { maxFrameBytes: 256 * KIB };
 
-/** A rig with some open streams and the names of the tasks that ran. */
+/** A rig with `count` open streams, and a list for the names of the tasks that ran. */
 function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: readonly Holder[], ran: string[]] {
   const rig = new Rig({ ...options, measured: false });
   const streams = Array.from({ length: count }, () => rig.open());
@@ -20,15 +20,15 @@ function pulled(count: number, options = WIDE): readonly [rig: Rig, streams: rea
   return [rig, streams, []];
 }
 
-describe('a stream that sends only what leaves at once', () => {
-  it('goes on at once while there is room in the socket and in the turn', () => {
+describe('pulling streams', () => {
+  it('`whenDemand` runs its task at once while the socket and the turn have room', () => {
     const [rig, [stream], ran] = pulled(1);
     expect(stream?.live.hasDemand).toBe(true);
     stream?.live.whenDemand(() => ran.push('task'));
     expect([ran, rig.transport.turnsDue, rig.transport.awaitedBytes]).toEqual([['task'], 0, null]);
   });
 
-  it('waits for the next turn once the share of this one is used up', () => {
+  it('`whenDemand` waits for the next turn once the share of this turn is used up', () => {
     const [rig, [stream, other], ran] = pulled(2);
     if (other !== undefined) rig.send(other, { payload: SHARE });
     expect(stream?.live.hasDemand).toBe(false);
@@ -39,15 +39,15 @@ describe('a stream that sends only what leaves at once', () => {
   });
 
   it.each([
-    ['all but a byte of', -1, true],
-    ['just', 0, false],
-  ])('counts what the open and a message take beside the payload: idle after %s a share', (_what, more, idle) => {
+    ['one byte less than a share', -1, true],
+    ['exactly a share', 0, false],
+  ])('`hasDemand` counts the charges of the open and of the message besides the payload: %s', (_what, more, idle) => {
     const [rig, [stream]] = pulled(1);
     if (stream !== undefined) rig.send(stream, { payload: 'x'.repeat(TURN_BYTES - 2 * MIN_CHARGE_BYTES - '""'.length + more) });
     expect(stream?.live.hasDemand).toBe(idle);
   });
 
-  it('waits until the socket has room again', () => {
+  it('`whenDemand` waits until the socket has room again', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.bufferedAmount = FULL;
     expect(stream?.live.hasDemand).toBe(false);
@@ -57,7 +57,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(ran).toEqual(['task']);
   });
 
-  it('waits for ever on a socket that the remote has begun to close', () => {
+  it('`whenDemand` never runs its task on a socket that the remote has begun to close', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.closing = true;
     expect(stream?.live.hasDemand).toBe(false);
@@ -66,7 +66,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect([ran, rig.transport.turnsDue, rig.news]).toEqual([[], 0, []]);
   });
 
-  it('waits behind what is queued', () => {
+  it('`whenDemand` waits behind the queued frames', () => {
     const [rig, [stream, other], ran] = pulled(2);
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'before' });
@@ -75,7 +75,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(ran).toEqual(['behind 1']);
   });
 
-  it('waits until the frame that is leaving has left', () => {
+  it('`whenDemand` waits until the frame that is leaving has left', () => {
     const [rig, [stream, other], ran] = pulled(2);
     rig.onObserved = () => {
       rig.onObserved = () => undefined;
@@ -86,7 +86,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(ran).toEqual(['idle: false', 'behind 1']);
   });
 
-  it('takes turns with the others, one share of a turn each', () => {
+  it('Pulling streams take turns, one share of a turn each', () => {
     const [rig, streams, ran] = pulled(3);
     rig.transport.bufferedAmount = FULL;
     for (const stream of streams) {
@@ -107,7 +107,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(after).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('takes its turn beside a transfer that is under way, one value for each slice', () => {
+  it('A pulling stream sends one value after each slice of a transfer', () => {
     const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
@@ -128,7 +128,7 @@ describe('a stream that sends only what leaves at once', () => {
   it.each([
     ['alone', 1],
     ['beside others', 3],
-  ])('is not asked while what it gave before is still being cut, %s', (_, count) => {
+  ])('A pulling stream has no demand while its previous frame is still being sliced: %s', (_, count) => {
     const [rig, streams] = pulled(count, { maxFrameBytes: 256 });
     rig.transport.bufferedAmount = FULL;
     let queuedAtMost = 0;
@@ -148,7 +148,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(queuedAtMost).toBeLessThanOrEqual(602);
   });
 
-  it('has one turn beside a transfer, and none after it if it gave nothing', () => {
+  it('A pulling stream that sends nothing in its turn has no demand afterwards', () => {
     const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
     rig.transport.bufferedAmount = FULL;
     if (other !== undefined) rig.send(other, { payload: 'x'.repeat(1_200) });
@@ -159,7 +159,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(idle).toEqual([false, true, ...rig.news.slice(1).map(() => false)]);
   });
 
-  it('does not go on from within its own task', () => {
+  it('`whenDemand` does not run a task within another task of its stream', () => {
     const [, [stream], ran] = pulled(1);
     stream?.live.whenDemand(() => {
       stream.live.whenDemand(() => ran.push('second'));
@@ -168,7 +168,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect(ran).toEqual(['first', 'second']);
   });
 
-  it('goes on when it has ended, to find that out, and at once from then on', () => {
+  it('`whenDemand` runs its task when the stream has ended, and later tasks at once', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.transport.bufferedAmount = FULL;
     stream?.live.whenDemand(() => ran.push('waited'));
@@ -177,7 +177,7 @@ describe('a stream that sends only what leaves at once', () => {
     expect([ran, stream?.live.hasDemand]).toEqual([['waited', 'closed'], true]);
   });
 
-  it('waits for nothing on a connection that has failed', () => {
+  it('`whenDemand` never runs its task on a failed connection, and waits for no turn', () => {
     const [rig, [stream], ran] = pulled(1);
     rig.receive({ type: 'open', stream: 0 });
     stream?.live.whenDemand(() => ran.push('task'));

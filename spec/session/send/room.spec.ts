@@ -5,7 +5,7 @@ import type { Holder, RigOptions } from '../../support/session/rig.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Six slices under JSON. */
+/** A payload of six slices under JSON. */
 const BIG = 'x'.repeat(6 * 65_000);
 
 /** A rig with three open streams, 2, 4 and 6, whose socket is full. */
@@ -19,8 +19,8 @@ function full(options: RigOptions = {}): readonly [Rig, Holder, Holder, Holder] 
 
 const streamsOf = (rig: Rig) => rig.news.map(({ stream, type }) => stream ?? type);
 
-describe('a frame', () => {
-  it('leaves at once, and nothing is queued, while the socket has room', () => {
+describe('frames', () => {
+  it('A frame leaves at once, without being queued, while the socket has room', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = MIB - 1;
     const stream = rig.open({ payload: 'a' });
@@ -29,7 +29,7 @@ describe('a frame', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it('is cut and encoded only when the turn of each slice comes', () => {
+  it('Session cuts and encodes a slice only when its turn comes', () => {
     const [rig, stream] = full();
     rig.send(stream, { payload: BIG });
     const cut = () => rig.observed.filter(([, { fragment }]) => fragment !== undefined).length;
@@ -43,7 +43,7 @@ describe('a frame', () => {
 });
 
 describe('room', () => {
-  it('is there at once while the stream has less than 256 KiB queued', () => {
+  it('`whenRoom` runs a task at once while the stream has less than 256 KiB queued', () => {
     const [rig, stream] = full();
     rig.send(stream, { payload: 'x'.repeat(256 * KIB - 3) });
     expect(stream.live.hasRoom).toBe(true);
@@ -52,7 +52,7 @@ describe('room', () => {
     expect(woken).toBe(1);
   });
 
-  it('is waited for with 256 KiB, and there when less is left', () => {
+  it('`whenRoom` waits while the stream has 256 KiB queued', () => {
     const [rig, stream, other] = full();
     rig.send(stream, { payload: 'x'.repeat(256 * KIB - 2) });
     expect([stream.live.hasRoom, other.live.hasRoom]).toEqual([false, true]);
@@ -64,7 +64,7 @@ describe('room', () => {
     expect(woken).toEqual(['first at 4', 'second at 4']);
   });
 
-  it('is nowhere while all streams together have sendHighWaterBytes queued', () => {
+  it('No stream has room while all streams together have sendHighWaterBytes queued', () => {
     const [rig, one, two, three] = full({ limits: { sendHighWaterBytes: 1_000 } });
     rig.send(one, { payload: 'x'.repeat(497) });
     rig.send(two, { payload: 'x'.repeat(498) });
@@ -78,7 +78,7 @@ describe('room', () => {
     expect(woken).toEqual(['three', 'two']);
   });
 
-  it('is given to the next who waits only if those before have left some', () => {
+  it('`whenRoom` runs the next waiting task only if the previous one has left room', () => {
     const [rig, one, two, three] = full({ limits: { sendHighWaterBytes: 1_000 } });
     rig.send(one, { payload: 'x'.repeat(998) });
     const woken: string[] = [];
@@ -93,7 +93,7 @@ describe('room', () => {
     expect(woken).toEqual(['two', 'three']);
   });
 
-  it('is not waited for any more on a stream that has ended, whose end is told before', () => {
+  it('`whenRoom` runs its tasks after its stream has ended, and later tasks at once', () => {
     const [rig, stream] = full();
     rig.send(stream, { payload: BIG });
     const told: string[] = [];
@@ -106,7 +106,7 @@ describe('room', () => {
     expect(told).toEqual(['gone', 'woken', 'at once']);
   });
 
-  it('is there for a closed stream however much the others have queued', () => {
+  it('A closed stream has room however much the other streams have queued', () => {
     const [rig, stream, other] = full({ limits: { sendHighWaterBytes: 100 } });
     rig.send(other, { payload: 'x'.repeat(100) });
     rig.receive({ type: 'reset', stream: 2, code: ResetCode.CANCEL });
@@ -115,7 +115,7 @@ describe('room', () => {
     expect([stream.live.hasRoom, other.live.hasRoom, woken]).toEqual([true, false, 1]);
   });
 
-  it('is over where maxUnsentBytes are queued', () => {
+  it('`overflowsWith` is true while maxUnsentBytes are queued', () => {
     const [rig, stream] = full({ limits: { maxUnsentBytes: 1_000 } });
     rig.send(stream, { payload: 'x'.repeat(1_000 - 64 - 2) });
     expect(stream.live.overflowsWith(1)).toBe(false);
@@ -125,7 +125,7 @@ describe('room', () => {
     expect(stream.live.overflowsWith(1)).toBe(false);
   });
 
-  it('is not over for a small value of a stream that has nothing queued, up to sendHighWaterBytes more', () => {
+  it('`overflowsWith` spares small values of a stream with an empty queue, up to sendHighWaterBytes more', () => {
     const [rig, stream, other] = full({ limits: { maxUnsentBytes: 1_000, sendHighWaterBytes: 500 } });
     rig.send(stream, { payload: 'x'.repeat(998) });
     expect([16 * 1024, 16 * 1024 + 1].map((bytes) => other.live.overflowsWith(bytes))).toEqual([false, true]);
@@ -133,7 +133,7 @@ describe('room', () => {
     expect(other.live.overflowsWith(1)).toBe(true);
   });
 
-  it('to keep what comes is not asked for a stream that nobody works on any more: it would never be given back', () => {
+  it('`keep` counts no bytes for a stream without a consumer, since no reader would release them', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.send(stream, { end: true });

@@ -27,8 +27,8 @@ afterEach(() => {
   for (const rig of rigs.splice(0)) rig.transport.end();
 });
 
-describe('control frames and data', () => {
-  it('lets control frames leave before data, in their own order', () => {
+describe('order of frames', () => {
+  it('Scheduler sends control frames before data, in their own order', () => {
     const rig = fullRig();
     rig.open({ payload: 'data' });
     rig.session.control.ping(nothing, nothing);
@@ -38,7 +38,7 @@ describe('control frames and data', () => {
     expect(typesOf(rig)).toEqual(['ping', 'pong', 'goaway', 'open']);
   });
 
-  it('lets a pong overtake a transfer that is under way', () => {
+  it('A pong overtakes a transfer in progress', () => {
     const rig = rigOf();
     rig.open({ payload: 'x'.repeat(600 * KIB) });
     expect(new Set(typesOf(rig))).toEqual(new Set(['open']));
@@ -47,7 +47,7 @@ describe('control frames and data', () => {
     expect(typesOf(rig)[0]).toBe('pong');
   });
 
-  it('gives each stream one slice in turn', () => {
+  it('Scheduler sends one slice of each stream in turn', () => {
     const rig = fullRig({ maxFrameBytes: 256 });
     for (const letter of ['a', 'b', 'c']) rig.open({ payload: letter.repeat(500) });
     rig.transport.drainTo(ROOM);
@@ -56,7 +56,7 @@ describe('control frames and data', () => {
     expect(streams).toHaveLength(9);
   });
 
-  it('keeps the slices of a frame contiguous within their stream, and end last', () => {
+  it('Scheduler keeps the slices of a frame contiguous within their stream, and sends the end last', () => {
     const rig = fullRig({ maxFrameBytes: 256 });
     const [a, b] = [rig.open({ payload: 'a'.repeat(500) }), rig.open({ payload: 'b'.repeat(500) })];
     for (const holder of [a, b]) {
@@ -77,7 +77,7 @@ describe('control frames and data', () => {
     }
   });
 
-  it('lets a small request overtake a big transfer: it waits for one slice of each live stream at most', () => {
+  it('A small request waits for at most one slice of each big transfer', () => {
     const rig = rigOf({ maxFrameBytes: 64 * KIB });
     rig.transport.stuck = true;
     const big = ['a', 'b', 'c'].map((letter) => rig.open({ payload: letter.repeat(3 * FULL) }));
@@ -93,7 +93,7 @@ describe('control frames and data', () => {
     expect(before).toBeLessThanOrEqual(big.length);
   });
 
-  it('lets opens leave in the order of their ids, whatever is under way', () => {
+  it('Opens leave in the order of their ids, even during a transfer', () => {
     const rig = fullRig({ maxFrameBytes: 256 });
     rig.open({ payload: 'a'.repeat(3000) });
     rig.onObserved = (direction, frame) => {
@@ -106,7 +106,7 @@ describe('control frames and data', () => {
 });
 
 describe('the pump', () => {
-  it('stops while the socket holds 1 MiB and goes on when it holds 256 KiB', () => {
+  it('Scheduler stops when the socket holds 1 MiB and continues when it holds 256 KiB', () => {
     const rig = rigOf();
     rig.transport.bufferedAmount = FULL - 1;
     rig.open({ payload: 1 });
@@ -121,7 +121,7 @@ describe('the pump', () => {
     expect([typesOf(rig), rig.transport.awaitedBytes]).toEqual([['open', 'open'], null]);
   });
 
-  it('looks at the socket before each slice, so that it holds little more than 1 MiB', () => {
+  it('Scheduler checks the socket before each slice, so that the socket holds little more than 1 MiB', () => {
     const rig = rigOf();
     rig.transport.stuck = true;
     rig.open({ payload: 'x'.repeat(3 * FULL) });
@@ -131,7 +131,7 @@ describe('the pump', () => {
     expect(rig.transport.awaitedBytes).toBe(ROOM);
   });
 
-  it('holds control frames back as well while the socket is full', () => {
+  it('Scheduler holds back control frames too while the socket is full', () => {
     const rig = fullRig();
     rig.receive({ type: 'ping', nonce: 'n' });
     expect(rig.sent).toEqual([]);
@@ -139,7 +139,7 @@ describe('the pump', () => {
     expect(typesOf(rig)).toEqual(['pong']);
   });
 
-  it('yields to the event loop after each share of a turn, and goes on in the next turn until all has left', () => {
+  it('Scheduler yields to the event loop after its share of a turn, and continues in the next turn', () => {
     const rig = rigOf();
     const payload = 'x'.repeat(1200 * KIB);
     rig.open({ payload });
@@ -158,7 +158,7 @@ describe('the pump', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it('counts control frames into the budget of a turn', () => {
+  it('Scheduler counts control frames towards its share of a turn', () => {
     const rig = fullRig();
     for (let at = 0; at < 10_000; at++) rig.session.control.ping(nothing, nothing);
     rig.transport.drainTo(0);
@@ -167,7 +167,7 @@ describe('the pump', () => {
     expect(rig.transport.sent.length).toBe(10_000);
   });
 
-  it('queues what is sent while it waits for a turn behind what waits already', () => {
+  it('Scheduler queues frames sent between turns behind the frames that already wait', () => {
     const rig = rigOf();
     const big = rig.open({ payload: 'x'.repeat(TURN_BYTES + 90 * KIB) });
     expect(rig.transport.turnsDue).toBe(1);
@@ -180,27 +180,24 @@ describe('the pump', () => {
     expect([rest[0]?.['type'], rest.at(-1)?.['payload']]).toEqual(['pong', 'behind']);
   });
 
-  it.each([new JsonCodec(), new MsgpackCodec()])(
-    'gives one that asks for more only while it leaves a share of each turn, under $name',
-    (codec) => {
-      const rig = rigOf({ codec });
-      const stream = rig.open();
-      let asked = 0;
-      const pull = (): void => {
-        for (; stream.live.hasDemand && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
-        // On a stream that has ended it would be asked again at once, without end.
-        if (stream.ends.length === 0) stream.live.whenDemand(pull);
-      };
-      pull();
-      for (const turn of [1, 2, 3]) {
-        expect(rig.transport.turnsDue).toBe(1);
-        expect(Math.abs(asked / turn - TURN_BYTES)).toBeLessThan(TURN_BYTES / 8);
-        rig.transport.nextTurn();
-      }
-    },
-  );
+  it.each([new JsonCodec(), new MsgpackCodec()])('A pulling stream has demand for about one share of each turn, under $name', (codec) => {
+    const rig = rigOf({ codec });
+    const stream = rig.open();
+    let asked = 0;
+    const pull = (): void => {
+      for (; stream.live.hasDemand && asked < 4 * TURN_BYTES; asked += KIB) rig.send(stream, { payload: 'x'.repeat(KIB) });
+      // A stream that has ended calls back at once, which would recur without end.
+      if (stream.ends.length === 0) stream.live.whenDemand(pull);
+    };
+    pull();
+    for (const turn of [1, 2, 3]) {
+      expect(rig.transport.turnsDue).toBe(1);
+      expect(Math.abs(asked / turn - TURN_BYTES)).toBeLessThan(TURN_BYTES / 8);
+      rig.transport.nextTurn();
+    }
+  });
 
-  it('counts the bytes that wait back to 0', () => {
+  it('Scheduler counts the queued bytes back to 0', () => {
     const rig = fullRig({ maxFrameBytes: 300 });
     const { backlog } = rig.session.scheduler;
     const holders = [1000, 20, 333].map((length) => rig.open({ payload: 'é'.repeat(length) }));
@@ -211,7 +208,7 @@ describe('the pump', () => {
     expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
   });
 
-  it('lets a sender go on as soon as its own queue is below 256 KiB', () => {
+  it('A sender has room as soon as its own queue is below 256 KiB', () => {
     const rig = fullRig();
     const holder = rig.open({ payload: 'x'.repeat(ROOM) });
     let queued = -1;
@@ -224,7 +221,7 @@ describe('the pump', () => {
     expect(holder.live.hasRoom).toBe(true);
   });
 
-  it('lets other senders go on once all queues are below sendHighWaterBytes', () => {
+  it('Other senders have room once all queues together are below sendHighWaterBytes', () => {
     const rig = fullRig({ limits: { sendHighWaterBytes: 100 * KIB } });
     const [, other] = [rig.open({ payload: 'x'.repeat(200 * KIB) }), rig.local()];
     const seen: number[] = [];
@@ -237,11 +234,11 @@ describe('the pump', () => {
   });
 });
 
-describe('sends from within a frame that is leaving', () => {
+describe('re-entrant sends', () => {
   it.each([
-    ['while nothing waits', 0],
-    ['while the socket was full', FULL],
-  ])('come after it, once and in their order: %s', (_, bufferedAmount) => {
+    ['with an empty queue', 0],
+    ['after a full socket', FULL],
+  ])('Frames sent while another one leaves come after it, once and in order: %s', (_, bufferedAmount) => {
     const rig = rigOf();
     rig.transport.bufferedAmount = bufferedAmount;
     let payload = 0;
@@ -257,7 +254,7 @@ describe('sends from within a frame that is leaving', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it.each(['observed', 'sent'])('keep the slices of a frame together: %s', (when) => {
+  it.each(['observed', 'sent'])('Frames sent while a slice leaves do not split the sliced frame: %s', (when) => {
     const rig = rigOf({ maxFrameBytes: 128 });
     const holder = rig.local();
     let at = 0;
@@ -274,7 +271,7 @@ describe('sends from within a frame that is leaving', () => {
     expect(opens.at(-1)?.['more']).toBeUndefined();
   });
 
-  it('let control frames leave next', () => {
+  it('A control frame sent while another frame leaves is the next one to leave', () => {
     const rig = fullRig();
     rig.open({ payload: 1 });
     rig.open({ payload: 2 });
@@ -285,7 +282,7 @@ describe('sends from within a frame that is leaving', () => {
     expect(typesOf(rig)).toEqual(['open', 'ping', 'open']);
   });
 
-  it('may reset the very stream whose slice is leaving: nothing more of it leaves but the reset', () => {
+  it('A reset sent while a slice of its stream leaves is the last frame of that stream', () => {
     const rig = rigOf({ maxFrameBytes: 128 });
     const holder = rig.local();
     rig.transport.onSend = () => {
@@ -301,7 +298,7 @@ describe('resets', () => {
   const OVERTAKING = [null, 1, 2, 3, 5, 6, 7, 8, 11, 17, 4, 15, 18, 255, -1];
   const QUEUED = [ResetCode.NO_ERROR, ResetCode.APPLICATION_ERROR, 256, 300, 2 ** 31];
 
-  it.each(OVERTAKING)('with code %p overtake, and drop what their stream has queued', (code) => {
+  it.each(OVERTAKING)('A reset with code %p overtakes and drops the queued frames of its stream', (code) => {
     expect(overtakes(code)).toBe(true);
     const { rig, holder } = withQueue();
     holder.live.reset('user', code, 'why');
@@ -311,7 +308,7 @@ describe('resets', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it.each(QUEUED)('with code %p come after what their stream has accepted', (code) => {
+  it.each(QUEUED)('A reset with code %p leaves after the queued frames of its stream', (code) => {
     expect(overtakes(code)).toBe(false);
     const { rig, holder } = withQueue();
     holder.live.reset('user', code, 'why');
@@ -324,7 +321,7 @@ describe('resets', () => {
     ]);
   });
 
-  it.each(OVERTAKING)('with code %p leave nothing on the wire of an open that is not sent', (code) => {
+  it.each(OVERTAKING)('A reset with code %p drops an unsent open, and nothing of the stream leaves', (code) => {
     const rig = fullRig();
     const holder = rig.open({ payload: 'never' });
     rig.send(holder, { payload: 'nor this' });
@@ -335,14 +332,14 @@ describe('resets', () => {
     expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
   });
 
-  it.each(QUEUED)('with code %p leave after an open that is not sent yet', (code) => {
+  it.each(QUEUED)('A reset with code %p leaves after the unsent open of its stream', (code) => {
     const rig = fullRig();
     rig.open({ payload: 'x' }).live.reset('user', code, '');
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['open', 'reset']);
   });
 
-  it('with a payload and an overtaking code drop the queue but take their turn, in slices where they are big', () => {
+  it('An overtaking reset with a big payload drops the queue and leaves in slices, in its turn', () => {
     const { rig, holder } = withQueue({ maxFrameBytes: 128 });
     const payload = 'p'.repeat(300);
     holder.live.reset('user', ResetCode.CANCEL, '', payload, JSON.stringify(payload));
@@ -355,7 +352,7 @@ describe('resets', () => {
     expect(own.map((slice) => slice['fragment']).join('')).toBe(JSON.stringify(payload));
   });
 
-  it('drop the rest of a frame that is being cut', () => {
+  it('An overtaking reset drops the rest of a frame that is being sliced', () => {
     const rig = rigOf();
     const holder = rig.open({ payload: 'x'.repeat(600 * KIB) });
     expect(rig.news.length).toBeGreaterThan(1);
@@ -364,14 +361,14 @@ describe('resets', () => {
     expect(typesOf(rig)).toEqual(['reset']);
   });
 
-  it('from the remote drop what the stream has queued', () => {
+  it('A reset of the remote drops the queued frames of its stream', () => {
     const { rig } = withQueue();
     rig.receive({ type: 'reset', stream: 1, code: 8 });
     rig.transport.drainTo(0);
     expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
   });
 
-  it('let senders go on that waited for room: their own stream has ended, others have the room', () => {
+  it('A reset first ends its stream, then wakes the tasks that waited for room on it and on other streams', () => {
     const rig = fullRig({ limits: { sendHighWaterBytes: 1000 } });
     const [holder, other] = [rig.open({ payload: 'x'.repeat(2000) }), rig.local()];
     const ran: string[] = [];
@@ -383,8 +380,8 @@ describe('resets', () => {
   });
 });
 
-describe('those who wait on sendHighWaterBytes go on', () => {
-  it('when a goaway drops what filled the queues', () => {
+describe('sendHighWaterBytes', () => {
+  it('A waiting sender has room again when a goaway drops the queued frames', () => {
     const rig = fullRig({ isDialer: true, limits: { sendHighWaterBytes: 1000 } });
     const closed = rig.open({ payload: 'x'.repeat(2000) });
     closed.live.reset('user', 300, '');
@@ -397,7 +394,7 @@ describe('those who wait on sendHighWaterBytes go on', () => {
     expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
   });
 
-  it('when what filled them cannot be cut after all', () => {
+  it('A waiting sender has room again when the queued frame cannot be sliced', () => {
     const rig = fullRig({ isDialer: true, maxFrameBytes: 256, limits: { sendHighWaterBytes: 1000 } });
     rig.transport.bufferedAmount = 0;
     const [one, other] = [rig.open({ payload: 1 }), rig.open({ payload: 2 })];
@@ -411,8 +408,8 @@ describe('those who wait on sendHighWaterBytes go on', () => {
   });
 });
 
-describe('streams that the socket does not take', () => {
-  it('are withdrawn with all their frames, and leave nothing on the wire', () => {
+describe('unsent streams', () => {
+  it('`withdraw` returns all frames of an unsent stream, and none of them leaves', () => {
     const rig = fullRig();
     const holder = rig.open({ payload: 1 });
     rig.send(holder, { payload: 2 });
@@ -426,7 +423,7 @@ describe('streams that the socket does not take', () => {
     expect(rig.news).toEqual([{ type: 'open', stream: stays.live.id, payload: 'other' }]);
   });
 
-  it('are refused without a trace on the wire when the remote goes away', () => {
+  it('A goaway of the remote refuses unsent streams, and nothing of them leaves', () => {
     const rig = fullRig();
     const holder = rig.open({ payload: 'never' });
     const closed = rig.open({ payload: 'neither' });
@@ -439,14 +436,14 @@ describe('streams that the socket does not take', () => {
 });
 
 describe('Scheduler', () => {
-  it('runs a task at once when everything has left', () => {
+  it('`whenFlushed` runs a task at once when nothing is queued', () => {
     const { scheduler } = bare();
     let ran = 0;
     scheduler.whenFlushed(() => ran++);
     expect(ran).toBe(1);
   });
 
-  it('runs tasks in their order, once, when the last frame has left', () => {
+  it('`whenFlushed` runs tasks once, in order, when the last frame has left', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
@@ -458,7 +455,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['ping', 'data 1', 'a', 'b', 'data 3']);
   });
 
-  it('does not count a frame that is just leaving as having left', () => {
+  it('`whenFlushed` waits for the frame that is just leaving', () => {
     const { scheduler, log, onEmit } = bare();
     onEmit(() => {
       scheduler.whenFlushed(() => log.push('flushed'));
@@ -468,7 +465,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['leaving', 'data 1', 'flushed']);
   });
 
-  it('runs tasks when the last stream with something queued is dropped and released', () => {
+  it('`whenFlushed` runs tasks when the last queue is dropped and its stream released', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
@@ -485,7 +482,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['data 1', 'pong']);
   });
 
-  it('sends nothing when it is stopped but one last frame, past everything, once', () => {
+  it('A stopped Scheduler sends one last frame ahead of its queues, and nothing after it', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
@@ -500,7 +497,7 @@ describe('Scheduler', () => {
     expect([...scheduler.backlog.queues.keys()]).toEqual([1, 3]);
   });
 
-  it('stops in the middle of a turn, without a last word', () => {
+  it('Scheduler can be stopped in the middle of a turn, without a last frame', () => {
     const { scheduler, transport, log, onEmit } = bare();
     transport.bufferedAmount = FULL;
     for (const stream of [1, 3, 5]) scheduler.add(data(stream));
@@ -511,7 +508,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['data 1']);
   });
 
-  it('forgets everything when it is cleared', () => {
+  it('`clear` drops all queued frames', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
@@ -522,9 +519,9 @@ describe('Scheduler', () => {
   });
 
   it.each([
-    ['at once', 0],
-    ['when its turn comes', FULL],
-  ])('does not send a frame that cannot be cut, nor what its stream has queued behind it: %s', (_, bufferedAmount) => {
+    ['sliced at once', 0],
+    ['sliced in its turn', FULL],
+  ])('Scheduler drops a frame that cannot be sliced, and the frames queued behind it: %s', (_, bufferedAmount) => {
     const { scheduler, transport, log, unsendable } = bare((frame) => {
       if (frame.stream === 3) throw new TypeError('no');
     });
@@ -555,7 +552,7 @@ describe('Scheduler', () => {
     expect([log, failures]).toEqual([['data 3'], 1]);
   });
 
-  it('takes data without a stream id as of stream 0', () => {
+  it('Scheduler queues data without a stream id on stream 0', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(new OutgoingFrame({ type: 'data' }, null));
@@ -564,7 +561,7 @@ describe('Scheduler', () => {
     expect(log).toEqual(['data']);
   });
 
-  it('is not idle while the socket is full, before anything was sent', () => {
+  it('A stream has no demand while the socket is full, even before the first frame', () => {
     const { scheduler, transport } = bare();
     expect(scheduler.hasDemand(1)).toBe(true);
     transport.bufferedAmount = FULL;
@@ -580,7 +577,7 @@ describe('Scheduler', () => {
 });
 
 function nothing(): void {
-  // Nobody asked.
+  // These tests do not read the answer.
 }
 
 function rigOf(options: RigOptions = {}): Rig {
@@ -595,7 +592,7 @@ function fullRig(options: RigOptions = {}): Rig {
   return rig;
 }
 
-/** Stream 1 is open and has two frames queued, stream 3 its open. */
+/** A rig in which stream 1 is open and has two queued frames, and stream 3 has a queued open. */
 function withQueue(options: RigOptions = {}) {
   const rig = rigOf(options);
   const holder = rig.open({});
@@ -621,7 +618,7 @@ function data(stream: number): OutgoingFrame {
 
 const NO_PINGS = { ping: () => nothing };
 
-/** A scheduler whose output is a log of types and streams. */
+/** A scheduler that logs the type and stream of each frame it emits. */
 function bare(check: (frame: Frame) => void = nothing, isRead = true) {
   const transport = new ScriptedTransport();
   const log: string[] = [];

@@ -17,18 +17,18 @@ const uncut: Cut = () => null;
 
 describe('StreamQueue', () => {
   it.each([
-    ['a frame that is only its envelope', {}, 64],
-    ['a small payload, which still costs memory', { payload: 'x' }, 64],
-    ['a payload', { payload: 'x'.repeat(98) }, 100],
-    ['a payload in characters of several bytes', { payload: 'é'.repeat(49) }, 100],
-  ])('counts %s', (_, fields: Partial<Frame>, bytes) => {
+    ['a frame without a payload counts the least charge', {}, 64],
+    ['a small payload counts the least charge', { payload: 'x' }, 64],
+    ['a payload counts its bytes', { payload: 'x'.repeat(98) }, 100],
+    ['a payload with characters of several bytes counts its bytes', { payload: 'é'.repeat(49) }, 100],
+  ])('StreamQueue counts what a frame holds in memory: %s', (_, fields: Partial<Frame>, bytes) => {
     const queue = new StreamQueue(data(fields), null);
     expect(queue.bytes).toBe(bytes);
     expect(queue.append(data(fields))).toBe(bytes);
     expect(queue.bytes).toBe(2 * bytes);
   });
 
-  it('gives whole frames in the order in which they were added, and counts down to 0', () => {
+  it('`take` returns whole frames in the order of `append`, and counts down to 0', () => {
     const frames = [1, 2, 3].map((payload) => data({ payload: String(payload).repeat(98) }));
     const queue = queueOf(frames);
     const bytes = frames.map((frame) => {
@@ -40,7 +40,7 @@ describe('StreamQueue', () => {
     expect(queue.empty).toBe(true);
   });
 
-  it('gives the slices of a frame one after another, never another frame between them', () => {
+  it('`take` returns the slices of a frame one after another, without another frame between them', () => {
     const queue = queueOf([data({ payload: 'a'.repeat(300) }), data({ payload: 'b' })]);
     const slices = takeAllOf(queue);
     const fragments = slices.slice(0, -1);
@@ -51,7 +51,7 @@ describe('StreamQueue', () => {
     expect(queue.bytes).toBe(0);
   });
 
-  it('charges less with each slice, never more than the frame was counted with', () => {
+  it('StreamQueue counts down with each slice and never below 0', () => {
     const queue = queueOf([data({ payload: 'a'.repeat(300) })]);
     const counts = [queue.bytes];
     while (!queue.empty) {
@@ -69,7 +69,7 @@ describe('StreamQueue', () => {
     ['text of two bytes a unit', 'é'.repeat(500), CODEC],
     ['text with escapes', '"'.repeat(300), CODEC],
     ['bytes', new Uint8Array(1_000), new MsgpackCodec()],
-  ])('charges a slice by its bytes: %s', (_what, payload, codec) => {
+  ])('StreamQueue counts a slice by its bytes: %s', (_what, payload, codec) => {
     const queue = queueOf([new OutgoingFrame({ type: 'data', stream: 1, payload }, codec.encodePayload(payload), codec)]);
     let slices = 0;
     for (let before = queue.bytes; !queue.empty; before = queue.bytes) {
@@ -80,7 +80,7 @@ describe('StreamQueue', () => {
     expect(slices).toBeGreaterThan(3);
   });
 
-  it('charges no more than is left for slices smaller than the least charge', () => {
+  it('StreamQueue charges small slices 64 bytes each, until the charge of their frame is used up', () => {
     const frame = data({ payload: 'a'.repeat(150) });
     const queue = queueOf([frame]);
     const counts: number[] = [];
@@ -92,7 +92,7 @@ describe('StreamQueue', () => {
     expect(counts.at(-1)).toBe(0);
   });
 
-  it('goes on with slices that were cut before', () => {
+  it('StreamQueue takes slices from the slicer that it was constructed with', () => {
     const frame = data({ payload: 'a'.repeat(300) });
     const queue = new StreamQueue(frame, slicerFor(frame, CAP, CODEC));
     const slice = queue.take(() => {
@@ -101,7 +101,7 @@ describe('StreamQueue', () => {
     expect([slice.more, queue.front]).toEqual([true, frame]);
   });
 
-  it('begins with an unsent open only until its first slice has left', () => {
+  it('`unopened` is true only until the first slice of the open is taken', () => {
     const queue = queueOf([outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) })]);
     expect(queue.unopened).toBe(true);
     queue.take(cut);
@@ -109,7 +109,7 @@ describe('StreamQueue', () => {
     expect(queueOf([data({ payload: 1 })]).unopened).toBe(false);
   });
 
-  it('begins with an unsent open, too, where that has been cut and no slice has left', () => {
+  it('`unopened` is true for an open with a slicer of which no slice is taken', () => {
     const open = outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) });
     const queue = new StreamQueue(open, slicerFor(open, CAP, CODEC));
     expect([queue.unopened, queue.cutting]).toEqual([true, false]);
@@ -117,21 +117,21 @@ describe('StreamQueue', () => {
     expect([queue.unopened, queue.cutting]).toEqual([false, true]);
   });
 
-  it('gives everything back, a frame that is being cut whole', () => {
+  it('`takeAll` returns all frames, including the whole frame that is being sliced', () => {
     const frames = [data({ payload: 'a'.repeat(300) }), data({ payload: 2 }), data({ payload: 3 })];
     const queue = queueOf(frames);
     queue.take(cut);
     expect(queue.takeAll()).toEqual(frames);
   });
 
-  it('says that it is empty to whoever takes from it all the same, and has nothing to give back', () => {
+  it('`take` throws on an empty StreamQueue, and `takeAll` returns no frames', () => {
     const queue = queueOf([data({})]);
     queue.take(cut);
     expect(() => queue.take(cut)).toThrow(new TypeError('expected a frame to be queued, got a queue that is empty'));
     expect(queue.takeAll()).toEqual([]);
   });
 
-  it('stays as it is when the frame at the front cannot be cut', () => {
+  it('StreamQueue stays unchanged when its first frame cannot be sliced', () => {
     const frame = data({ payload: 'a'.repeat(300) });
     const queue = queueOf([frame]);
     const failing: Cut = () => {

@@ -13,7 +13,7 @@ const REFUSAL = { how: 'reset', by: 'library', code: REFUSED, reason: 'the remot
 
 const logs = collectLogs();
 
-/** Gives a holder a way to take its stream back. */
+/** Makes a holder take its stream back through `take`, and returns the list of what it took. */
 function takingBack(holder: Holder, take: (unsent: Unsent) => boolean): Unsent[] {
   const taken: Unsent[] = [];
   const sink: StreamSink = holder;
@@ -24,8 +24,8 @@ function takingBack(holder: Holder, take: (unsent: Unsent) => boolean): Unsent[]
   return taken;
 }
 
-describe('a stream whose open has not left', () => {
-  /** A rig whose socket is full, with one stream that waits and one that has left. */
+describe('unsent streams', () => {
+  /** A rig whose socket is full, with one stream whose open has left and one whose open waits. */
   function waiting(): { rig: Rig; left: Holder; stream: Holder } {
     const rig = new Rig();
     const left = rig.open();
@@ -45,7 +45,7 @@ describe('a stream whose open has not left', () => {
     ['a goaway', goaway],
     ['the loss of the socket', (rig: Rig) => rig.transport.end()],
     [
-      'a socket that the remote has begun to close, and that has room again',
+      'a socket that the remote closes and that has room again',
       (rig: Rig) => {
         rig.transport.closing = true;
         rig.transport.drainTo(0);
@@ -53,13 +53,13 @@ describe('a stream whose open has not left', () => {
       },
     ],
     [
-      'a failed connection whose socket then ends',
+      'a failed connection',
       (rig: Rig) => {
         rig.transport.receive('{');
         rig.transport.end();
       },
     ],
-  ])('is given back whole after %s, with those who wait on it', (_what, leave) => {
+  ])('Session calls `takeBack` with all frames and waiting tasks of an unsent stream after %s', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];
     stream.live.whenRoom(() => woken.push('woken'));
@@ -82,7 +82,7 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
-  it('is refused after a goaway, and those who wait on it go on, where nobody takes it back', () => {
+  it('A goaway refuses an unsent stream whose owner does not take it back, and wakes its waiting tasks', () => {
     for (const take of [undefined, () => false]) {
       const { rig, stream } = waiting();
       const told: string[] = [];
@@ -97,7 +97,7 @@ describe('a stream whose open has not left', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('is refused where taking it back fails', () => {
+  it('A goaway refuses an unsent stream whose `takeBack` throws', () => {
     const { rig, stream } = waiting();
     takingBack(stream, () => {
       throw new Error('no place');
@@ -108,14 +108,14 @@ describe('a stream whose open has not left', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('is given back with nothing where nothing was accepted yet', () => {
+  it('Session calls `takeBack` without frames when nothing was sent on the stream', () => {
     const rig = new Rig();
     const taken = takingBack(rig.local(), () => true);
     goaway(rig);
     expect(taken).toEqual([{ frames: [], waiters: [] }]);
   });
 
-  it('stays away where the application has reset it meanwhile', () => {
+  it('A goaway drops an unsent stream that the application has reset', () => {
     const { rig, stream } = waiting();
     stream.live.reset('user', APPLICATION_ERROR, '');
     goaway(rig);
@@ -123,7 +123,7 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
-  it.each([null, { why: 'left' }])('is not mentioned to the remote where it is reset with %j and another open leaves first', (payload) => {
+  it.each([null, { why: 'left' }])('A reset with payload %j drops an unsent stream, and only the later open leaves', (payload) => {
     const { rig, stream } = waiting();
     const later = rig.open({ payload: 'later' });
     stream.live.reset('user', ResetCode.CANCEL, '', payload, payload === null ? null : JSON.stringify(payload));
@@ -131,7 +131,7 @@ describe('a stream whose open has not left', () => {
     expect(rig.news.map(({ type, stream: id }) => [type, id])).toEqual([['open', later.live.id]]);
   });
 
-  it('is not given back once a slice of it has left', () => {
+  it('Session does not call `takeBack` for a stream whose open has left', () => {
     const { rig, left } = waiting();
     const taken = takingBack(left, () => true);
     rig.transport.end();
