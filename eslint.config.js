@@ -29,6 +29,7 @@ const PLAIN = [
   'spec/leaks/**',
   'spec/model/**',
   'spec/operators/**',
+  'spec/peer/*.spec.ts',
   'spec/session/base/**',
   'spec/session/receive/limits.spec.ts',
   'spec/session/receive/noted-limits.spec.ts',

@@ -30,14 +30,14 @@ function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 
 describe('close()', () => {
-  it('gives the same promise as closed', async () => {
+  it('`close` returns the promise of `closed`', async () => {
     const { dialer } = pair();
     expect(dialer.close()).toBe(dialer.closed);
     await time.advance();
     expect(await dialer.closed).toEqual(CLEAN);
   });
 
-  it('delivers what was accepted before it', async () => {
+  it('`close` delivers everything accepted before it', async () => {
     const got: unknown[] = [];
     const { dialer } = pair((payload) => got.push(payload));
     dialer.notify('x');
@@ -46,7 +46,7 @@ describe('close()', () => {
     expect(got).toEqual(['x']);
   });
 
-  it('delivers it also where the socket is full: what is queued is written first', async () => {
+  it('`close` writes everything queued first, even when the socket is full', async () => {
     const got: unknown[] = [];
     const { dialer, link } = pair((payload) => got.push((payload as string).length));
     link.stall('acceptor');
@@ -59,7 +59,7 @@ describe('close()', () => {
     expect(await dialer.closed).toEqual(CLEAN);
   });
 
-  it('refuses new work: no call of this side opens a stream, and the remote’s are REFUSED', async () => {
+  it('`close` refuses new streams: calls of this side fail, and the remote gets REFUSED', async () => {
     const { dialer, acceptor } = pair();
     dialer.onStream(stays);
     const live = dialer.open('live');
@@ -68,7 +68,7 @@ describe('close()', () => {
     expect(await settled(dialer.request('new'))).toEqual({
       error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
     });
-    // The remote has not heard of it yet.
+    // The goaway has not reached the remote yet.
     const push = settled(acceptor.request('push'));
     await time.advance();
     expect(await push).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
@@ -78,14 +78,14 @@ describe('close()', () => {
   it.each<[string, object, string]>([
     ['code', { code: '8' }, "close: expected an integer for a code, got '8'"],
     ['reason', { reason: new Error('why') }, 'close: expected a string for a reason, got object'],
-  ])('refuses a %s that is none, and closes nothing', async (_what, options, message) => {
+  ])('`close` refuses a %s of the wrong type and closes nothing', async (_what, options, message) => {
     const { dialer } = createPair();
     await time.advance();
     expect(() => dialer.close(options)).toThrow(new TypeError(message));
     expect(dialer.status.state).toBe('open');
   });
 
-  it('waits for live streams up to drainMs, and no longer than the last of them', async () => {
+  it('`close` waits up to `drainMs` for live streams, and stops waiting when the last one ends', async () => {
     const { dialer, streams } = pair();
     const stream = dialer.open('p', { end: true });
     stream.subscribe();
@@ -99,7 +99,7 @@ describe('close()', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('resets with CANCEL what is left after drainMs; their consumers see CancelledError', async () => {
+  it('`close` resets the streams left after `drainMs` with CANCEL, and their consumers see CancelledError', async () => {
     const { dialer, sent } = pair();
     const errors: unknown[] = [];
     dialer.open('p').subscribe({ error: (error: unknown) => errors.push(error) });
@@ -117,7 +117,7 @@ describe('close()', () => {
     expect(await dialer.closed).toEqual(CLEAN);
   });
 
-  it('names in its goaway the highest stream whose handler was invoked, 0 when there is none', async () => {
+  it('The goaway of `close` names the highest stream whose handler was invoked, or 0', async () => {
     const { dialer, acceptor } = pair();
     const sent = framesOf(acceptor);
     dialer.open('one');
@@ -131,7 +131,7 @@ describe('close()', () => {
     expect(none).toEqual([{ type: 'goaway', code: 0, last_stream: 0 }]);
   });
 
-  it('is idempotent: a second call sends no second goaway', async () => {
+  it('A second `close` sends no second goaway', async () => {
     const { dialer, sent } = pair();
     dialer.open('p');
     await time.advance();
@@ -147,16 +147,16 @@ describe('close()', () => {
     [null, 'close: expected { drainMs, code, reason }, got null'],
     [5, 'close: expected { drainMs, code, reason }, got 5'],
     [{ drainMs: -1 }, 'drainMs: expected a number of at least 0, got -1'],
-  ])('refuses %p as options, and goes on', (options, message) => {
+  ])('`close` refuses %p as options, and the peer stays open', (options, message) => {
     const { dialer } = pair();
     expect(() => dialer.close(options as CloseOptions)).toThrow(new TypeError(message));
     expect(dialer.status.state).toBe('open');
   });
 
   it.each<[string, number, number, number]>([
-    ['shorten', 10_000, 500, 500],
-    ['not lengthen', 500, 10_000, 500],
-  ])('can %s its drain by a second call', async (_what, first, second, ms) => {
+    ['shortens', 10_000, 500, 500],
+    ['does not lengthen', 500, 10_000, 500],
+  ])('A second `close` %s the drain', async (_what, first, second, ms) => {
     const { dialer } = pair();
     dialer.open('p').subscribe({ error: () => undefined });
     await time.advance();
@@ -168,7 +168,7 @@ describe('close()', () => {
     expect(dialer.status.state).toBe('closed');
   });
 
-  it('waits for ever with drainMs Infinity, until a second call', async () => {
+  it('`close` with `drainMs` Infinity waits until a second call', async () => {
     const { dialer } = pair();
     dialer.open('p').subscribe({ error: () => undefined });
     await time.advance();
@@ -180,14 +180,14 @@ describe('close()', () => {
     expect(dialer.status.state).toBe('closed');
   });
 
-  it.each([-1, NaN, '1' as unknown as number])('throws TypeError for drainMs %p, and closes nothing', async (drainMs) => {
+  it.each([-1, NaN, '1' as unknown as number])('`close` throws a TypeError for `drainMs` %p and closes nothing', async (drainMs) => {
     const { dialer, sent } = pair();
     expect(() => dialer.close({ drainMs })).toThrow(TypeError);
     await time.advance();
     expect([sent, dialer.status.state]).toEqual([[], 'open']);
   });
 
-  it('terminates a socket on which nothing moves for 2 s', async () => {
+  it('`close` terminates a socket that moves no bytes for 2 s', async () => {
     const { dialer, link } = pair();
     await time.advance();
     link.stall('acceptor');
@@ -199,7 +199,7 @@ describe('close()', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('on a stream rejects what is sent later, as cancelled', async () => {
+  it('A stream rejects a `send` after `close` as cancelled', async () => {
     const { dialer } = pair();
     const stream = dialer.open('p');
     stream.subscribe({ error: () => undefined });
@@ -212,7 +212,7 @@ describe('close()', () => {
   it.each(<const>[
     ['this side', 'dialer', 'CANCELLED', 'stream 3: the peer is closing'],
     ['the remote', 'acceptor', 'PROTOCOL', 'stream 3: expected nothing to be sent after the end'],
-  ])('rejects what is sent after the end of a stream, and says why: %s drains', async (_who, side, code, message) => {
+  ])('A stream rejects a `send` after its end and says why, while %s drains', async (_who, side, code, message) => {
     const { dialer, acceptor } = pair();
     dialer.open('live');
     const stream = dialer.open('p', { end: true });
@@ -223,7 +223,7 @@ describe('close()', () => {
     await expect(stream.send('late')).rejects.toMatchObject({ code, message, ...(code === 'CANCELLED' ? { streamId: 3 } : {}) });
   });
 
-  it('by both sides at once is clean on both', async () => {
+  it('Both sides end cleanly when both call `close` at once', async () => {
     const { dialer, acceptor } = pair();
     await time.advance();
     void dialer.close();
@@ -233,7 +233,7 @@ describe('close()', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  /** Both sides call each other, and the acceptor is closed by code in its place. */
+  /** Both sides call each other. The code in the given place closes the acceptor. */
   async function closeFromWithin({ hang }: UserPlace) {
     const { dialer, acceptor, link } = createPair();
     for (const peer of [dialer, acceptor]) peer.onStream((_, stream) => stream.reply());
@@ -248,14 +248,14 @@ describe('close()', () => {
     return { peers: [dialer, acceptor], code, link };
   }
 
-  it.each(PLACES.filter(({ atEnd }) => atEnd !== true))('may be called from within $place', async (place) => {
+  it.each(PLACES.filter(({ atEnd }) => atEnd !== true))('Code in $place may call `close`', async (place) => {
     const { peers, code } = await closeFromWithin(place);
     expect(code.runs).toBeGreaterThan(0);
     expect(peers.map(({ status }) => status)).toEqual(peers.map(() => ({ state: 'closed', reason: CLEAN, error: null })));
     expect(time.isOver()).toBe(true);
   });
 
-  it.each(PLACES.filter(({ atEnd }) => atEnd === true))('may be called from within $place, of a lost connection', async (place) => {
+  it.each(PLACES.filter(({ atEnd }) => atEnd === true))('Code in $place may call `close` when the connection is lost', async (place) => {
     const { peers, code, link } = await closeFromWithin(place);
     expect(code.runs).toBe(0);
     link.cut();

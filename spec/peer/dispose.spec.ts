@@ -6,7 +6,7 @@ import { virtualPeerTime } from '../support/peer/time.js';
 const time = virtualPeerTime();
 
 describe('Peer in an `await using` block', () => {
-  it('is closed at the end of the block, as by close()', async () => {
+  it('An `await using` block closes its peer at its end, as `close` does', async () => {
     const { dialer, acceptor } = createPair();
     const block = async (): Promise<void> => {
       await using peer = dialer;
@@ -18,7 +18,7 @@ describe('Peer in an `await using` block', () => {
     expect([dialer.status.state, await acceptor.closed]).toMatchObject(['closed', { code: 1000, wasClean: true }]);
   });
 
-  it('is closed where the block throws', async () => {
+  it('An `await using` block that throws closes its peer', async () => {
     const { dialer } = createPair();
     const block = async (): Promise<void> => {
       await using peer = dialer;
@@ -32,10 +32,10 @@ describe('Peer in an `await using` block', () => {
   });
 });
 
-describe('where a platform has no Symbol.asyncDispose', () => {
+describe('Peer without Symbol.asyncDispose', () => {
   const platform = otherPlatform();
 
-  it('A Peer has a symbol of the package in its place, and no method named undefined', async () => {
+  it('Peer uses a symbol of the package without Symbol.asyncDispose, and has no method named undefined', async () => {
     platform({ Symbol: withoutAsyncDispose() });
     jest.resetModules();
     const { Peer } = await import('../../src/index.js');
@@ -45,7 +45,7 @@ describe('where a platform has no Symbol.asyncDispose', () => {
   });
 });
 
-/** `Symbol` as an older platform has it. Since Node 24 the property itself cannot be taken away. */
+/** `Symbol` of an older platform. Since Node 24 code cannot delete the property itself. */
 function withoutAsyncDispose(): (description?: string) => symbol {
   const complete = Symbol;
   const older = (description?: string): symbol => complete(description);

@@ -13,7 +13,7 @@ const open = (fields: Envelope = {}): Envelope => ({ type: 'open', stream: 1, ..
 const data = (fields: Envelope): Envelope => ({ type: 'data', stream: 1, ...fields });
 const reset = (code: number, fields: Envelope = {}): Envelope => ({ type: 'reset', stream: 1, code, ...fields });
 
-/** Sends these, and neither ends nor settles. */
+/** Sends `values`, and neither ends nor settles. */
 const stays =
   (...values: readonly unknown[]): StreamHandler =>
   (_, stream) => {
@@ -22,7 +22,7 @@ const stays =
   };
 const ignored = { error: () => undefined };
 
-/** What is done, and what that puts on the wire. */
+/** A call or a handler, and the frames that each side sends then. */
 interface Row {
   readonly call: string;
   readonly act?: (dialer: Peer, acceptor: Peer) => unknown;
@@ -148,7 +148,7 @@ const ANSWERS: readonly Row[] = [
     acceptor: [data({ headers: { a: 1 } }), data({ end: true, payload: 'v' })],
   },
   {
-    call: 'sendHeaders() without any, then reply(v, { headers })',
+    call: 'sendHeaders() without headers, then reply(v, { headers })',
     handler: (_, stream) => {
       stream.sendHeaders();
       stream.sendHeaders({});
@@ -165,7 +165,7 @@ const ANSWERS: readonly Row[] = [
     acceptor: [data({ end: true, payload: 'v', trailers: { rows: 1 } })],
   },
   {
-    call: 'setTrailers(function), asked when the end is sent',
+    call: 'setTrailers(function), called when the end is sent',
     handler: (_, stream) => {
       let rows = 0;
       stream.setTrailers(() => ({ rows }));
@@ -174,7 +174,7 @@ const ANSWERS: readonly Row[] = [
     acceptor: [data({ payload: 0 }), data({ payload: 1 }), data({ end: true, trailers: { rows: 2 } })],
   },
   {
-    call: 'setTrailers(function that has none)',
+    call: 'setTrailers(function that returns null)',
     handler: (_, stream) => {
       stream.setTrailers(() => null);
     },
@@ -213,22 +213,22 @@ const ANSWERS: readonly Row[] = [
 
 const UPLOADS: readonly Row[] = [
   {
-    call: 'a handler that settles while the remote uploads and nobody reads',
+    call: 'a handler that settles while the remote uploads without a reader',
     handler: () => undefined,
     acceptor: [data({ end: true }), reset(0)],
   },
   {
-    call: 'a handler that replies while the remote uploads and nobody reads',
+    call: 'a handler that replies while the remote uploads without a reader',
     handler: (_, stream) => stream.reply('enough'),
     acceptor: [data({ end: true, payload: 'enough' }), reset(0)],
   },
   {
-    call: 'a handler that settles while somebody reads the upload',
+    call: 'a handler that settles while a subscriber reads the upload',
     handler: (_, stream) => void stream.subscribe(),
     acceptor: [data({ end: true })],
   },
   {
-    call: 'a handler that settles after the last reader of the upload',
+    call: 'a handler that settles after the last reader of the upload has left',
     handler: (_, stream) => {
       stream.subscribe().unsubscribe();
     },
@@ -297,7 +297,7 @@ const CANCELS: readonly Row[] = [
     dialer: [open({ end: true, payload: 'p' }), reset(8, { reason: 'unsubscribed' })],
   },
   {
-    call: 'a second payload for a request',
+    call: 'a second payload in answer to a request',
     act: (peer) => peer.request('p'),
     handler: stays(1, 2),
     dialer: [open({ end: true, payload: 'p' }), reset(8, { reason: 'one answer was expected' })],
@@ -310,7 +310,7 @@ const CANCELS: readonly Row[] = [
     dialer: [open({ payload: 'p' }), reset(17, { reason: 'not done within 50 ms' })],
   },
   {
-    call: 'the time-out of a request whose answer came but never ended',
+    call: 'the time-out of a request whose answer arrived but did not end',
     act: (peer) => peer.request('p', { timeoutMs: 50 }),
     handler: stays(1),
     afterMs: 50,
@@ -335,7 +335,7 @@ const CONNECTION: readonly Row[] = [
   },
 ];
 
-describe.each(CODECS)('with %s', (_name, codec) => {
+describe.each(CODECS)('Emitted frames with %s', (_name, codec) => {
   const time = virtualPeerTime();
   const logs = collectLogs();
 
@@ -350,14 +350,14 @@ describe.each(CODECS)('with %s', (_name, codec) => {
   }
 
   describe.each<[string, readonly Row[]]>([
-    ['a call that opens', OPENS.map((row) => ({ handler: stays(), ...row }))],
-    ['the opener', OPENERS.map((row) => ({ handler: stays(), ...row }))],
-    ['the answer', ANSWERS],
-    ['the answer to an upload', UPLOADS.map((row) => ({ act: (peer) => peer.open('p'), ...row }))],
-    ['a cancel', CANCELS],
-    ['the connection', CONNECTION],
+    ['Calls that open', OPENS.map((row) => ({ handler: stays(), ...row }))],
+    ['The opener', OPENERS.map((row) => ({ handler: stays(), ...row }))],
+    ['The answer', ANSWERS],
+    ['The answer to an upload', UPLOADS.map((row) => ({ act: (peer) => peer.open('p'), ...row }))],
+    ['A cancel', CANCELS],
+    ['The connection', CONNECTION],
   ])('%s', (_part, rows) => {
-    it.each(rows.map((row) => [row.call, row] as const))('emits the frames of the table for %s', async (_call, row) => {
+    it.each(rows.map((row) => [row.call, row] as const))('Peer emits the frames of the table for %s', async (_call, row) => {
       const frames = await play(row);
       if (row.dialer !== undefined) expect(frames.dialer).toEqual(row.dialer);
       if (row.acceptor !== undefined) expect(frames.acceptor).toEqual(row.acceptor);

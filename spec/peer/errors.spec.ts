@@ -7,7 +7,7 @@ import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** What a request rejects with when this happens around it. */
+/** The error that a request rejects with when an event happens around it. */
 interface Case {
   readonly when: string;
   readonly run: () => Promise<unknown>;
@@ -21,7 +21,7 @@ interface Case {
 
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
-/** A request over a pair, with something done to it once it has arrived. */
+/** A request over a pair. `act` runs once the request has arrived. */
 function asked(
   act: (sides: ReturnType<typeof createPair>) => void,
   options: Parameters<typeof createPair>[0] = {},
@@ -38,7 +38,7 @@ function asked(
   };
 }
 
-/** The answer that a handler gives to a request. */
+/** The error of a request that `handler` answers. */
 function handled(handler: Parameters<Peer['onStream']>[0]): () => Promise<unknown> {
   return async () => {
     const { dialer, acceptor } = createPair();
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
     message: 'stream 1: refused: not here',
   },
   {
-    when: 'the remote has as many streams as it takes',
+    when: 'the remote has reached its limit of streams',
     run: async () => {
       const { dialer, acceptor } = createPair({ limits: { maxStreams: 1 } });
       acceptor.onStream(() => new Promise(() => undefined));
@@ -108,7 +108,7 @@ const CASES: readonly Case[] = [
     message: /more than 1 streams \(maxStreams\)/,
   },
   {
-    when: 'the remote goes away without having processed it',
+    when: 'the remote goes away without having processed the request',
     run: asked(({ link }) => {
       link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 0, reason: 'restart' }));
     }),
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
     message: 'refused: this peer opens no more streams',
   },
   {
-    when: 'the last dial has failed for good',
+    when: 'a permanent dial failure precedes the request',
     run: async () => {
       const peer = connect('ws://test', { socket: refusing({ status: 401 }).socket, keepalive: false, reconnect: true });
       await time.advance(1_000);
@@ -154,7 +154,7 @@ const CASES: readonly Case[] = [
     message: 'expected ws://test to accept the handshake, got HTTP 503',
   },
   {
-    when: 'nothing ever opens and the peer is closed',
+    when: 'the peer is closed before a connection opens',
     run: waiting(refusing('silence'), {}, (peer) => void peer.close()),
     code: 'CONNECTION_LOST',
     retriable: true,
@@ -162,7 +162,7 @@ const CASES: readonly Case[] = [
     message: 'connection lost (1000 closed before it was open)',
   },
   {
-    when: 'too much waits for a connection',
+    when: 'too many bytes wait for a connection',
     run: async () => {
       const network = refusing('silence');
       const peer = connect('ws://test', { socket: network.socket, limits: { maxQueuedBytes: 100 } });
@@ -175,7 +175,7 @@ const CASES: readonly Case[] = [
     message: /bytes waiting for a connection are over the limit of 100 \(maxQueuedBytes\)/,
   },
   {
-    when: 'the socket is lost after its open',
+    when: 'the socket is lost after the open was sent',
     run: asked(({ link }) => {
       link.cut({ code: 1011, reason: 'crash' });
     }),
@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
     message: 'stream 1: connection lost (1011 crash)',
   },
   {
-    when: 'the remote goes away and may have processed it',
+    when: 'the remote goes away and may have processed the request',
     run: asked(({ acceptor }) => {
       void acceptor.close();
     }),
@@ -228,7 +228,7 @@ const CASES: readonly Case[] = [
     message: 'stream 1: reset with no code: why',
   },
   {
-    when: 'the remote resets with a code that nobody knows',
+    when: 'the remote resets with an unknown code',
     run: asked(({ link }) => {
       link.inject('dialer', JSON.stringify({ type: 'reset', stream: 1, code: 99 }));
     }),
@@ -239,7 +239,7 @@ const CASES: readonly Case[] = [
     message: 'stream 1: reset with 99',
   },
   {
-    when: 'it takes too long',
+    when: 'no answer comes in time',
     run: asked(() => undefined),
     code: 'DEADLINE_EXCEEDED',
     retriable: false,
@@ -248,7 +248,7 @@ const CASES: readonly Case[] = [
     message: 'stream 1: expected the stream to end within 5000 ms, got no end',
   },
   {
-    when: 'it takes too long while it waits for a connection',
+    when: 'no connection opens in time',
     run: waiting(refusing('silence'), { connectTimeoutMs: 0 }),
     code: 'DEADLINE_EXCEEDED',
     retriable: true,
@@ -257,7 +257,7 @@ const CASES: readonly Case[] = [
     message: 'expected the stream to end within 5000 ms, but it was never sent: no connection to ws://test',
   },
   {
-    when: 'this side closes its peer under it',
+    when: 'this side closes the peer',
     run: asked(({ dialer }) => {
       void dialer.close();
     }),
@@ -297,7 +297,7 @@ const CASES: readonly Case[] = [
     message: /.+/,
   },
   {
-    when: 'the answer is larger than this side takes',
+    when: 'the answer is larger than this side accepts',
     run: async () => {
       const { dialer, acceptor } = createPair({ dialer: { limits: { maxPayloadBytes: 100_000 } } });
       acceptor.onStream((_, stream) => stream.reply('x'.repeat(200_000)));
@@ -313,9 +313,9 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('a request', () => {
+describe('Errors of a request', () => {
   it.each(CASES.map((entry) => [entry.when, entry] as const))(
-    'rejects when %s',
+    'A request rejects when %s',
     async (_when, { run, code, retriable, streamId, facts, message }) => {
       const error = await run();
       expect(isMuxError(error)).toBe(true);
@@ -329,7 +329,7 @@ describe('a request', () => {
     },
   );
 
-  it('is retriable in no other case than where the work provably never started', () => {
+  it('A request is retriable only if the work provably never started', () => {
     const NEVER_STARTED = new Set(['REFUSED', 'CONNECT', 'QUEUE_OVERFLOW']);
     const UNLESS_SENT = new Set(['CONNECTION_LOST', 'DEADLINE_EXCEEDED']);
     const unexpected = CASES.filter(
@@ -339,8 +339,8 @@ describe('a request', () => {
   });
 });
 
-describe('the error of a stream', () => {
-  it('is the same for all who read it', async () => {
+describe('Errors of a stream', () => {
+  it('A stream passes the same error to all its subscribers', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset(300, 'why');

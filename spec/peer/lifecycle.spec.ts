@@ -10,7 +10,7 @@ import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** A hello that takes a while to make. */
+/** A hello that takes 400 ms to make. */
 const later = (): Promise<Hello> => lastValueFrom(timer(400)).then(() => ({ payload: 'me' }));
 
 const stays: StreamHandler = () => new Promise(() => undefined);
@@ -29,8 +29,8 @@ function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
 
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 
-describe('a peer', () => {
-  it('tells its status now and at each change, and completes after closed', async () => {
+describe('Peer', () => {
+  it('`status$` emits the current status and each change, and completes after `closed`', async () => {
     const { dialer, statuses } = pair();
     const seen: unknown[] = [];
     dialer.status$.subscribe({ next: ({ state }) => seen.push(state), complete: () => seen.push('complete') });
@@ -48,7 +48,7 @@ describe('a peer', () => {
     expect([late, dialer.status]).toEqual([['closed', 'complete'], statuses[2]]);
   });
 
-  it('resolves opened with itself, and closed with the reason of its socket, for whoever asks, whenever', async () => {
+  it('`opened` resolves with the peer, and `closed` with the reason of its socket, for early and late callers', async () => {
     const { dialer, acceptor } = pair();
     await time.advance();
     expect([await dialer.opened, await acceptor.opened]).toEqual([dialer, acceptor]);
@@ -60,7 +60,7 @@ describe('a peer', () => {
     await expect(dialer.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason });
   });
 
-  it('does not make an unhandled rejection of an opened that nobody looks at', async () => {
+  it('An unused `opened` of a closed peer causes no unhandled rejection', async () => {
     const { dialer, link } = pair();
     await time.advance();
     link.cut();
@@ -69,7 +69,7 @@ describe('a peer', () => {
     expect(dialer.status.state).toBe('closed');
   });
 
-  it('emits its frames with their direction and the number of their socket, and completes with its last', async () => {
+  it('`frames$` emits each frame with its direction and socket number, and completes after the last frame', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     const seen: unknown[] = [];
     dialer.frames$.subscribe({
@@ -83,7 +83,7 @@ describe('a peer', () => {
     expect(seen).toEqual([['tx', 'open', 1, true], ['rx', 'data', 1, true], ['tx', 'goaway', 1, true], 'complete']);
   });
 
-  it('shows tx before it is encoded and rx after its decoding, as logical frames, slice by slice', async () => {
+  it('`onFrame` sees each slice as a logical frame: tx before encoding, rx after decoding', async () => {
     const { dialer, acceptor, link } = pair(stays, { maxFrameBytes: 100 });
     const order: unknown[] = [];
     dialer.onFrame((direction, frame) => order.push([direction, frame.fragment]));
@@ -102,7 +102,7 @@ describe('a peer', () => {
     );
   });
 
-  it('tells each socket loss once, to onClose and closes$, which completes', async () => {
+  it('`onClose` and `closes$` report a lost socket once, and `closes$` completes', async () => {
     const { dialer, link } = pair();
     const handler = jest.fn<CloseHandler>();
     const seen: unknown[] = [];
@@ -117,7 +117,7 @@ describe('a peer', () => {
     expect(seen).toEqual([reason, 'complete']);
   });
 
-  it('fails every live stream with ConnectionLostError that carries the reason, before onClose is told', async () => {
+  it('A lost socket fails every live stream with the reason of the loss, before `onClose` runs', async () => {
     const { dialer, acceptor, link, streams } = pair((_, stream) => {
       stream.subscribe({ error: () => undefined });
       return new Promise(() => undefined);
@@ -142,7 +142,7 @@ describe('a peer', () => {
     ]);
   });
 
-  it('measures the round trip in ms', async () => {
+  it('`ping` measures the round trip in ms', async () => {
     const { dialer, acceptor } = createPair({ latencyMs: 20 });
     const sent = framesOf(acceptor);
     const round = Promise.all([dialer.ping(), dialer.ping()]);
@@ -155,7 +155,7 @@ describe('a peer', () => {
     expect(sent[0]).not.toEqual(sent[1]);
   });
 
-  it('rejects a ping whose socket ends first, and one without a socket', async () => {
+  it('`ping` rejects when the socket ends first, and when no socket exists', async () => {
     const { dialer, link } = createPair({ latencyMs: 20 });
     const ping = settled(dialer.ping());
     link.cut({ reason: 'gone' });
@@ -167,7 +167,7 @@ describe('a peer', () => {
     await time.advance(100);
   });
 
-  it('rejects a ping of a peer that was closed with how that ended', async () => {
+  it('`ping` of a closed peer rejects with the close reason', async () => {
     const { dialer } = createPair();
     void dialer.close();
     await time.advance();
@@ -177,9 +177,9 @@ describe('a peer', () => {
   });
 
   it.each<[string, ConnectOptions]>([
-    ['while connecting', {}],
-    ['on a peer that dials on its first call', { lazy: true }],
-  ])('lets a ping wait for the connection %s, and does not count that', async (_when, options) => {
+    ['that is being made', {}],
+    ['of a peer that dials on its first call', { lazy: true }],
+  ])('`ping` waits for the connection %s, and does not count the wait', async (_when, options) => {
     const network = echoing();
     const peer = dialing(network, { hello: later, ...options });
     const ping = settled(peer.ping());
@@ -190,7 +190,7 @@ describe('a peer', () => {
   it.each<[string, number | null, object]>([
     ['the connection cannot be made', 403, { code: 'CONNECT', status: 403 }],
     ['the peer is closed first', null, { code: 'CONNECTION_LOST' }],
-  ])('rejects a ping that waits when %s', async (_what, status, error) => {
+  ])('A waiting `ping` rejects when %s', async (_what, status, error) => {
     const network = echoing();
     network.answer = status === null ? 'silence' : { status };
     const peer = dialing(network);

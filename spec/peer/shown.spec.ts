@@ -9,8 +9,8 @@ import { virtualPeerTime } from '../support/peer/time.js';
 const time = virtualPeerTime();
 const plain = (value: object): string => inspect(value).replace(/\d+/, 'N');
 
-describe('console.log in Node shows', () => {
-  it('the state, the side and the counts of a peer, and its address', async () => {
+describe('Inspected peers and streams', () => {
+  it('Inspecting a peer in Node shows its address, state, side and counts', async () => {
     const network = new Network({ onStream: (_, stream) => stream.closed });
     const peer = connect('ws://host.test/mux?token=secret', { socket: network.socket });
     peer.open({ secret: 1 }, { headers: { secret: 1 } });
@@ -24,7 +24,7 @@ describe('console.log in Node shows', () => {
     await time.advance();
   });
 
-  it('the id, the side and the phase of a stream, and nothing that was sent on it', async () => {
+  it('Inspecting a stream in Node shows its id, side and phase, and no payload or header', async () => {
     const { dialer, acceptor } = createPair();
     const shown: string[] = [];
     acceptor.onStream((_, stream) => {
@@ -43,8 +43,8 @@ describe('console.log in Node shows', () => {
   });
 });
 
-describe('console.log of a server shows', () => {
-  it('where it listens, how many peers it has, and whether it drains', async () => {
+describe('An inspected server', () => {
+  it('Inspecting a server in Node shows its address, its number of peers, and whether it drains', async () => {
     const server = serve({ port: 0, host: '127.0.0.1' });
     expect(inspect(server)).toMatch(/^MuxServer \{ at: .*, peers: 0, taking peers \}$/);
     await server.listening;

@@ -11,7 +11,7 @@ const logs = collectLogs();
 const echo: StreamHandler = (payload, stream) => stream.reply(payload);
 const LARGE = 'x'.repeat(300_000);
 
-describe.each(CODECS)('a socket that delivers within send, under %s', (_name, codec) => {
+describe.each(CODECS)('Sockets that deliver within `send`, under %s', (_name, codec) => {
   function pair(onStream: StreamHandler = echo) {
     const sockets = synchronousSockets(`mux.v1.${codec.name}`);
     const acceptor = new Peer(sockets.acceptor, { isDialer: false, codec, onStream, keepalive: false });
@@ -24,27 +24,27 @@ describe.each(CODECS)('a socket that delivers within send, under %s', (_name, co
   it.each([
     ['a small payload', 'p'],
     ['a payload of several slices', LARGE],
-  ])('answers requests with %s in both directions', async (_what, payload) => {
+  ])('A synchronous socket answers requests with %s in both directions', async (_what, payload) => {
     const { acceptor, dialer } = pair();
     const answers = await Promise.all([dialer.request(payload), dialer.request(payload), acceptor.request(payload)]);
     expect(answers.map((answer) => answer === payload)).toEqual([true, true, true]);
     expect([logs.warnings, logs.errors]).toEqual([[], []]);
   });
 
-  it('answers requests that are made within an answer', async () => {
+  it('A synchronous socket answers requests that are made within an answer', async () => {
     const { dialer } = pair();
     const answer$ = dialer.request$<number>(1).pipe(concatMap((one) => dialer.request$<number>(one + 1)));
     expect(await firstValueFrom(answer$)).toBe(2);
   });
 
-  it('carries an upload and its answers', async () => {
+  it('A synchronous socket carries an upload and its answers', async () => {
     const { acceptor, dialer } = pair();
     acceptor.streams$.pipe(respond((_payload, stream) => from(stream))).subscribe();
     const answers$ = dialer.open$('up', { input: range(0, 100) }).pipe(toArray());
     expect(await lastValueFrom(answers$)).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
-  it('carries pulled inputs in both directions', async () => {
+  it('A synchronous socket carries pulled inputs in both directions', async () => {
     const { dialer } = pair(async (_payload, stream) => stream.sendAll(stream));
     const stream = dialer.open<number, number>('up');
     const answers = lastValueFrom(stream.pipe(toArray()));
@@ -52,7 +52,7 @@ describe.each(CODECS)('a socket that delivers within send, under %s', (_name, co
     expect(await answers).toEqual([1, 2, 3]);
   });
 
-  it('cancels, and notifies in order', async () => {
+  it('A synchronous socket carries a cancel, and delivers notifications in order', async () => {
     const seen: unknown[] = [];
     const { dialer } = pair((payload, stream) => {
       seen.push(payload);
@@ -66,14 +66,14 @@ describe.each(CODECS)('a socket that delivers within send, under %s', (_name, co
     expect(seen.map((value) => String(value).length)).toEqual([5, 1, 300_000, 1]);
   });
 
-  it('measures a ping, and closes in good order', async () => {
+  it('A synchronous socket carries a ping, and both sides close cleanly', async () => {
     const { acceptor, dialer } = pair();
     expect(await dialer.ping()).toBeGreaterThanOrEqual(0);
     expect(await dialer.close()).toMatchObject({ code: 1000, wasClean: true });
     expect(await acceptor.closed).toMatchObject({ code: 1000, wasClean: true });
   });
 
-  it('answers calls that waited for the reply to a hello, and counts what nobody has read', async () => {
+  it('A synchronous socket answers calls that waited for the hello reply, and counts unread bytes', async () => {
     const sockets = synchronousSockets(`mux.v1.${codec.name}`);
     const acceptor = new Peer(sockets.acceptor, { isDialer: false, codec, onStream: echo, keepalive: false });
     void acceptor.serve();

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import { serve } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
 
-// Vue wraps each object with the tag of a plain one in a Proxy, which has no private fields and another identity.
-it('The tags of a peer, a stream and a server are not those of plain objects', async () => {
+// Vue wraps each object with the tag of a plain object in a Proxy. The Proxy has no private fields and another identity.
+it('Peer, Stream and MuxServer have tags other than the tag of plain objects', async () => {
   const { dialer } = createPair();
   const server = serve({ port: 0, handler: () => undefined });
   await server.listening;
