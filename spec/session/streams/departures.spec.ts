@@ -15,7 +15,7 @@ const FULL = 1024 * 1024;
 const logs = collectLogs();
 const rigs: Rig[] = [];
 
-/** Refuses to encode what its test says. */
+/** Throws while encoding a frame that the test refuses. */
 class PickyCodec extends JsonCodec {
   refuses: (frame: Frame) => boolean = () => false;
 
@@ -38,11 +38,11 @@ afterEach(() => {
   for (const rig of rigs.splice(0)) rig.transport.end();
 });
 
-describe('a frame that cannot be encoded when its turn comes', () => {
+describe('frames that cannot be encoded', () => {
   it.each([
-    ['that leaves at once', 0],
-    ['that has waited', FULL],
-  ])('ends its stream with INTERNAL_ERROR and nothing else: data %s', (_, bufferedAmount) => {
+    ['a frame that leaves at once', 0],
+    ['a frame that has waited', FULL],
+  ])('Session resets only the stream of data that cannot be encoded, with INTERNAL_ERROR: %s', (_, bufferedAmount) => {
     const { rig, codec } = pickyRig();
     const [bad, good] = [rig.open({}), rig.open({})];
     expect(rig.news).toHaveLength(2);
@@ -63,9 +63,9 @@ describe('a frame that cannot be encoded when its turn comes', () => {
   });
 
   it.each([
-    ['that leaves at once', 0],
-    ['that has waited', FULL],
-  ])('tells the remote nothing of a stream whose open it was: %s', (_, bufferedAmount) => {
+    ['an open that leaves at once', 0],
+    ['an open that has waited', FULL],
+  ])('Session sends nothing for a stream whose open cannot be encoded: %s', (_, bufferedAmount) => {
     const { rig, codec } = pickyRig();
     codec.refuses = ({ payload }) => payload === 'bad';
     rig.transport.bufferedAmount = bufferedAmount;
@@ -76,7 +76,7 @@ describe('a frame that cannot be encoded when its turn comes', () => {
     expect([bad.cause, good.cause]).toEqual([expect.objectContaining({ code: ResetCode.INTERNAL_ERROR }), null]);
   });
 
-  it('resets a stream of whose open a slice has left already', () => {
+  it('Session resets a stream when a later slice of its open cannot be encoded', () => {
     const { rig, codec } = pickyRig({ maxFrameBytes: 256 });
     let slices = 0;
     rig.transport.onSend = () => {
@@ -92,9 +92,9 @@ describe('a frame that cannot be encoded when its turn comes', () => {
   });
 
   it.each([
-    ['that leaves at once', 0],
-    ['that has waited', FULL],
-  ])('ends its stream when it cannot be cut, for trailers that do not fit: %s', (_, bufferedAmount) => {
+    ['a frame that leaves at once', 0],
+    ['a frame that has waited', FULL],
+  ])('Session resets a stream whose trailers do not fit a message: %s', (_, bufferedAmount) => {
     const { rig } = pickyRig({ maxFrameBytes: 256 });
     const [bad, good] = [rig.open({}), rig.open({})];
     expect(rig.news).toHaveLength(2);
@@ -111,40 +111,40 @@ describe('a frame that cannot be encoded when its turn comes', () => {
     expect(good.cause).toBeNull();
   });
 
-  it.each(['is cut', 'is encoded'])(
-    'resets with INTERNAL_ERROR when its stream was closed but for a queued reset, and it fails as it %s',
-    (when) => {
-      const { rig, codec } = pickyRig();
-      const bad = rig.open({});
-      expect(rig.news).toHaveLength(1);
-      const refuse = (): void => {
-        codec.refuses = ({ type }) => type === 'data';
-      };
-      if (when === 'is cut') refuse();
-      else rig.onObserved = refuse;
-      rig.transport.bufferedAmount = FULL;
-      rig.send(bad, { payload: 1 });
-      bad.live.reset('user', 300, 'mine');
-      rig.transport.drainTo(0);
-      expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
-      expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
-      expect(rig.session.scheduler.backlog.bytes).toBe(0);
-    },
-  );
+  it.each(['is cut', 'is encoded'])('Session replaces a queued reset by INTERNAL_ERROR when a frame before it fails as it %s', (when) => {
+    const { rig, codec } = pickyRig();
+    const bad = rig.open({});
+    expect(rig.news).toHaveLength(1);
+    const refuse = (): void => {
+      codec.refuses = ({ type }) => type === 'data';
+    };
+    if (when === 'is cut') refuse();
+    else rig.onObserved = refuse;
+    rig.transport.bufferedAmount = FULL;
+    rig.send(bad, { payload: 1 });
+    bad.live.reset('user', 300, 'mine');
+    rig.transport.drainTo(0);
+    expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
+    expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
+    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+  });
 });
 
-describe('a reset whose payload cannot be encoded', () => {
-  it.each([300, ResetCode.APPLICATION_ERROR, ResetCode.CANCEL, null])('goes without it: code %p', (code) => {
-    const { rig, codec } = pickyRig();
-    const holder = rig.open({});
-    expect(rig.news).toHaveLength(1);
-    codec.refuses = ({ payload }) => payload === 'bad';
-    holder.live.reset('user', code, 'why', 'bad', '"bad"');
-    expect(rig.news).toEqual([{ type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' }]);
-    expect([holder.ends.length, rig.transport.closes]).toEqual([1, []]);
-  });
+describe('resets that cannot be encoded', () => {
+  it.each([300, ResetCode.APPLICATION_ERROR, ResetCode.CANCEL, null])(
+    'Session sends a reset without its payload when that cannot be encoded: code %p',
+    (code) => {
+      const { rig, codec } = pickyRig();
+      const holder = rig.open({});
+      expect(rig.news).toHaveLength(1);
+      codec.refuses = ({ payload }) => payload === 'bad';
+      holder.live.reset('user', code, 'why', 'bad', '"bad"');
+      expect(rig.news).toEqual([{ type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' }]);
+      expect([holder.ends.length, rig.transport.closes]).toEqual([1, []]);
+    },
+  );
 
-  it('keeps having no reason when it had none', () => {
+  it('Session adds no reason to a reset whose payload cannot be encoded', () => {
     const { rig, codec } = pickyRig();
     const holder = rig.open({});
     expect(rig.news).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('a reset whose payload cannot be encoded', () => {
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: 300 }]);
   });
 
-  it('goes without the rest of it when a later slice fails', () => {
+  it('Session ends a sliced reset without the rest of its payload when a later slice fails', () => {
     const { rig, codec } = pickyRig({ maxFrameBytes: 256 });
     const holder = rig.open({});
     expect(rig.news).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('a reset whose payload cannot be encoded', () => {
     ]);
   });
 
-  it('ends the connection when it cannot be encoded without the payload either', () => {
+  it('Session ends the connection when a reset cannot be encoded even without a payload', () => {
     const { rig, codec } = pickyRig();
     const holder = rig.open({});
     codec.refuses = ({ type }) => type === 'reset';
@@ -179,8 +179,8 @@ describe('a reset whose payload cannot be encoded', () => {
   });
 });
 
-describe('a control frame that cannot be encoded', () => {
-  it('ends the connection', () => {
+describe('control frames that cannot be encoded', () => {
+  it('Session ends the connection when a control frame cannot be encoded', () => {
     const { rig, codec } = pickyRig();
     codec.refuses = ({ type }) => type === 'pong';
     rig.receive({ type: 'ping', nonce: 'n' });
@@ -203,17 +203,17 @@ describe('departures', () => {
   });
 
   it.each([
-    ['kept as it is', 65_536, 'why', 'why'],
+    ['kept', 65_536, 'why', 'why'],
     ['cut to 1 024 bytes', 65_536, 'é'.repeat(600), 'é'.repeat(512)],
     ['left out when empty', 65_536, '', null],
-    ['cut to what a small cap holds', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
-  ])('makes resets that always fit; the reason is %s', (_, maxFrameBytes, reason, expected) => {
+    ['cut to fit a small cap', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
+  ])('ControlFrames makes a reset that fits one message: its reason is %s', (_, maxFrameBytes, reason, expected) => {
     const { rig } = pickyRig({ maxFrameBytes });
     const frame = rig.session.frames.reset(1, ResetCode.CANCEL, reason);
     expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
   });
 
-  it('logs what the codec threw', () => {
+  it('Session logs the error that the codec threw', () => {
     const { rig, codec } = pickyRig();
     const logged = jest.spyOn(logger, 'error');
     const stream = rig.open({});
@@ -222,7 +222,7 @@ describe('departures', () => {
     expect(logged.mock.lastCall?.[1]).toEqual(new TypeError('refused data'));
   });
 
-  it('drops what comes after the end of the session', () => {
+  it('Session drops frames after its end', () => {
     const { rig } = pickyRig();
     rig.transport.end();
     rig.forget();
@@ -232,7 +232,7 @@ describe('departures', () => {
     expect(rig.news).toEqual([]);
   });
 
-  it('Session sends a frame that was found small without measuring it again', () => {
+  it('Session does not measure a frame again that was found small', () => {
     const { rig } = pickyRig({ maxFrameBytes: 256 });
     const measured = jest.spyOn(fragments, 'slicerToSend');
     const frame = new OutgoingFrame({ type: 'data', stream: 99 }, null);
@@ -261,7 +261,7 @@ describe('departures', () => {
     expect(left).toEqual(['open', 'ping']);
   });
 
-  it('keeps the place of a remote-opened stream until its reset is written', () => {
+  it('A stream of the remote keeps its place until its reset is written', () => {
     const { rig } = pickyRig({ isDialer: false });
     const holder = rig.remote(1);
     rig.transport.bufferedAmount = FULL;
@@ -271,7 +271,7 @@ describe('departures', () => {
     expect([typesOf(rig), rig.session.streams.occupied]).toEqual([['reset'], 0]);
   });
 
-  it('keeps that place until the last slice of a big reset', () => {
+  it('A stream of the remote keeps its place until the last slice of a big reset is written', () => {
     const { rig } = pickyRig({ isDialer: false, maxFrameBytes: 256 });
     const holder = rig.remote(1);
     const occupied: number[] = [];
@@ -281,7 +281,7 @@ describe('departures', () => {
     expect(occupied).toEqual([1, 1, 0]);
   });
 
-  it('sends frames that are nobody’s without harm', () => {
+  it('Session sends frames that belong to no stream', () => {
     const { rig } = pickyRig();
     rig.session.scheduler.add(new OutgoingFrame({ type: 'reset' }, null));
     rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 99 }, null));

@@ -12,7 +12,7 @@ const CLOSED_BY_RESET: readonly Frame[] = [
   { type: 'reset', stream: 1, code: CANCEL },
 ];
 
-/** Frames of a remote that is the dialer, so that its ids are odd, and what this side answers. */
+/** Frames of a remote that is the dialer, so that its ids are odd, and this side's answer. */
 interface Row {
   readonly what: string;
   readonly before?: readonly Frame[];
@@ -22,17 +22,17 @@ interface Row {
 }
 
 interface Junk extends Row {
-  /** What the line at debug says of it. */
+  /** The text of its log line at debug. */
   readonly told: string;
 }
 
 const DROPPED: readonly Row[] = [
   { what: 'data of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'data', stream: 1, payload: 1 } },
-  { what: 'a reset of a stream that was reset', before: CLOSED_BY_RESET, frame: { type: 'reset', stream: 1 } },
-  { what: 'data of an id that was skipped', before: [{ type: 'open', stream: 5 }], frame: { type: 'data', stream: 3, payload: 1 } },
-  { what: 'a reset of an id that was skipped', before: [{ type: 'open', stream: 5 }], frame: { type: 'reset', stream: 3 } },
+  { what: 'a reset of a stream that was already reset', before: CLOSED_BY_RESET, frame: { type: 'reset', stream: 1 } },
+  { what: 'data of a skipped id', before: [{ type: 'open', stream: 5 }], frame: { type: 'data', stream: 3, payload: 1 } },
+  { what: 'a reset of a skipped id', before: [{ type: 'open', stream: 5 }], frame: { type: 'reset', stream: 3 } },
   {
-    what: 'a late slice of an open that was reset',
+    what: 'a late slice of an open whose stream was reset',
     before: [
       { type: 'open', stream: 1, fragment: '"a', more: true },
       { type: 'reset', stream: 1, code: CANCEL },
@@ -40,7 +40,7 @@ const DROPPED: readonly Row[] = [
     frame: { type: 'open', stream: 1, fragment: 'b"' },
   },
   {
-    what: 'a fragment of an open whose id was skipped',
+    what: 'a fragment of an open with a skipped id',
     before: [{ type: 'open', stream: 5 }],
     frame: { type: 'open', stream: 3, fragment: '1' },
   },
@@ -85,31 +85,31 @@ const JUNK: readonly Junk[] = [
   { what: 'data of stream 0', frame: { type: 'data', stream: 0, payload: 1 }, told: 'data without a stream id' },
   { what: 'a reset without a stream id', frame: { type: 'reset', code: CANCEL }, told: 'reset without a stream id' },
   {
-    what: 'data with nothing in it',
+    what: 'data without any content',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1 },
     told: 'data of stream 1 without payload, fragment, end or headers',
   },
   {
-    what: 'data with nothing but trailers',
+    what: 'data with trailers alone',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'data', stream: 1, trailers: { a: 1 } },
     told: 'data of stream 1 without payload, fragment, end or headers',
   },
   {
-    what: 'a ping whose pong would be longer than a message may be',
+    what: 'a ping whose pong would exceed the limit of a message',
     frame: { type: 'ping', nonce: 'n'.repeat(65_520) },
     told: 'a ping whose pong would not fit a message',
   },
   {
-    what: 'a ping whose pong would be longer with its escapes',
+    what: 'a ping whose pong would exceed that limit because of escapes',
     frame: { type: 'ping', nonce: '\u0001'.repeat(10_920) },
     told: 'a ping whose pong would not fit a message',
   },
-  { what: 'a pong that was not asked for', frame: { type: 'pong', nonce: 'n' }, told: 'a pong that answers no ping' },
+  { what: 'a pong that answers no ping', frame: { type: 'pong', nonce: 'n' }, told: 'a pong that answers no ping' },
   { what: 'a pong without a nonce', frame: { type: 'pong' }, told: 'a pong that answers no ping' },
   {
-    what: 'a goaway that was sent before',
+    what: 'a repeated goaway',
     before: [{ type: 'goaway', last_stream: 2 }],
     frame: { type: 'goaway', last_stream: 2 },
     told: 'a goaway that says nothing new',
@@ -126,13 +126,13 @@ function play({ before = [], frame }: Row): Rig {
   return rig;
 }
 
-/** Whether one more frame that is junk would be too much for a bucket of one. */
+/** Whether the bucket of one junk frame is empty, so that one more ends the connection. */
 function isSpent(rig: Rig): boolean {
   rig.receive({ type: 'pong', nonce: 'probe' });
   return rig.transport.closes.length > 0;
 }
 
-/** What is logged at debug meanwhile. */
+/** Returns the lines that `act` logs at debug. */
 function debugLines(act: () => void): readonly string[] {
   const lines: string[] = [];
   const spy = jest.spyOn(logger, 'debug').mockImplementation((line) => lines.push(line));
@@ -141,21 +141,21 @@ function debugLines(act: () => void): readonly string[] {
   return lines;
 }
 
-describe('a frame that does not fit', () => {
-  it.each(DROPPED)('is dropped in silence and costs nothing: $what', (row) => {
+describe('late and junk frames', () => {
+  it.each(DROPPED)('Session drops $what without an answer and without counting junk', (row) => {
     const rig = play(row);
     expect(rig.news).toEqual([]);
     expect(isSpent(rig)).toBe(false);
   });
 
-  it.each(JUNK)('is junk: $what', (row) => {
+  it.each(JUNK)('Session counts $what as junk', (row) => {
     const rig = play(row);
     expect(brief(rig.news)).toEqual(row.answer ?? []);
     expect(rig.transport.closes).toEqual([]);
     expect(isSpent(rig)).toBe(true);
   });
 
-  it('is junk for a stream of this side whose open has not left, which then leaves all the same', () => {
+  it('Session counts frames of an unsent stream of this side as junk, and still sends its open', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = 1024 * 1024;
     const stream = rig.open({ payload: 'mine' });
@@ -168,14 +168,14 @@ describe('a frame that does not fit', () => {
     ]);
   });
 
-  it('is junk for an id of this side that was never opened, whatever was sent on higher ids of the remote', () => {
+  it('Session counts a reset of a never opened id as junk, even after frames on higher ids of the remote', () => {
     const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
     rig.send(rig.remote(7), { payload: 1 });
     rig.receive({ type: 'reset', stream: 6 });
     expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
   });
 
-  it('has its reset count as one that the remote provoked, each time: data of ids that were never opened', () => {
+  it('Session counts each reset of a never opened id as provoked by the remote', () => {
     const rig = new Rig({ limits: { provokedResets: { burst: 2, perSecond: 0 } } });
     rig.receive({ type: 'data', stream: 7 }, { type: 'data', stream: 7 });
     expect(brief(rig.news)).toEqual([
@@ -186,21 +186,21 @@ describe('a frame that does not fit', () => {
     expect(rig.transport.closes).toMatchObject([{ code: 1008 }]);
   });
 
-  it.each(JUNK)('is told of at debug: $what', ({ told, ...row }) => {
+  it.each(JUNK)('Session logs $what at debug', ({ told, ...row }) => {
     expect(debugLines(() => play(row))).toContain(`rxmux: ignored ${told}`);
   });
 
-  it('is told of at debug: an open that nobody takes', () => {
+  it('Session logs a refused open at debug', () => {
     expect(debugLines(() => new Rig().remote(1).live.refuse('nobody'))).toContain('rxmux: ignored an open of stream 1: nobody');
   });
 
-  it('gets its reset with the reason: data of an id that was never opened', () => {
+  it('Session resets data of a never opened id with a reason', () => {
     const rig = new Rig();
     rig.receive({ type: 'data', stream: 7 });
     expect(rig.news).toEqual([{ type: 'reset', stream: 7, code: PROTOCOL_ERROR, reason: 'the stream was never opened' }]);
   });
 
-  it('tells of what it ignores at debug', () => {
+  it('Session logs ignored frames and fields at debug', () => {
     const lines = debugLines(() => {
       for (const row of DROPPED.slice(-4)) play(row);
     });
@@ -213,13 +213,13 @@ describe('a frame that does not fit', () => {
   });
 });
 
-describe('a frame of a stream whose reset is still to be written', () => {
+describe('streams with an unwritten reset', () => {
   const MIB = 1024 * 1024;
 
   it.each<[string, Frame, readonly unknown[]]>([
-    ['leaves the reset where it is, as late data', { type: 'data', stream: 1, payload: 1 }, [['reset', 1, APPLICATION_ERROR]]],
-    ['makes the reset needless, as a reset', { type: 'reset', stream: 1 }, []],
-  ])('%s', (_what, frame, sent) => {
+    ['late data', { type: 'data', stream: 1, payload: 1 }, [['reset', 1, APPLICATION_ERROR]]],
+    ['a reset', { type: 'reset', stream: 1 }, []],
+  ])('A reset of the remote drops the unwritten reset of this side, and late data does not: %s', (_what, frame, sent) => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.transport.bufferedAmount = MIB;
@@ -230,8 +230,8 @@ describe('a frame of a stream whose reset is still to be written', () => {
   });
 });
 
-describe('an open that finds no place', () => {
-  it('is reported to the owner, with the reason of its refusal', () => {
+describe('refused opens', () => {
+  it('Session reports an open over maxStreams to its owner, with the reason of the refusal', () => {
     const rig = new Rig({ limits: { maxStreams: 0 } });
     rig.receive({ type: 'open', stream: 1 });
     const [{ reason } = {}] = rig.news;
@@ -240,8 +240,8 @@ describe('an open that finds no place', () => {
   });
 });
 
-describe('a frame that fits', () => {
-  it('tells its size in bytes while it is delivered: of its message, or of what was reassembled', () => {
+describe('accepted frames', () => {
+  it('`arrivedBytes` is the size of the message or of the reassembled payload during the delivery', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     const sizes: number[] = [];
@@ -251,7 +251,7 @@ describe('a frame that fits', () => {
     expect(sizes).toEqual(['{"type":"data","stream":1,"payload":"é"}'.length + 1, 1_002]);
   });
 
-  it('is observed on its way in and on its way out', () => {
+  it('Session reports incoming and outgoing frames to its observers', () => {
     const rig = new Rig();
     rig.send(rig.remote(1), { payload: 'b' });
     expect(rig.observed).toEqual([
@@ -260,7 +260,7 @@ describe('a frame that fits', () => {
     ]);
   });
 
-  it('reaches its stream after the end of this side', () => {
+  it('A stream receives frames after the end of this side', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.send(stream, { end: true });
@@ -269,7 +269,7 @@ describe('a frame that fits', () => {
     expect([stream.payloads, stream.cause]).toEqual([['more'], null]);
   });
 
-  it('is lost on a stream that nobody holds', () => {
+  it('Session closes a stream without a holder, and keeps the connection', () => {
     const rig = new Rig();
     const live = rig.session.open();
     live.send(new OutgoingFrame({ type: 'open' }, null));
@@ -278,14 +278,14 @@ describe('a frame that fits', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('may skip ids', () => {
+  it('Session accepts an open that skips ids', () => {
     const rig = new Rig();
     expect(rig.remote(1).cause).toBeNull();
     expect(rig.remote(101).cause).toBeNull();
     expect(rig.news).toEqual([]);
   });
 
-  it('is delivered with the headers of the first frame of an answer; those of a later one are told of at debug', () => {
+  it('A stream receives the headers of the first frame of an answer, and Session logs later headers at debug', () => {
     const rig = new Rig();
     const stream = rig.open();
     const first = debugLines(() => {
@@ -300,7 +300,7 @@ describe('a frame that fits', () => {
 
   it.each<[string, (rig: Rig) => unknown, unknown]>([
     [
-      'a ping is answered',
+      'Session answers a ping',
       (rig) => {
         rig.receive({ type: 'ping', stream: 9, nonce: 'n' });
         return rig.news;
@@ -308,7 +308,7 @@ describe('a frame that fits', () => {
       [{ type: 'pong', nonce: 'n' }],
     ],
     [
-      'a pong is paired with its ping',
+      'Session pairs a pong with its ping',
       (rig) => {
         const told: string[] = [];
         rig.session.control.ping(
@@ -321,7 +321,7 @@ describe('a frame that fits', () => {
       ['answered'],
     ],
     [
-      'a goaway refuses what is above its last stream',
+      'A goaway refuses the streams above its last_stream',
       (rig) => {
         const stream = rig.open();
         rig.receive({ type: 'goaway', stream: 9, last_stream: 0 });
@@ -329,7 +329,7 @@ describe('a frame that fits', () => {
       },
       [expect.objectContaining({ how: 'reset', by: 'library', code: REFUSED }), [0]],
     ],
-  ])('has its stream field ignored: %s', (_what, outcomeIn, outcome) => {
+  ])('%s even if the frame has a stream field', (_what, outcomeIn, outcome) => {
     const rig = new Rig();
     expect(outcomeIn(rig)).toEqual(outcome);
     expect(rig.transport.closes).toEqual([]);

@@ -6,7 +6,7 @@ import { collectLogs } from '../../support/peer/logs.js';
 
 collectLogs();
 
-/** A full session, and a remote that opens streams all the same. */
+/** A session with no free place, and a remote that opens streams nevertheless. */
 function fullRig() {
   const rig = new Rig({ limits: { maxStreams: 0 } });
   let id = -1;
@@ -31,7 +31,7 @@ describe('refused opens', () => {
   );
 
   it(
-    'Session stops reading after the burst, refuses what one read still brings, and goes on after the rest',
+    'Session stops reading after a burst of refused opens, refuses opens already read, and resumes after the rest',
     inTime((time) => {
       const { rig, open } = fullRig();
       open(REFUSED_OPENS.burst + 1);
@@ -59,7 +59,7 @@ describe('refused opens', () => {
   );
 
   it(
-    'Session counts no open that comes while it goes away',
+    'Session counts no open that arrives while it goes away',
     inTime(() => {
       const { rig, open } = fullRig();
       rig.session.drain(1_000, 0, '');

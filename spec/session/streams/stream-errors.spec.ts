@@ -5,7 +5,7 @@ import { Rig } from '../../support/session/rig.js';
 
 const { PROTOCOL_ERROR, STREAM_CLOSED, CANCEL } = ResetCode;
 
-/** Frames of a remote that is the dialer, so that its ids are odd, and the code and reason of the reset that answers. */
+/** Frames of a remote that is the dialer, so that its ids are odd, and the code and reason of this side's reset. */
 interface Row {
   readonly what: string;
   readonly before?: readonly Frame[];
@@ -16,7 +16,7 @@ interface Row {
 
 const STREAM_ERRORS: readonly Row[] = [
   {
-    what: 'a fragment of an open for a live stream whose open was complete',
+    what: 'a fragment of an open that was already complete',
     before: [{ type: 'open', stream: 1 }],
     frame: { type: 'open', stream: 1, fragment: '1' },
     code: PROTOCOL_ERROR,
@@ -30,7 +30,7 @@ const STREAM_ERRORS: readonly Row[] = [
     reason: "expected nothing after 'end', got data",
   },
   {
-    what: "data after the remote's end, which came with data",
+    what: "data after the remote's end on a data frame",
     before: [
       { type: 'open', stream: 1 },
       { type: 'data', stream: 1, end: true },
@@ -133,8 +133,8 @@ const STREAM_ERRORS: readonly Row[] = [
   },
 ];
 
-describe('a frame that breaks the rules of its stream', () => {
-  it.each(STREAM_ERRORS)('ends the stream and not the connection: $what', ({ before = [], frame, code, reason }) => {
+describe('stream errors', () => {
+  it.each(STREAM_ERRORS)('Session resets the stream and keeps the connection: $what', ({ before = [], frame, code, reason }) => {
     const rig = new Rig({ limits: { junk: { burst: 0, perSecond: 0 } } });
     rig.receive(...before, frame);
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code, reason }]);
@@ -147,10 +147,10 @@ describe('a frame that breaks the rules of its stream', () => {
   });
 });
 
-describe('a reset of the remote', () => {
+describe('resets of the remote', () => {
   const cause = (code: number | null, reason = '', payload: unknown = null) => ({ how: 'reset', by: 'remote', code, reason, payload });
 
-  it('ends a stream in the middle of a fragment sequence', () => {
+  it('A reset of the remote ends a stream in the middle of a fragment sequence', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true }, { type: 'reset', stream: 1, code: CANCEL });
@@ -159,7 +159,7 @@ describe('a reset of the remote', () => {
     expect(rig.news).toEqual([]);
   });
 
-  it('takes effect on the last of its fragments, with the payload', () => {
+  it('A fragmented reset of the remote takes effect with its last fragment', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.receive({ type: 'reset', stream: 1, code: 16, reason: 'no', fragment: '{"na', more: true });
@@ -169,11 +169,11 @@ describe('a reset of the remote', () => {
   });
 
   it.each<[string, readonly Partial<Frame>[]]>([
-    ['does not decode', [{ fragment: '{', more: true }, { fragment: '{' }]],
-    ['is over the payload limit', [{ fragment: '123456', more: true }, { fragment: '123456' }]],
-    ['says more without a fragment', [{ more: true }]],
-    ['says end on a fragment with more', [{ fragment: '1', more: true, end: true }]],
-  ])('ends the stream without payload, and is not answered, where it %s', (_what, frames) => {
+    ['the payload does not decode', [{ fragment: '{', more: true }, { fragment: '{' }]],
+    ['the payload exceeds maxPayloadBytes', [{ fragment: '123456', more: true }, { fragment: '123456' }]],
+    ['`more` comes without a fragment', [{ more: true }]],
+    ['`end` comes with `more`', [{ fragment: '1', more: true, end: true }]],
+  ])('A malformed reset of the remote ends its stream without payload and without an answer: %s', (_what, frames) => {
     const rig = new Rig({ limits: { maxPayloadBytes: 10, provokedResets: { burst: 0, perSecond: 0 } } });
     const stream = rig.remote(1);
     rig.receive(...frames.map((fields) => ({ type: 'reset', stream: 1, code: 300, reason: 'why', ...fields })));
@@ -182,7 +182,7 @@ describe('a reset of the remote', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('says nothing for what comes after it: a malformed frame of another stream is answered', () => {
+  it('Session answers a malformed frame of another stream after a reset of the remote', () => {
     const rig = new Rig();
     rig.remote(1);
     const other = rig.remote(3);
@@ -191,7 +191,7 @@ describe('a reset of the remote', () => {
     expect(other.ends).toMatchObject([{ by: 'library', code: PROTOCOL_ERROR }]);
   });
 
-  it('without a code is a failure with code null', () => {
+  it('A reset without a code ends its stream with code null', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     rig.receive({ type: 'reset', stream: 1 });

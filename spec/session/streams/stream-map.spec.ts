@@ -5,7 +5,7 @@ import { otherPlatform } from '../../support/globals.js';
 
 const platform = otherPlatform();
 
-/** Seeds that leave sequential ids side by side, or spread them. */
+/** Seeds under which sequential ids lie side by side, and seeds that spread them. */
 const SEEDS = [0, 1, -1, 0x5bd1e995];
 
 const id = fc.oneof(
@@ -15,8 +15,8 @@ const id = fc.oneof(
   fc.nat(40).map((n) => n * 2 ** 32 + 1),
 );
 
-describe('the values by stream id', () => {
-  it('are those of a Map, whatever is put in and taken out, under any seed', () => {
+describe('StreamMap', () => {
+  it('StreamMap holds the same values as a Map after any steps and under any seed', () => {
     const step = fc.record({ id, takes: fc.boolean() });
     fc.assert(
       fc.property(fc.integer(), fc.array(step, { maxLength: 400 }), (seed, steps) => {
@@ -38,7 +38,7 @@ describe('the values by stream id', () => {
     );
   });
 
-  it('are counted once, however often one is put in', () => {
+  it('StreamMap counts an id once, however often it is set', () => {
     const map = new StreamMap<string>(7);
     map.set(1, 'first');
     map.set(1, 'second');
@@ -47,7 +47,7 @@ describe('the values by stream id', () => {
     expect([map.size, map.capacity]).toEqual([2, 4]);
   });
 
-  it.each(SEEDS)('stay right while thousands come and go in the order of their ids, with seed %p', (seed) => {
+  it.each(SEEDS)('StreamMap stays correct while thousands of rising ids are set and deleted, with seed %p', (seed) => {
     const map = new StreamMap<number>(seed);
     for (let id = 1; id <= 20_000; id += 2) {
       map.set(id, id);
@@ -58,7 +58,7 @@ describe('the values by stream id', () => {
     expect([map.get(19_399), map.get(19_401), map.get(19_400)]).toEqual([undefined, 19_401, undefined]);
   });
 
-  it('take the room of those that are there: the table grows with them, and gets smaller after a burst', () => {
+  it('StreamMap grows with its values and shrinks after a burst', () => {
     const map = new StreamMap<number>(7);
     expect(map.capacity).toBe(4);
     for (let id = 1; id <= 3; id++) map.set(id, id);
@@ -75,14 +75,14 @@ describe('the values by stream id', () => {
     expect([map.size, map.capacity, map.values()]).toEqual([0, 256, []]);
   });
 
-  it('have seeds that no output of Math.random foretells', () => {
+  it('StreamMap does not take its seed from `Math.random`', () => {
     const random = jest.spyOn(Math, 'random');
     const seeds = Array.from({ length: 8 }, () => new StreamMap<number>().seed);
     expect([random.mock.calls.length, new Set(seeds).size > 1]).toEqual([0, true]);
     random.mockRestore();
   });
 
-  it('have seeds of Math.random on a platform without better ones', () => {
+  it('StreamMap takes its seed from `Math.random` on a platform without `crypto`', () => {
     platform({ crypto: undefined });
     const random = jest.spyOn(Math, 'random').mockReturnValueOnce(0.25).mockReturnValueOnce(0.75);
     const seeds = [new StreamMap<number>().seed, new StreamMap<number>().seed];
@@ -91,14 +91,14 @@ describe('the values by stream id', () => {
   });
 });
 
-describe('the hash of an id', () => {
-  // Each family would fill one slot of a table that took an id's low bits, or its high ones.
+describe('hashOf', () => {
+  // Each family would fill one slot of a table that used only the low bits of an id, or only the high ones.
   it.each([
-    ['in their turn', (nth: number) => 2 * nth + 1],
-    ['whose low bits are the same', (nth: number) => nth * 2 ** 20 + 1],
-    ['that differ above 2^32 only', (nth: number) => nth * 2 ** 32 + 1],
-    ['at the end of all ids', (nth: number) => Number.MAX_SAFE_INTEGER - 2 * nth],
-  ])('spreads ids %s', (_, idOf) => {
+    ['in sequence', (nth: number) => 2 * nth + 1],
+    ['with equal low bits', (nth: number) => nth * 2 ** 20 + 1],
+    ['that differ only above 2^32', (nth: number) => nth * 2 ** 32 + 1],
+    ['at the end of the range', (nth: number) => Number.MAX_SAFE_INTEGER - 2 * nth],
+  ])('`hashOf` spreads ids %s', (_, idOf) => {
     for (const seed of SEEDS) {
       const slots = new Map<number, number>();
       for (let nth = 0; nth < 1_000; nth++) {
@@ -109,7 +109,7 @@ describe('the hash of an id', () => {
     }
   });
 
-  it('differs from seed to seed', () => {
+  it('`hashOf` returns another hash for each seed', () => {
     const hashes = Array.from({ length: 1_000 }, (_, seed) => hashOf(1, seed));
     expect(new Set(hashes).size).toBe(1_000);
   });

@@ -6,7 +6,7 @@ type Step = 'handlerStarted' | 'handlerSettled' | 'close' | 'awaitReset' | 'rese
 
 const table = () => new StreamTable(true, 1);
 
-/** What is taken of the table after each step: 1 while the slot is kept. */
+/** The number of occupied slots after each step: 1 while the slot is kept. */
 const occupancy = (steps: readonly Step[]): number[] => {
   const streams = table();
   const slot = streams.takeSlot();
@@ -16,30 +16,30 @@ const occupancy = (steps: readonly Step[]): number[] => {
   });
 };
 
-describe('the slot of a remote-opened stream, one of maxStreams', () => {
+describe('StreamSlot', () => {
   it.each<[string, readonly Step[], readonly number[]]>([
-    ['goes with the stream where no handler ran', ['close'], [0]],
-    ['is kept for a live stream whose handler has settled', ['handlerStarted', 'handlerSettled', 'close'], [1, 1, 0]],
-    ['is kept for a handler that has not settled, though the stream is closed', ['handlerStarted', 'close', 'handlerSettled'], [1, 1, 0]],
-    ['is kept until a reset is written', ['awaitReset', 'close', 'resetWritten'], [1, 1, 0]],
+    ['until the stream closes, without a handler', ['close'], [0]],
+    ['until the stream closes, after its handler has settled', ['handlerStarted', 'handlerSettled', 'close'], [1, 1, 0]],
+    ['until the handler has settled, after the stream has closed', ['handlerStarted', 'close', 'handlerSettled'], [1, 1, 0]],
+    ['until the reset is written', ['awaitReset', 'close', 'resetWritten'], [1, 1, 0]],
     [
-      'is kept for both: the handler settles first',
+      'until the reset is written, after the handler has settled',
       ['handlerStarted', 'awaitReset', 'close', 'handlerSettled', 'resetWritten'],
       [1, 1, 1, 1, 0],
     ],
     [
-      'is kept for both: the reset is written first',
+      'until the handler has settled, after the reset is written',
       ['handlerStarted', 'awaitReset', 'close', 'resetWritten', 'handlerSettled'],
       [1, 1, 1, 1, 0],
     ],
-    ['is kept for a live stream whose reset is written', ['awaitReset', 'resetWritten', 'close'], [1, 1, 0]],
-    ['is not taken again by a handler that begins after the end', ['close', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
-    ['is given back once, whatever comes later', ['close', 'close', 'handlerSettled', 'resetWritten'], [0, 0, 0, 0]],
-  ])('%s', (_what, steps, occupied) => {
+    ['until the stream closes, after the reset is written', ['awaitReset', 'resetWritten', 'close'], [1, 1, 0]],
+    ['until the stream closes, even if a handler starts later', ['close', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
+    ['until the stream closes, and is freed only once', ['close', 'close', 'handlerSettled', 'resetWritten'], [0, 0, 0, 0]],
+  ])('StreamSlot stays occupied %s', (_what, steps, occupied) => {
     expect(occupancy(steps)).toEqual(occupied);
   });
 
-  it('knows whether the handler is at work', () => {
+  it('`running` is true from the start of the handler until it has settled', () => {
     const slot = table().takeSlot();
     const seen = (step: Step) => {
       slot[step]();
@@ -50,7 +50,7 @@ describe('the slot of a remote-opened stream, one of maxStreams', () => {
     expect(seen('handlerStarted')).toBe(false);
   });
 
-  it('is one of its own for each stream', () => {
+  it('`takeSlot` returns a separate slot for each stream', () => {
     const streams = table();
     const places: readonly StreamSlot[] = [streams.takeSlot(), streams.takeSlot(), streams.takeSlot()];
     expect(streams.occupied).toBe(3);
@@ -59,7 +59,7 @@ describe('the slot of a remote-opened stream, one of maxStreams', () => {
     expect(streams.occupied).toBe(2);
   });
 
-  it('is no stream of the table', () => {
+  it('StreamTable does not count a slot as a stream', () => {
     const streams = table();
     streams.takeSlot();
     expect([streams.occupied, streams.size, streams.values()]).toEqual([1, 0, []]);

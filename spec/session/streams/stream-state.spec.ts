@@ -3,7 +3,7 @@ import { ENDED } from '../../../src/session/base/close-cause.js';
 import { StreamState, TRANSITIONS } from '../../../src/session/streams/stream-state.js';
 import type { StreamInput, StreamPhase } from '../../../src/session/streams/stream-state.js';
 
-// A dash is the violation.
+// A dash marks an input that breaks the protocol.
 const TABLE = `
                   sendOpen  recvOpen  sendData          recvData         sendEnd          recvEnd           sendReset  recvReset  lose
 idle              open      open      -                 -                -                -                 closed     closed     closed
@@ -30,19 +30,19 @@ const WAYS: Readonly<Record<StreamPhase, readonly StreamInput[]>> = {
   closed: ['sendOpen', 'sendReset'],
 };
 
-describe('the transition table', () => {
-  it('has a cell for each of 5 phases and 9 inputs', () => {
+describe('TRANSITIONS', () => {
+  it('`TRANSITIONS` has a cell for each of 5 phases and 9 inputs', () => {
     expect(CELLS).toHaveLength(45);
     expect(new Set(CELLS.map(([phase, input]) => `${phase} ${input}`)).size).toBe(45);
   });
 
-  it.each(CELLS)('takes %s by %s to %s', (phase, input, next) => {
+  it.each(CELLS)('`TRANSITIONS` leads from %s by %s to %s', (phase, input, next) => {
     expect(TRANSITIONS[phase][input]).toBe(next === '-' ? undefined : next);
   });
 });
 
 describe('StreamState', () => {
-  it.each(CELLS)('takes %s by %s to %s, and stays where it is for a dash', (phase, input, next) => {
+  it.each(CELLS)('StreamState moves from %s by %s to %s, and stays unchanged for a dash', (phase, input, next) => {
     const state = new StreamState();
     for (const way of WAYS[phase]) state.advance(way);
     expect(state.phase).toBe(phase);
@@ -52,7 +52,7 @@ describe('StreamState', () => {
     expect(state.closed).toBe(state.phase === 'closed');
   });
 
-  it('remembers what closed it', () => {
+  it('StreamState keeps the cause of its last `close`', () => {
     const state = new StreamState();
     const cause = { how: 'reset', by: 'remote', code: 8, reason: '', payload: null } as const;
     state.advance('recvOpen');

@@ -5,11 +5,11 @@ import { Rig } from '../../support/session/rig.js';
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-describe('ids of streams', () => {
+describe('stream ids', () => {
   it.each([
-    ['the dialer', true, [1, 3, 5], [2, 4, 6]],
-    ['the acceptor', false, [2, 4, 6], [1, 3, 5]],
-  ])('are rising and of its own parity for %s, beside what the remote opens', (_who, isDialer, own, remote) => {
+    ['dialer', true, [1, 3, 5], [2, 4, 6]],
+    ['acceptor', false, [2, 4, 6], [1, 3, 5]],
+  ])('StreamTable assigns rising ids of its own parity: %s', (_who, isDialer, own, remote) => {
     const rig = new Rig({ isDialer });
     const opened = own.map((_, at) => {
       rig.remote(remote[at] ?? 0);
@@ -22,7 +22,7 @@ describe('ids of streams', () => {
     expect(streams.owns(MAX_ID)).toBe(isDialer);
   });
 
-  it('are never used again', () => {
+  it('StreamTable never assigns an id again', () => {
     const rig = new Rig();
     rig.open().live.reset('user', null, '');
     rig.local().live.reset('user', null, '');
@@ -32,7 +32,7 @@ describe('ids of streams', () => {
   it.each([
     [true, MAX_ID],
     [false, MAX_ID - 1],
-  ])('run out above 2^53 - 1 and are not wrapped (dialer: %s)', (isDialer, last) => {
+  ])('StreamTable runs out of ids above 2^53 - 1 and does not wrap (dialer: %s)', (isDialer, last) => {
     const rig = new Rig({ isDialer, firstId: last });
     expect([rig.session.streams.exhausted, rig.open().live.id]).toEqual([false, last]);
     expect(rig.session.streams.exhausted).toBe(true);
@@ -41,14 +41,14 @@ describe('ids of streams', () => {
     expect([rig.session.streams.size, rig.news]).toEqual([1, [{ type: 'open', stream: last }]]);
   });
 
-  it('may begin anywhere', () => {
+  it('StreamTable may begin at any id', () => {
     const table = new StreamTable(true, 41);
     expect([table.nextId, table.exhausted, table.size, table.occupied]).toEqual([41, false, 0, 0]);
   });
 });
 
-describe('the live streams of a connection', () => {
-  it('are those of both sides; the connection itself is stream 0 and none of them', () => {
+describe('live streams', () => {
+  it('StreamTable holds the streams of both sides, and not stream 0 of the connection', () => {
     const rig = new Rig();
     const { streams, admission } = rig.session;
     const [theirs, ours] = [rig.remote(1).live, rig.open().live];
@@ -59,7 +59,7 @@ describe('the live streams of a connection', () => {
     expect([streams.get(0), streams.get(3)]).toEqual([undefined, undefined]);
   });
 
-  it('are a copy to whoever goes through them, so that each may leave meanwhile', () => {
+  it('`values` returns a copy, so that a stream may be deleted during the iteration', () => {
     const rig = new Rig();
     const { streams } = rig.session;
     for (const id of [1, 3, 5]) rig.remote(id);
@@ -68,7 +68,7 @@ describe('the live streams of a connection', () => {
     expect(rig.session.admission.get(0)).toBe(rig.session.control);
   });
 
-  it('are known to the remote once their open has left, and are so for ever', () => {
+  it('`hasOpened` is true once the open of a stream has left, and stays true', () => {
     const rig = new Rig();
     const { streams } = rig.session;
     const { live } = rig.local();
@@ -82,8 +82,8 @@ describe('the live streams of a connection', () => {
   });
 });
 
-describe('a place that waits for a reset to be written', () => {
-  it('is found by its stream, and told once', () => {
+describe('unwritten resets', () => {
+  it('`resetWritten` frees the place of its stream once', () => {
     const table = new StreamTable(true, 1);
     const [two, four] = [table.takeSlot(), table.takeSlot()];
     table.awaitReset(2, two);
