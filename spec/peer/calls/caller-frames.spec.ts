@@ -11,7 +11,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 collectLogs();
 
-/** Awaits a call in a function of this name, which an error's stack can show. */
+/** Awaits a call. The stack of an error can show the name of this function. */
 async function buyTickets(call: () => Promise<unknown>): Promise<unknown> {
   try {
     await call();
@@ -34,7 +34,7 @@ interface Kind {
   readonly handler?: StreamHandler;
   readonly options?: PairOptions;
   readonly call: (peer: Peer) => Promise<unknown>;
-  /** What happens once the call is under way. */
+  /** Runs once the call is under way. */
   readonly then?: (pair: Pair) => unknown;
 }
 
@@ -46,44 +46,44 @@ const opened = (peer: Peer): Stream => {
 const full = { limits: { maxUnsentBytes: 100_000 } };
 
 const KINDS: readonly Kind[] = [
-  { kind: 'request whose handler fails', code: 'REMOTE', handler: fails(new Error('why')), call: (peer) => peer.request('p') },
-  { kind: 'request that is reset', code: 'RESET', handler: fails(new ResetError(300)), call: (peer) => peer.request('p') },
+  { kind: 'a request whose handler fails', code: 'REMOTE', handler: fails(new Error('why')), call: (peer) => peer.request('p') },
+  { kind: 'a request that is reset', code: 'RESET', handler: fails(new ResetError(300)), call: (peer) => peer.request('p') },
   {
-    kind: 'request that is refused',
+    kind: 'a request that is refused',
     code: 'REFUSED',
     handler: (_, stream) => {
       stream.reset(7);
     },
     call: (peer) => peer.request('p'),
   },
-  { kind: 'request that times out', code: 'DEADLINE_EXCEEDED', handler: stays, call: (peer) => peer.request('p', { timeoutMs: 5 }) },
+  { kind: 'a request that times out', code: 'DEADLINE_EXCEEDED', handler: stays, call: (peer) => peer.request('p', { timeoutMs: 5 }) },
   {
-    kind: 'request that is aborted before it is sent',
+    kind: 'a request that is aborted before it is sent',
     code: 'CANCELLED',
     call: (peer) => peer.request('p', { signal: AbortSignal.abort() }),
   },
   {
-    kind: 'request with retry that fails',
+    kind: 'a request with `retry` that fails',
     code: 'REMOTE',
     handler: fails(new Error('why')),
     call: (peer) => peer.request('p', { retry: 'safe' }),
   },
   {
-    kind: 'request whose connection is lost',
+    kind: 'a request whose connection is lost',
     code: 'CONNECTION_LOST',
     handler: stays,
     call: (peer) => peer.request('p'),
     then: ({ link }) => link.cut(),
   },
   {
-    kind: 'request whose peer is closed',
+    kind: 'a request whose peer is closed',
     code: 'CANCELLED',
     handler: stays,
     call: (peer) => peer.request('p'),
     then: ({ dialer }) => dialer.close(),
   },
   {
-    kind: 'send after the end',
+    kind: 'a `send` after the end',
     code: 'PROTOCOL',
     handler: stays,
     call: (peer) => {
@@ -93,7 +93,7 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    kind: 'send that waits for room when the stream is reset',
+    kind: 'a `send` that waits for room when the stream is reset',
     code: 'RESET',
     handler: (_, stream) => {
       stream.reset(11);
@@ -101,7 +101,7 @@ const KINDS: readonly Kind[] = [
     call: (peer) => opened(peer).send('x'.repeat(10_000_000)),
   },
   {
-    kind: 'send into a full queue',
+    kind: 'a `send` into a full queue',
     code: 'QUEUE_OVERFLOW',
     handler: stays,
     options: full,
@@ -112,7 +112,7 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    kind: 'reply after the end',
+    kind: 'a `reply` after the end',
     code: 'PROTOCOL',
     handler: stays,
     call: (peer) => {
@@ -122,7 +122,7 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    kind: 'reply on a stream whose connection is lost',
+    kind: 'a `reply` on a stream whose connection is lost',
     code: 'CONNECTION_LOST',
     handler: stays,
     call: async (peer) => {
@@ -133,20 +133,20 @@ const KINDS: readonly Kind[] = [
     then: ({ link }) => link.cut(),
   },
   {
-    kind: 'sendAll whose stream is reset',
+    kind: 'a `sendAll` whose stream is reset',
     code: 'RESET',
     handler: fails(new ResetError(300)),
     call: (peer) => opened(peer).sendAll(NEVER),
   },
   {
-    kind: 'sendAll whose connection is lost',
+    kind: 'a `sendAll` whose connection is lost',
     code: 'CONNECTION_LOST',
     handler: stays,
     call: (peer) => opened(peer).sendAll(NEVER),
     then: ({ link }) => link.cut(),
   },
   {
-    kind: 'loop over a stream that fails',
+    kind: 'a loop over a stream that fails',
     code: 'REMOTE',
     handler: fails(new Error('why')),
     call: async (peer) => {
@@ -154,14 +154,14 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    kind: 'ping of a connection that is lost',
+    kind: 'a `ping` on a connection that is lost',
     code: 'CONNECTION_LOST',
     options: { latencyMs: 100 },
     call: (peer) => peer.ping(),
     then: ({ link }) => link.cut(),
   },
   {
-    kind: 'ping of a peer that has closed',
+    kind: 'a `ping` of a peer that has closed',
     code: 'CONNECTION_LOST',
     call: async (peer) => {
       await peer.close();
@@ -169,7 +169,7 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    kind: 'opened of a peer that has closed',
+    kind: '`opened` of a peer that has closed',
     code: 'CONNECTION_LOST',
     call: async (peer) => {
       await peer.close();
@@ -178,8 +178,8 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-describe('The stack of a failed call names the function that awaits it:', () => {
-  it.each(KINDS)('$kind', async ({ handler, options, call, code, then }) => {
+describe('Stack of a failed call', () => {
+  it.each(KINDS)('The error stack names the function that awaits $kind', async ({ handler, options, call, code, then }) => {
     const pair = createPair({ ...options, acceptor: { onStream: handler } });
     await time.advance();
     const outcome = buyTickets(() => call(pair.dialer));
@@ -193,7 +193,7 @@ describe('The stack of a failed call names the function that awaits it:', () => 
 });
 
 describe('Calls that fail with the error of one dial', () => {
-  it('get one each, with the stack of its own caller, and the status keeps the plain one', async () => {
+  it('Calls that fail with one dial get an error each, with the stack of their own caller; `status` keeps the plain error', async () => {
     const network = new Network();
     network.answer = { status: 503 };
     const peer = connect('ws://test', { socket: network.socket });
@@ -218,8 +218,8 @@ describe('Calls that fail with the error of one dial', () => {
   });
 });
 
-describe('A failed call', () => {
-  it('leaves the error of its own input as it is', async () => {
+describe('Errors of an input', () => {
+  it('A failed call does not change the error of its own input', async () => {
     const { dialer } = createPair();
     const error = new RangeError('input');
     const { stack } = error;

@@ -32,7 +32,7 @@ describe('notify', () => {
         stream.reset(300);
       },
     ],
-  ])('keeps nothing: %s is dropped, and answered with nothing', async (_what, handler) => {
+  ])('A `notify` keeps no state: its session drops %s and sends no frame in return', async (_what, handler) => {
     const { dialer, sent } = pair(handler);
     dialer.notify('p');
     await time.advance();
@@ -41,7 +41,7 @@ describe('notify', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('throws as open does', () => {
+  it('`notify` throws a TypeError for a payload that cannot be encoded, as `open` does', () => {
     const { dialer } = pair(stays);
     expect(() => {
       dialer.notify(1n);
@@ -49,7 +49,7 @@ describe('notify', () => {
   });
 });
 
-/** What takes a signal and a time-out. */
+/** The calls that accept a signal and a time-out. */
 const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions) => Promise<unknown>])[] = [
   ['open', (peer, options) => new Promise((resolve) => peer.open('p', options).subscribe({ error: resolve }))],
   ['open$', (peer, options) => new Promise((resolve) => peer.open$('p', options).subscribe({ error: resolve }))],
@@ -58,7 +58,7 @@ const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions
 ];
 
 describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
-  it('is cancelled when the signal aborts, and tells the reason', async () => {
+  it('A call is cancelled when its signal aborts, and its error carries the reason', async () => {
     const { dialer, sent } = pair(stays);
     const abort = new AbortController();
     const failed = call(dialer, { signal: abort.signal });
@@ -69,7 +69,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 8, reason: 'aborted' });
   });
 
-  it('sends nothing and burns no id when the signal has aborted before', async () => {
+  it('A call whose signal has already aborted sends no frame and uses no stream id', async () => {
     const { dialer, acceptor, sent } = pair(stays);
     const received = framesOf(acceptor, 'rx');
     const options = { signal: AbortSignal.abort('why'), timeoutMs: 60_000 };
@@ -81,7 +81,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(dialer.open().id).toBe(1);
   });
 
-  it('takes null for none, and refuses what is no signal before anything has begun', async () => {
+  it('A call accepts null as no signal, and refuses another value before it opens', async () => {
     const { dialer } = pair(stays);
     const bad = { aborted: false } as unknown as AbortSignal;
     const refused = async (): Promise<unknown> => call(dialer, { signal: bad });
@@ -92,7 +92,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(dialer.open().id).toBe(3);
   });
 
-  it('lets go of the signal when the stream is gone', async () => {
+  it('A call releases the signal when its stream has ended', async () => {
     const { dialer } = pair((_, stream) => {
       stream.reset(300);
     });
@@ -104,7 +104,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('does not hold on to the signal where its stream was refused at once', async () => {
+  it('A call releases the signal when its stream is refused at once', async () => {
     const { dialer } = pair(stays);
     void dialer.close();
     const { signal } = new AbortController();
@@ -114,7 +114,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('is cancelled by a signal, too, that was given to a call which is over', async () => {
+  it('A signal that served an ended call also cancels the next one', async () => {
     const { dialer } = pair((payload, stream) => (stream.id === 1 ? stream.reset(300) : stays(payload, stream)));
     const abort = new AbortController();
     const first = call(dialer, { signal: abort.signal });
@@ -126,7 +126,7 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
     expect(await second).toMatchObject({ code: 'CANCELLED', streamId: 3 });
   });
 
-  it('shares one listener with all calls of the signal, which are cancelled in the order of their opening', async () => {
+  it('Calls of one signal share one listener, and are cancelled in the order of their opening', async () => {
     const { dialer, sent } = pair((payload, stream) => (stream.id === 3 ? stream.reset(300) : stays(payload, stream)));
     const abort = new AbortController();
     const failed = [1, 3, 5].map(() => call(dialer, { signal: abort.signal }));
@@ -141,14 +141,14 @@ describe.each(CALLS)('%s with an AbortSignal', (_call, call) => {
 });
 
 describe('timeoutMs of open and open$', () => {
-  it.each(CALLS.slice(0, 2))('is no limit for %s unless it is given', async (_call, call) => {
+  it.each(CALLS.slice(0, 2))('%s has no time-out by default', async (_call, call) => {
     const { dialer, sent } = pair(stays);
     void call(dialer, {});
     await time.advance(86_400_000);
     expect(sent).toHaveLength(1);
   });
 
-  it.each(CALLS.slice(0, 2))('limits the whole stream of %s', async (_call, call) => {
+  it.each(CALLS.slice(0, 2))('`timeoutMs` limits the whole stream of %s', async (_call, call) => {
     const { dialer, sent } = pair((_, stream) => {
       void stream.send(1);
       return new Promise(() => undefined);
@@ -159,7 +159,7 @@ describe('timeoutMs of open and open$', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
   });
 
-  it('ends the stream by the library, not by its user', async () => {
+  it('`timeoutMs` names the library, not the user, in the cause of the reset', async () => {
     const { dialer } = pair(stays);
     const stream = dialer.open('p', { timeoutMs: 100 });
     stream.subscribe({ error: () => undefined });
@@ -167,13 +167,13 @@ describe('timeoutMs of open and open$', () => {
     expect(stream.cause).toEqual({ how: 'reset', by: 'library', code: 17, reason: 'not done within 100 ms', payload: null });
   });
 
-  it.each([-1, NaN, '5' as unknown as number])('is refused with TypeError when it is %p', (timeoutMs) => {
+  it.each([-1, NaN, '5' as unknown as number])('`timeoutMs` of %p is refused with a TypeError', (timeoutMs) => {
     const { dialer, sent } = pair(stays);
     expect(() => dialer.open('p', { timeoutMs })).toThrow(TypeError);
     expect(sent).toEqual([]);
   });
 
-  it('runs out in the order of the deadlines, whatever the order of the calls', async () => {
+  it('Calls time out in the order of their deadlines, not in the order of the calls', async () => {
     const { dialer } = pair(stays);
     const seen: unknown[] = [];
     for (const timeoutMs of [300, 100, 200, 100])
@@ -190,7 +190,7 @@ describe('timeoutMs of open and open$', () => {
 });
 
 describe('onOpen', () => {
-  it('is called when the open is on its way, so that what it sends comes after', async () => {
+  it('`onOpen` runs after the open was queued, so that its own frames follow the open', async () => {
     const { dialer, sent } = pair(stays);
     dialer.open('p', {
       onOpen: (stream) => {
@@ -204,7 +204,7 @@ describe('onOpen', () => {
     ]);
   });
 
-  it('that resets the stream sends the reset after the open', async () => {
+  it('`onOpen` that resets the stream sends the reset after the open', async () => {
     const { dialer, sent } = pair(stays);
     const outcome = settled(
       dialer.request('p', {
@@ -217,7 +217,7 @@ describe('onOpen', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'RESET', resetCode: 300 }) });
     expect(sent.map((frame) => frame['type'])).toEqual(['open', 'reset']);
   });
-  it('that throws cancels the stream, and the call fails with what it threw', async () => {
+  it('`onOpen` that throws cancels the stream, and the call fails with its error', async () => {
     const { dialer, sent } = pair(stays);
     const fault = new Error('no');
     const outcome = settled(

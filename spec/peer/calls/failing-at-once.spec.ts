@@ -10,7 +10,7 @@ const time = virtualPeerTime();
 
 const ABORTED = AbortSignal.abort();
 
-/** A way to make a call, with a payload that fails it or not. */
+/** A way to make a call, with a payload that may fail it. */
 const calls: readonly (readonly [string, (peer: Peer, payload: unknown, options?: OpenOptions) => Observable<unknown>])[] = [
   ['open$', (peer, payload, options) => peer.open$(payload, options)],
   ['open$ before an operator', (peer, payload, options) => peer.open$(payload, options).pipe()],
@@ -55,7 +55,7 @@ describe.each(rows)('%s with %s', (_call, _way, make, prepare) => {
     return make(dialer, payload, options);
   }
 
-  it('fails on a later turn', async () => {
+  it('A call that cannot start fails on a later turn', async () => {
     const seen: string[] = [];
     (await failing()).subscribe({ next: () => seen.push('next'), error: () => seen.push('error'), complete: () => seen.push('complete') });
     expect(seen).toEqual([]);
@@ -63,14 +63,14 @@ describe.each(rows)('%s with %s', (_call, _way, make, prepare) => {
     expect(seen).toEqual(['error']);
   });
 
-  it('does not fail for a subscriber that has left', async () => {
+  it('A call that cannot start does not fail for a subscriber that has left', async () => {
     const seen: string[] = [];
     (await failing()).subscribe({ error: () => seen.push('error') }).unsubscribe();
     await time.advance(10);
     expect(seen).toEqual([]);
   });
 
-  it('is made again by a bare retry() once a turn', async () => {
+  it('A bare `retry` makes a call that cannot start again once a turn', async () => {
     let attempts = 0;
     const call$ = await failing();
     const retried$ = call$.pipe(retry({ delay: () => (++attempts, attempts < 5 ? of(null) : timer(1_000)) }));

@@ -10,7 +10,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** What has a stream of its own for each subscription. */
+/** Calls that open a stream for each subscription. */
 const COLD: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
   ['open$', (peer) => peer.open$('p')],
   ['open$ with an input', (peer) => peer.open$('p', { input: from([1, 2]) })],
@@ -20,8 +20,8 @@ const COLD: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] 
   ['the consumer of withCredit', (peer) => withCredit(2).grant((credit$) => peer.open$('p', { input: credit$ }))],
 ];
 
-describe.each(COLD)('%s is cold:', (_what, call) => {
-  it('it sends nothing until somebody subscribes, and opens a stream for each, beside one another and one after the other', async () => {
+describe.each(COLD)('Cold %s', (_what, call) => {
+  it('A cold call sends no frame before a subscription, and opens a stream for each, whether they overlap or not', async () => {
     const { dialer, acceptor } = createPair();
     const remotes = new Subject<unknown>();
     acceptor.onStream((_, stream) => {
@@ -56,14 +56,14 @@ describe.each(COLD)('%s is cold:', (_what, call) => {
   });
 });
 
-/** What tells everybody the same, from the subscription on. */
+/** Observables that emit the same events to every subscriber, from the subscription on. */
 const HOT: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
   ['streams$', ({ streams$ }) => streams$.pipe(map(({ payload }) => payload))],
   ['frames$', ({ frames$ }) => frames$.pipe(map(({ direction, frame }) => `${direction} ${frame.type}`))],
 ];
 
-describe.each(HOT)('%s is hot:', (_what, watched) => {
-  it('it tells everybody the same from the subscription on, sends nothing, and completes with the peer', async () => {
+describe.each(HOT)('Hot %s', (_what, watched) => {
+  it('A hot observable emits the same to every subscriber from its subscription on, sends nothing, and completes with the peer', async () => {
     const { dialer, acceptor } = createPair();
     const frames = framesOf(acceptor);
     const watched$ = watched(acceptor);
@@ -88,13 +88,13 @@ describe.each(HOT)('%s is hot:', (_what, watched) => {
   });
 });
 
-describe('a call as a promise', () => {
+describe('Call as a promise', () => {
   it.each<[string, (call$: Observable<unknown>) => Promise<unknown>, unknown]>([
-    ['firstValueFrom of an answer of nothing', (call$) => firstValueFrom(call$), { error: expect.any(EmptyError) }],
-    ['lastValueFrom of an answer of nothing', (call$) => lastValueFrom(call$), { error: expect.any(EmptyError) }],
-    ['firstValueFrom with a default', (call$) => firstValueFrom(call$, { defaultValue: 7 }), { value: 7 }],
-    ['lastValueFrom with a default', (call$) => lastValueFrom(call$, { defaultValue: 7 }), { value: 7 }],
-  ])('%s', async (_what, promise, outcome) => {
+    ['firstValueFrom of an empty answer rejects with EmptyError', (call$) => firstValueFrom(call$), { error: expect.any(EmptyError) }],
+    ['lastValueFrom of an empty answer rejects with EmptyError', (call$) => lastValueFrom(call$), { error: expect.any(EmptyError) }],
+    ['firstValueFrom of an empty answer resolves with its default', (call$) => firstValueFrom(call$, { defaultValue: 7 }), { value: 7 }],
+    ['lastValueFrom of an empty answer resolves with its default', (call$) => lastValueFrom(call$, { defaultValue: 7 }), { value: 7 }],
+  ])('`%s`', async (_what, promise, outcome) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.end());
     const frames = framesOf(dialer);
@@ -108,7 +108,7 @@ describe('a call as a promise', () => {
     ['open$', (peer) => peer.open$('p')],
     ['open$ with an input', (peer) => peer.open$('p', { input: NEVER })],
     ['a stream', (peer) => peer.open('p')],
-  ])('firstValueFrom of %s cancels what follows, once', async (_what, call) => {
+  ])('`firstValueFrom` of %s cancels the rest, once', async (_what, call) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       void stream.send('first');

@@ -16,11 +16,11 @@ const logs = collectLogs();
 
 const KIB = 1024;
 
-/** A payload of so many KiB that says which it is. */
+/** A payload of `kib` KiB that begins with its number. */
 const numbered = (n: number, kib: number): string => `${n}:${'x'.repeat(kib * KIB)}`;
 const numberOf = (payload: unknown): number => Number(String(payload).split(':')[0]);
 
-/** What a peer is given, by number, in order. */
+/** The numbers that a peer receives, in order. */
 function seenBy(peer: Peer): readonly number[] {
   const seen: number[] = [];
   peer.onStream((payload, stream) => {
@@ -35,12 +35,12 @@ function pairOf(options?: PairOptions) {
   return { ...pair, seen: seenBy(pair.acceptor) };
 }
 
-describe('notifications of one peer', () => {
+describe('Notifications of one peer', () => {
   it.each<[string, readonly number[]]>([
-    ['big and small by turns', [300, 0, 300, 0, 300, 0]],
-    ['small, big and large by turns', [0, 100, 40, 600, 0, 0, 70, 1]],
+    ['big and small in turn', [300, 0, 300, 0, 300, 0]],
+    ['small, big and large in turn', [0, 100, 40, 600, 0, 0, 70, 1]],
     ['of a size close to one message', [64, 63, 65, 0, 64]],
-  ])('are handled in the order of their calls: %s', async (_what, sizes) => {
+  ])('Notifications are handled in the order of their calls: %s', async (_what, sizes) => {
     const { dialer, seen } = pairOf();
     sizes.forEach((kib, n) => {
       dialer.notify(numbered(n, kib));
@@ -49,7 +49,7 @@ describe('notifications of one peer', () => {
     expect(seen).toEqual([...sizes.keys()]);
   });
 
-  it('are handled in order where the acceptor sends them', async () => {
+  it('Notifications of the acceptor are handled in order', async () => {
     const { dialer, acceptor } = createPair();
     const seen = seenBy(dialer);
     acceptor.notify(numbered(0, 300));
@@ -58,7 +58,7 @@ describe('notifications of one peer', () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  it('are overtaken by a request, and ids still rise as opens leave', async () => {
+  it('A request overtakes notifications, and ids still rise in the order of the opens', async () => {
     const { dialer, seen } = pairOf();
     const sent = framesOf(dialer);
     dialer.notify(numbered(0, 600));
@@ -70,7 +70,7 @@ describe('notifications of one peer', () => {
     expect([...new Set(sent.filter(({ type }) => type === 'open').map(({ stream }) => stream))]).toEqual([1, 3, 5]);
   });
 
-  it('Notifications share one turn: a transfer beside them has every other slice', async () => {
+  it('Notifications share one turn: a transfer beside them sends every other slice', async () => {
     const { dialer } = pairOf();
     const sent = framesOf(dialer);
     for (const n of [0, 1, 2, 3]) dialer.notify(numbered(n, 300));
@@ -81,7 +81,7 @@ describe('notifications of one peer', () => {
     expect(turns).toEqual([true, false, true, false, true, false, true, false, true]);
   });
 
-  it('count as buffered while they wait', () => {
+  it('Waiting notifications count as buffered', () => {
     const { dialer } = pairOf();
     dialer.notify(numbered(0, 300));
     const before = dialer.bufferedAmount;
@@ -89,7 +89,7 @@ describe('notifications of one peer', () => {
     expect(dialer.bufferedAmount - before).toBeGreaterThanOrEqual(50 * KIB);
   });
 
-  it('leave before a close in good order', async () => {
+  it('Notifications leave before a clean close', async () => {
     const { dialer, seen } = pairOf();
     [300, 0, 300, 0].forEach((kib, n) => {
       dialer.notify(numbered(n, kib));
@@ -102,7 +102,7 @@ describe('notifications of one peer', () => {
     expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer opens no more streams']);
   });
 
-  it('go on where the remote resets the one before them', async () => {
+  it('Notifications continue after the remote has reset one of them', async () => {
     const { dialer, acceptor, seen } = pairOf({ limits: { maxPayloadBytes: 200 * KIB } });
     dialer.notify(numbered(0, 1_000));
     dialer.notify(numbered(1, 0));
@@ -111,7 +111,7 @@ describe('notifications of one peer', () => {
     expect(acceptor.status.state).toBe('open');
   });
 
-  it('are dropped with a warning where the remote goes away and nothing is dialed again', async () => {
+  it('A goaway without a redial drops waiting notifications with a warning', async () => {
     const { dialer, acceptor } = pairOf();
     dialer.notify(numbered(0, 1_000));
     dialer.notify(numbered(1, 0));
@@ -120,7 +120,7 @@ describe('notifications of one peer', () => {
     expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: the remote went away']);
   });
 
-  it('are dropped with a warning where the connection is lost and nothing is dialed again', async () => {
+  it('A lost connection without a redial drops waiting notifications with a warning', async () => {
     const { dialer, link } = pairOf();
     dialer.notify(numbered(0, 1_000));
     dialer.notify(numbered(1, 0));
@@ -131,8 +131,8 @@ describe('notifications of one peer', () => {
   });
 });
 
-describe('notifications across sockets', () => {
-  /** A dialing peer, and what its servers are given, by number. */
+describe('Notifications across sockets', () => {
+  /** A dialing peer, and the numbers that its servers receive. */
   function redialing() {
     const seen: number[] = [];
     const network = new Network({
@@ -145,7 +145,7 @@ describe('notifications across sockets', () => {
     return { network, seen, peer: dialing(network, { reconnect: SOON }) };
   }
 
-  it('that wait for a connection are handled in the order of their calls', async () => {
+  it('Notifications that wait for a connection are handled in the order of their calls', async () => {
     const { peer, seen } = redialing();
     const sizes = [300, 0, 300, 0, 0];
     sizes.forEach((kib, n) => {
@@ -161,7 +161,7 @@ describe('notifications across sockets', () => {
     ['a lost socket', ({ link }) => link.cut(), [1, 2, 3, 4, 5]],
     ['a goaway', ({ peer }) => void peer.close({ drainMs: 60_000 }), [1, 2, 3, 5]],
     ['a goaway with an error', ({ peer }) => void peer.close({ code: ResetCode.INTERNAL_ERROR }), [1, 2, 3, 4, 5]],
-  ])('that have not left move to the next one in the order of their calls, after %s', async (_what, end, expected) => {
+  ])('Unsent notifications move to the next socket in the order of their calls, after %s', async (_what, end, expected) => {
     const { network, peer, seen } = redialing();
     await time.advance(10);
     const first = network.last;

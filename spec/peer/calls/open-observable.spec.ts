@@ -34,7 +34,7 @@ const fails: StreamHandler = (_, stream) => {
 
 const UNSUBSCRIBED = { type: 'reset', stream: 1, code: 8, reason: 'unsubscribed' };
 
-/** Puts what happens into `told`. */
+/** Records each event in `told`. */
 const tell = {
   next: (value: unknown) => void told.push(value),
   error: (error: unknown) => void told.push(String(error)),
@@ -65,7 +65,7 @@ interface Row {
   readonly closed: boolean;
 }
 
-/** The signature that rxjs has deprecated and everybody has used. */
+/** The signature with functions, which rxjs has deprecated and many programs use. */
 function withFunctions(received$: Observable<unknown>, ...handlers: unknown[]): Subscription {
   const { subscribe } = received$ as { readonly subscribe: (...given: unknown[]) => Subscription };
   return subscribe.apply(received$, handlers);
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
   { title: 'one function', handler: counts, subscribe: ($) => $.subscribe(tell.next), told: [1, 2], closed: true },
   { title: 'nothing', handler: counts, subscribe: ($) => $.subscribe(), told: [], closed: true },
   {
-    title: 'null for what it does not want',
+    title: 'null in place of handlers',
     handler: counts,
     subscribe: ($) => withFunctions($, null, null, tell.complete),
     told: ['complete'],
@@ -162,7 +162,7 @@ const ROWS: readonly Row[] = [
     closed: true,
   },
   {
-    title: 'a payload that cannot be sent, of which nobody wants to hear',
+    title: 'a payload that cannot be sent, without an error handler',
     handler: counts,
     payload: 1n,
     subscribe: ($) => $.subscribe(),
@@ -198,7 +198,7 @@ const ROWS: readonly Row[] = [
     closed: true,
   },
   {
-    title: 'an observer that leaves while it gets the first value',
+    title: 'an observer that leaves while it receives the first value',
     handler: counts,
     subscribe: ($) => {
       const all = new Subscription();
@@ -214,7 +214,7 @@ const ROWS: readonly Row[] = [
     closed: true,
   },
   {
-    title: 'what is added to a subscription',
+    title: 'a teardown added to a subscription',
     handler: counts,
     subscribe: ($) => {
       const subscription = $.subscribe(tell);
@@ -225,7 +225,7 @@ const ROWS: readonly Row[] = [
     closed: true,
   },
   {
-    title: 'what is added to a subscription, and throws',
+    title: 'a teardown added to a subscription that throws',
     handler: stays,
     subscribe: ($) => {
       const subscription = $.subscribe(tell);
@@ -243,12 +243,12 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** With an operator rxjs's own subscriber comes before the observer: what that does is what is expected. */
+/** An operator puts a subscriber of rxjs before the observer: its behaviour is the expected one. */
 describe.each([
-  ['of open$ itself', ($: Observable<unknown>) => $],
+  ['to `open$` itself', ($: Observable<unknown>) => $],
   ['through an operator', ($: Observable<unknown>) => $.pipe(map((value) => value))],
-])('a subscription %s', (_where, piped) => {
-  it.each(ROWS)('serves $title', async ({ handler, payload = 'p', subscribe, later, told: expected, sent = [], closed }) => {
+])('Subscriptions %s', (_where, piped) => {
+  it.each(ROWS)('`open$` serves $title', async ({ handler, payload = 'p', subscribe, later, told: expected, sent = [], closed }) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const frames = framesOf(dialer);

@@ -15,10 +15,10 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 virtualPeerTime();
 
-/** What a program without types gives. */
+/** A value from a program without types. */
 const given = (value: unknown): never => value as never;
 
-describe('an operator over peers or streams that is given what it cannot use says so where it is made, not when something passes', () => {
+describe('Arguments of operators over peers and streams', () => {
   it.each<[string, () => unknown, string]>([
     ['observeFrames', () => observeFrames(given(undefined)), 'observeFrames: expected a function, got undefined'],
     ['interceptOpen', () => interceptOpen(given({})), 'interceptOpen: expected a function, got an object'],
@@ -28,16 +28,16 @@ describe('an operator over peers or streams that is given what it cannot use say
     ['the options of respond', () => respond(() => of(1), given(null)), 'options: expected an object, got null'],
     ['withCredit().grant', () => withCredit(1).grant(given(1)), 'grant.open: expected a function, got 1'],
     ['the work of withCredit().grant', () => withCredit(1).grant(() => [], given(1)), 'grant.work: expected a function, got 1'],
-  ])('%s', (_name, make, message) => {
+  ])('%s throws for a wrong argument when it is called', (_name, make, message) => {
     expect(make).toThrow(new TypeError(message));
   });
 
   it.each<[string, unknown, string]>([
     ['no options', undefined, 'reopenOnReconnect: expected { open }, got undefined'],
-    ['a function where options are expected', () => [], 'reopenOnReconnect: expected { open }, got a function'],
-    ['no open', {}, 'reopenOnReconnect.open: expected a function, got undefined'],
-    ['a cursor that is none', { open: () => [], cursor: 1 }, 'reopenOnReconnect.cursor: expected a function, got 1'],
-  ])('reopenOnReconnect: %s', (_what, options, message) => {
+    ['a function in place of options', () => [], 'reopenOnReconnect: expected { open }, got a function'],
+    ['no `open`', {}, 'reopenOnReconnect.open: expected a function, got undefined'],
+    ['a number as cursor', { open: () => [], cursor: 1 }, 'reopenOnReconnect.cursor: expected a function, got 1'],
+  ])('`reopenOnReconnect` throws for %s when it is called', (_what, options, message) => {
     const { dialer } = createPair();
     expect(() => reopenOnReconnect(dialer, given(options))).toThrow(new TypeError(message));
   });
@@ -47,7 +47,7 @@ describe('an operator over peers or streams that is given what it cannot use say
     [null, 'null'],
     ['ws://localhost', "'ws://localhost'"],
     [{}, 'an object'],
-  ])('reopenOnReconnect and through: %p for a peer', (peer, got) => {
+  ])('`reopenOnReconnect` and `through` refuse %p as a peer', (peer, got) => {
     expect(() => reopenOnReconnect(given(peer), { open: () => [] })).toThrow(
       new TypeError(`reopenOnReconnect: expected a Peer, got ${got}`),
     );
@@ -55,7 +55,7 @@ describe('an operator over peers or streams that is given what it cannot use say
   });
 });
 
-it('through refuses an unknown overflow where it is piped', () => {
+it('`through` throws for an unknown overflow when it is piped', () => {
   const { dialer } = createPair();
   const operator = through(dialer, 'p', { overflow: given('newest') });
   expect(() => of(1).pipe(operator)).toThrow(TypeError);

@@ -9,7 +9,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** What a subscription was told: the code of an error, and otherwise what it is. */
+/** The events of a subscription: the code of each library error, each other error, and the completion. */
 function toldOf(source$: Observable<unknown>): readonly unknown[] {
   const told: unknown[] = [];
   source$.subscribe({
@@ -19,7 +19,7 @@ function toldOf(source$: Observable<unknown>): readonly unknown[] {
   return told;
 }
 
-describe('reopenOnReconnect over one peer whose stream asks another', () => {
+describe('`reopenOnReconnect` over a peer whose stream calls another peer', () => {
   function twoPeers(url: ConnectUrl = ADDRESS) {
     const ids = new Network({ onStream: (_, stream) => stream.sendAll(interval(100)) });
     const rows = holding();
@@ -30,7 +30,7 @@ describe('reopenOnReconnect over one peer whose stream asks another', () => {
     ['loses its connection', 'CONNECTION_LOST', ({ last }) => last.link.cut()],
     ['is closed, and refuses', 'CANCELLED', (_, asked) => asked.close()],
     ['has gone away, and refuses', 'REFUSED', ({ last }) => last.peer.close({ drainMs: 10_000 })],
-  ])('errors when that other %s', async (_what, code, end) => {
+  ])('`reopenOnReconnect` errors when the other peer of its stream %s', async (_what, code, end) => {
     const { followed, asked, rows } = twoPeers();
     const told = toldOf(
       reopenOnReconnect(followed, { open: () => followed.open$<number>('ids').pipe(switchMap((id) => asked.request$(id))) }),
@@ -42,7 +42,7 @@ describe('reopenOnReconnect over one peer whose stream asks another', () => {
     void followed.close();
   });
 
-  it('opens it again, once there is a connection, when the other was lost before', async () => {
+  it('`reopenOnReconnect` reopens once it is connected, if the other peer was lost before', async () => {
     let connect: (url: string) => void = () => undefined;
     const { followed, asked, rows } = twoPeers(
       () =>
@@ -67,7 +67,7 @@ describe('reopenOnReconnect over one peer whose stream asks another', () => {
   });
 });
 
-describe('reopenOnReconnect over a socket that is drained, with no other yet', () => {
+describe('`reopenOnReconnect` over a drained socket without a successor', () => {
   async function drained(drain: (followed: Peer, server: Peer) => unknown) {
     const streams: Stream[] = [];
     const network = new Network({
@@ -88,9 +88,9 @@ describe('reopenOnReconnect over a socket that is drained, with no other yet', (
   }
 
   it.each<[what: string, code: ResetCode, told: string]>([
-    ['that the stream has failed', 300, 'RESET'],
-    ['that the stream is refused', ResetCode.REFUSED, 'REFUSED'],
-  ])('passes on %s, though the server goes away', async (_what, code, expected) => {
+    ['the failure of its stream', 300, 'RESET'],
+    ['the refusal of its stream', ResetCode.REFUSED, 'REFUSED'],
+  ])('`reopenOnReconnect` reports %s, even when the server goes away', async (_what, code, expected) => {
     const { told, streams, end } = await drained((_followed, server) => server.close({ drainMs: 10_000 }));
     streams[0]?.reset(code);
     await time.advance(10);
@@ -98,7 +98,7 @@ describe('reopenOnReconnect over a socket that is drained, with no other yet', (
     void end();
   });
 
-  it('passes on that the server has cancelled the stream, where it is this side that drains', async () => {
+  it('`reopenOnReconnect` reports a cancel by the server while this side drains', async () => {
     const { told, streams, end } = await drained((followed) => followed.close({ drainMs: 10_000 }));
     streams[0]?.reset();
     await time.advance(10);

@@ -22,7 +22,7 @@ function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
   return { ...made, sent: framesOf(made.dialer) };
 }
 
-/** The ways to ask once. */
+/** The calls with one answer. */
 const ASKING: readonly (readonly [
   call: string,
   (peer: Peer, payload: unknown, options?: OpenOptions<unknown, never>) => Promise<unknown>,
@@ -32,7 +32,7 @@ const ASKING: readonly (readonly [
 ];
 
 describe('request', () => {
-  it('fails with what is wrong with its options, and throws nothing', async () => {
+  it('`request` rejects for wrong options, and does not throw', async () => {
     const { dialer, sent } = pair(stays);
     const outcome = settled(dialer.request('p', { retry: { count: -1 } }));
     expect(await outcome).toEqual({ error: new TypeError('retry.count: expected a number of at least 0, got -1') });
@@ -47,14 +47,14 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['null for an end without a payload', (_, stream) => stream.reply(), null],
     ['null for the implicit end', () => undefined, null],
     ['the first payload, also when the end comes later', (_, stream) => stream.sendAll([1]), 1],
-  ])('settles with %s', async (_what, handler, value) => {
+  ])('A request settles with %s', async (_what, handler, value) => {
     const { dialer } = pair(handler);
     const answer = ask(dialer, 'p');
     await time.advance();
     expect(await answer).toEqual(value);
   });
 
-  it('needs no end: it settles with the first payload, and an end that follows closes the stream', async () => {
+  it('A request settles with the first payload, and an end that follows closes the stream', async () => {
     const streams: Stream[] = [];
     const { dialer, sent } = pair((_, stream) => {
       streams.push(stream);
@@ -71,7 +71,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(streams[0]?.cause).toEqual({ how: 'ended' });
   });
 
-  it('rejects with what the remote reset it with', async () => {
+  it('A request rejects with the reset of the remote', async () => {
     const { dialer } = pair((_, stream) => {
       stream.reset(300, 'quota', { limit: 1 });
     });
@@ -89,7 +89,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     });
   });
 
-  it('rejects, rather than throws, for a payload that cannot be sent', async () => {
+  it('A request rejects for a payload that cannot be sent, and does not throw', async () => {
     const { dialer, sent } = pair(stays);
     const outcomes = Promise.all([settled(ask(dialer, 1n)), settled(ask(dialer, 1, { timeoutMs: -1 }))]);
     await time.advance();
@@ -97,7 +97,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(sent).toEqual([]);
   });
 
-  it('gives its stream to onOpen: for reply headers and trailers', async () => {
+  it('A request passes its stream to `onOpen`, which offers reply headers and trailers', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1, { headers: { h: 1 }, trailers: { t: 2 } }));
     const streams: Stream<unknown, never>[] = [];
     const answer = ask(dialer, 'p', { onOpen: (stream) => streams.push(stream) });
@@ -106,7 +106,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(streams).toEqual([expect.objectContaining({ id: 1, replyHeaders: { h: 1 }, trailers: { t: 2 }, phase: 'closed' })]);
   });
 
-  it('goes on where a promise that onOpen gave rejects, which is logged: nobody waits for it', async () => {
+  it('A request continues when a promise of `onOpen` rejects, and logs the rejection', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     const onOpen: unknown = () => Promise.reject(new Error('too late'));
     const answer = ask(dialer, 'p', { onOpen: onOpen as () => void });
@@ -114,7 +114,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect([await answer, logs.errors]).toEqual([1, ['rxmux: onOpen failed']]);
   });
 
-  it('is not cancelled by a reader of that stream that leaves', async () => {
+  it('A reader that leaves the stream of a request does not cancel the request', async () => {
     const { dialer, sent } = pair((_, stream) => {
       void stream.send(1);
       return new Promise(() => undefined);
@@ -132,7 +132,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect([await answer, seen, sent.length]).toEqual([1, [1], 1]);
   });
 
-  it('times out after 30 s by default', async () => {
+  it('A request times out after 30 s by default', async () => {
     const { dialer, sent } = pair(stays);
     const outcome = settled(ask(dialer, 'p'));
     await time.advance(29_999);
@@ -154,7 +154,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['requestTimeoutMs', { requestTimeoutMs: 200 }, {}, 200],
     ['timeoutMs', {}, { timeoutMs: 100 }, 100],
     ['timeoutMs, ahead of requestTimeoutMs', { requestTimeoutMs: 200 }, { timeoutMs: 300 }, 300],
-  ])('times out as %s says', async (_what, options, call, ms) => {
+  ])('A request times out as %s says', async (_what, options, call, ms) => {
     const { dialer, sent } = pair(stays, options);
     const outcome = settled(ask(dialer, 'p', call));
     await time.advance(ms - 1);
@@ -167,14 +167,14 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['requestTimeoutMs 0', { requestTimeoutMs: 0 }, {}],
     ['timeoutMs 0', {}, { timeoutMs: 0 }],
     ['timeoutMs Infinity', {}, { timeoutMs: Infinity }],
-  ])('never times out with %s', async (_what, options, call) => {
+  ])('A request never times out with %s', async (_what, options, call) => {
     const { dialer, sent } = pair(stays, options);
     void settled(ask(dialer, 'p', call));
     await time.advance(86_400_000);
     expect(sent).toHaveLength(1);
   });
 
-  it('leaves no timer after its answer', async () => {
+  it('A request leaves no timer after its answer', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     const answer = ask(dialer, 'p');
     await time.advance();
@@ -182,7 +182,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('leaves no timer after many answers once the peer is closed', async () => {
+  it('Many requests leave no timer once the peer is closed', async () => {
     const { dialer } = pair((_, stream) => stream.reply(1));
     for (let n = 0; n < 150; n++) {
       const answer = ask(dialer, 'p');
@@ -194,7 +194,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('leaves no timer behind on a peer that is closed', async () => {
+  it('A request on a closed peer leaves no timer', async () => {
     const { dialer } = pair(stays);
     void dialer.close();
     await time.advance();
@@ -208,7 +208,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
 });
 
 describe('request$', () => {
-  it('is cold: each subscription asks anew', async () => {
+  it('`request$` is cold: each subscription makes a new request', async () => {
     let asked = 0;
     const { dialer } = pair((_, stream) => stream.reply(++asked));
     const answer$ = dialer.request$('p');
@@ -218,7 +218,7 @@ describe('request$', () => {
     expect(await answers).toEqual([1, 2]);
   });
 
-  it('cancels nothing when it is left after its answer', async () => {
+  it('`request$` cancels nothing when it is unsubscribed after its answer', async () => {
     const { dialer, sent } = pair((_, stream) => {
       void stream.send(1);
       return new Promise(() => undefined);

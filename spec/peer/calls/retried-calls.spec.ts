@@ -10,28 +10,28 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** What a promise rejects with, in few words. */
+/** The error of a rejected promise, in short. */
 const told = (call: Promise<unknown>): Promise<unknown> =>
   call.catch((error: unknown) => (isMuxError(error) ? [error.code, error.retriable] : error));
 
-describe('a call whose handler ran is not made again', () => {
+describe('Retries of a call whose handler ran', () => {
   const refused = (): never => {
     throw new RefusedError('busy');
   };
   const input = throwError(() => new RefusedError('busy'));
 
   it.each<[string, (peer: Peer) => Promise<unknown>]>([
-    ['its input fails with the refusal of another call', (peer) => firstValueFrom(peer.open$('store', { input, retry: 'safe' }))],
-    ['its onOpen throws one', (peer) => peer.request('store', { onOpen: refused, retry: 'safe' })],
+    ['the input fails with the refusal of another call', (peer) => firstValueFrom(peer.open$('store', { input, retry: 'safe' }))],
+    ['`onOpen` throws the refusal of another call', (peer) => peer.request('store', { onOpen: refused, retry: 'safe' })],
     [
-      'its input fails with one, and retryWhenSafe is piped after it',
+      'the input fails with the refusal of another call, and `retryWhenSafe` is piped after it',
       (peer) => firstValueFrom(peer.open$('store', { input }).pipe(retryWhenSafe())),
     ],
     [
-      'its onOpen throws one, and retryWhenSafe is piped after it',
+      '`onOpen` throws the refusal of another call, and `retryWhenSafe` is piped after it',
       (peer) => firstValueFrom(peer.open$('store', { onOpen: refused }).pipe(retryWhenSafe())),
     ],
-  ])('where %s', async (_what, call) => {
+  ])('A call whose handler ran is not retried when %s', async (_what, call) => {
     const { dialer, acceptor } = createPair();
     let runs = 0;
     acceptor.onStream(() => {
@@ -43,7 +43,7 @@ describe('a call whose handler ran is not made again', () => {
     expect([runs, await outcome]).toEqual([1, ['REFUSED', true]]);
   });
 
-  it('but one that is refused itself is, and its input with it', async () => {
+  it('A call that is refused itself is retried with its input', async () => {
     const { dialer } = createPair();
     let made = 0;
     const input = (): Promise<never> => {
@@ -55,7 +55,7 @@ describe('a call whose handler ran is not made again', () => {
     expect([made, await outcome]).toEqual([3, ['REFUSED', true]]);
   });
 
-  it('but one whose input tells that the call itself was refused is', async () => {
+  it('A call is retried when its input reports that the call itself was refused', async () => {
     const { dialer } = createPair();
     const echoes: Subject<unknown>[] = [];
     const onOpen = (stream: Stream): void => {
@@ -70,8 +70,8 @@ describe('a call whose handler ran is not made again', () => {
   });
 });
 
-describe('a call in the delay before its next attempt', () => {
-  /** What is told changes soon after an act, and not before. */
+describe('Call in the delay before its next attempt', () => {
+  /** Checks that `told` is empty until `act` runs, and holds the refusal soon after. */
   const failsAt = async (act: () => unknown, told: unknown[]): Promise<void> => {
     await time.advance(10);
     expect(told).toEqual([]);
@@ -90,7 +90,7 @@ describe('a call in the delay before its next attempt', () => {
     ['request$', (peer, retry) => peer.request$('p', { retry })],
     ['open$', (peer, retry) => peer.open$('p', { retry })],
     ['reopenOnReconnect around it', (peer, retry) => reopenOnReconnect(peer, { open: () => peer.open$('p', { retry }) })],
-  ])('of %s fails with the error of its last when the peer is closed', async (_what, call) => {
+  ])('A call of %s in its delay fails with its last error when the peer is closed', async (_what, call) => {
     for (const delay of [60_000, () => NEVER]) {
       const peer = dialing(new Network(), { reconnect: SOON });
       await failsAt(() => peer.close(), errorsOf(call(peer, { delay })));
@@ -98,7 +98,7 @@ describe('a call in the delay before its next attempt', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('does not wait for the drain', async () => {
+  it('A call in its delay does not wait for the drain', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((payload) => (payload === 'long' ? NEVER : undefined))).subscribe();
     dialer.open$('long').subscribe({ error: () => undefined });
@@ -111,7 +111,7 @@ describe('a call in the delay before its next attempt', () => {
     expect([attempts, dialer.status]).toEqual([1, { state: 'draining', by: 'local' }]);
   });
 
-  it('is not kept in it where the one socket of its peer is going away', async () => {
+  it('A call fails without a delay when the only socket of its peer goes away', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((payload) => (payload === 'long' ? NEVER : undefined))).subscribe();
     dialer.open$('long').subscribe({ error: () => undefined });
@@ -122,7 +122,7 @@ describe('a call in the delay before its next attempt', () => {
     expect([told, dialer.status]).toEqual([[['REFUSED', true]], { state: 'draining', by: 'remote' }]);
   });
 
-  it('fails so, too, when the one socket of its peer is lost', async () => {
+  it('A call in its delay fails with its last error when the only socket of its peer is lost', async () => {
     const { dialer, link } = createPair();
     const told = errorsOf(dialer.request$('p', { retry: { delay: 60_000 } }));
     await failsAt(() => {
