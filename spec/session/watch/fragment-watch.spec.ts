@@ -10,22 +10,22 @@ const REASON = 'no fragment for 30000 ms (reassemblyTimeoutMs)';
 
 const fragmentOf = (stream: number): Frame => ({ type: 'data', stream, fragment: '"', more: true });
 
-/** A fragment of an unfinished payload comes in on each stream. */
+/** Receives a fragment of an unfinished payload on each stream. */
 const begin = (rig: Rig, ...ids: readonly number[]): void => {
   rig.receive(...ids.map(fragmentOf));
 };
 
-/** A message of so many bytes comes in that no stream gets: a frame of an unknown type. */
+/** Receives a message of `bytes` that belongs to no stream: a frame of an unknown type. */
 const receiveBytes = (rig: Rig, bytes: number): void => {
   rig.transport.receive(`{"type":"later","x":"${'x'.repeat(bytes - '{"type":"later","x":""}'.length)}"}`);
 };
 
-/** Silence that a fragment of a stream excuses for the others, in ms. */
+/** The silence of other streams that a fragment of `stream` excuses, in ms. */
 const excusedBy = (rig: Rig, stream: number): number => Math.ceil((rig.session.codec.encode(fragmentOf(stream)) as string).length / 1.024);
 
-describe('a fragment watch', () => {
+describe('FragmentWatch', () => {
   it(
-    'resets each stream 30 s after its own last fragment, by one timer',
+    'FragmentWatch resets each stream 30 s after its own last fragment, with one timer',
     inTime((time) => {
       const rig = new Rig();
       const [one, two, whole] = [rig.remote(1), rig.remote(3), rig.remote(5)];
@@ -48,7 +48,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'resets streams that have waited equally long together',
+    'FragmentWatch resets streams together that have waited equally long',
     inTime((time) => {
       const rig = new Rig();
       rig.remote(1);
@@ -61,7 +61,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'excuses 16 ms of silence for a message of 16 bytes',
+    'FragmentWatch excuses 16 ms of silence for a message of 16 bytes',
     inTime((time) => {
       const rig = new Rig();
       const stream = rig.remote(1);
@@ -81,7 +81,7 @@ describe('a fragment watch', () => {
     [64_000, 8_000],
     [100, 50],
   ])(
-    'resets no stream while messages of %i bytes come for others every %i ms',
+    'FragmentWatch resets no stream while messages of %i bytes arrive for others every %i ms',
     inTime<[number, number]>((time, bytes, everyMs) => {
       const rig = new Rig();
       const stream = rig.remote(1);
@@ -99,7 +99,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'excuses no silence after a message, however large it is',
+    'FragmentWatch excuses no silence after a message, however large the message is',
     inTime((time) => {
       const rig = new Rig();
       const stream = rig.remote(1);
@@ -115,7 +115,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'excuses 30 s at most, after hours in which fragments came slowly',
+    'FragmentWatch excuses at most 30 s, even after hours of slow fragments',
     inTime((time) => {
       const rig = new Rig();
       const [slow, late] = [rig.remote(1), rig.remote(3)];
@@ -132,7 +132,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'counts no silence while reading is paused',
+    'FragmentWatch counts no silence while reading is paused',
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1, pauseMs: 20_000 } });
       const [stream, slow] = [rig.remote(1), rig.remote(3)];
@@ -147,7 +147,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'gives every stream its whole time again after a late timer',
+    'FragmentWatch restarts the time of every stream after a late timer',
     inTime((time) => {
       const rig = new Rig();
       const [one, two] = [rig.remote(1), rig.remote(3)];
@@ -164,7 +164,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'leaves no timer behind a payload that is whole, and watches the next one',
+    'FragmentWatch leaves no timer after a complete payload, and watches the next one',
     inTime((time) => {
       const rig = new Rig();
       const stream = rig.remote(1);
@@ -181,7 +181,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'resets a stream once where the end of another has ended it',
+    'FragmentWatch does not reset a stream that was closed by the end of another',
     inTime((time) => {
       const rig = new Rig();
       const [one, two] = [rig.remote(1), rig.remote(3)];
@@ -195,7 +195,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'leaves no timer where the end of a stream ends the connection',
+    'FragmentWatch leaves no timer when the end of a stream ends the connection',
     inTime((time) => {
       const rig = new Rig();
       const [one, two] = [rig.remote(1), rig.remote(3)];
@@ -212,7 +212,7 @@ describe('a fragment watch', () => {
   );
 
   it(
-    'waits for ever under a timeout of Infinity',
+    'FragmentWatch never resets a stream with a timeout of Infinity',
     inTime((time) => {
       const rig = new Rig({ limits: { reassemblyTimeoutMs: Infinity } });
       const stream = rig.remote(1);

@@ -13,7 +13,7 @@ const watched = (options: RigOptions = {}) => new Rig({ keepalive: DEFAULT_KEEPA
 
 const pings = (rig: Rig) => rig.news.filter(({ type }) => type === 'ping').length;
 
-/** Something happens every so many ms, so often. */
+/** Calls `act` every `everyMs`, `count` times. */
 function repeat(time: SessionTime, count: number, everyMs: number, act: () => void): void {
   for (let n = 0; n < count; n++) {
     time.advance(everyMs);
@@ -21,9 +21,9 @@ function repeat(time: SessionTime, count: number, everyMs: number, act: () => vo
   }
 }
 
-describe('the keepalive', () => {
+describe('keepalive', () => {
   it(
-    'watches no socket that ended before it was read',
+    'Keepalive starts no timer for a socket that has already ended',
     inTime((time) => {
       const rig = watched({ started: false });
       rig.transport.end();
@@ -34,7 +34,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'pings after 20 s without life, and terminates 10 s later',
+    'Keepalive pings after 20 s without a sign of life, and terminates the socket 10 s later',
     inTime((time) => {
       const rig = watched();
       time.advance(19_999);
@@ -51,7 +51,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'is quiet on a connection that is not, and pings 20 s after the last frame',
+    'Keepalive pings 20 s after the last frame, and not before',
     inTime((time) => {
       const rig = watched();
       repeat(time, 10, 15_000, () => {
@@ -65,12 +65,12 @@ describe('the keepalive', () => {
   );
 
   it.each<[string, (rig: Rig) => void]>([
-    ['its pong', (rig) => rig.receive({ type: 'pong', nonce: String(rig.observed.at(-1)?.[1].nonce) })],
+    ['the pong', (rig) => rig.receive({ type: 'pong', nonce: String(rig.observed.at(-1)?.[1].nonce) })],
     ['any frame', (rig) => rig.receive({ type: 'later' })],
-    ['bytes of ours that the socket takes', (rig) => rig.open({ payload: 'taken' })],
-    ['a byte of what the socket held', (rig) => (rig.transport.bufferedAmount -= 1)],
+    ['new bytes that the socket takes', (rig) => rig.open({ payload: 'taken' })],
+    ['a held byte that the socket takes', (rig) => (rig.transport.bufferedAmount -= 1)],
   ])(
-    'takes for an answer %s',
+    'Keepalive accepts as an answer %s',
     inTime<[string, (rig: Rig) => void]>((time, _what, live) => {
       const rig = watched();
       rig.transport.stuck = true;
@@ -83,7 +83,7 @@ describe('the keepalive', () => {
       time.advance(19_999);
       expect(rig.transport.terminated).toBeNull();
       expect(pings(rig)).toBe(0);
-      // That bytes were taken is seen a ms later.
+      // The taken bytes are noticed one ms later.
       time.advance(2);
       expect(pings(rig)).toBe(1);
       time.advance(10_000);
@@ -92,7 +92,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'does not take for an answer that the socket has taken the ping',
+    'Keepalive does not accept as an answer that the socket has taken the ping',
     inTime((time) => {
       const rig = watched();
       time.advance(19_000);
@@ -107,7 +107,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'condemns no slow upload: any byte taken of a full socket is life, however the socket counts',
+    'Keepalive keeps a slow upload: any byte that a full socket takes is a sign of life',
     inTime((time) => {
       const rig = watched({ measured: false });
       rig.transport.stuck = true;
@@ -118,13 +118,13 @@ describe('the keepalive', () => {
         rig.transport.bufferedAmount -= 10 * KIB;
       });
       expect(rig.transport.terminated).toBeNull();
-      // By the first look nobody knows yet whether it is full.
+      // The first sample cannot show yet whether the socket is full.
       expect(pings(rig)).toBe(1);
     }),
   );
 
   it(
-    'condemns no slow upload that the socket has taken by the time of the answer',
+    'Keepalive keeps a slow upload that the socket has taken before the answer is due',
     inTime((time) => {
       const rig = watched();
       rig.transport.stuck = true;
@@ -137,7 +137,7 @@ describe('the keepalive', () => {
   );
 
   it.each([100, 700, 5_000])(
-    'gives up a dead connection on which something is sent every %i ms: what an empty socket takes is no life',
+    'Keepalive terminates a dead connection despite a frame sent every %i ms on an empty socket',
     inTime<[number]>((time, everyMs) => {
       const rig = watched();
       repeat(time, Math.floor(29_999 / everyMs), everyMs, () => {
@@ -151,7 +151,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'sees no life in bytes that the socket held only in passing when it was looked at',
+    'Keepalive ignores bytes that the socket held only for a moment',
     inTime((time) => {
       const rig = watched();
       rig.transport.stuck = true;
@@ -165,7 +165,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'keeps one ping under way, whatever else is a sign of life',
+    'Keepalive has at most one outstanding ping, despite other signs of life',
     inTime((time) => {
       const rig = watched();
       repeat(time, 3, 25_000, () => {
@@ -178,7 +178,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'with less time to be idle than to answer asks once, and gives the answer all its time',
+    'Keepalive with an idleMs below its timeoutMs pings once and waits the whole timeoutMs',
     inTime((time) => {
       const rig = watched({ keepalive: { idleMs: 1_000, timeoutMs: 10_000 } });
       time.advance(10_999);
@@ -190,7 +190,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'with less time to be idle than to answer asks again that time after an answer',
+    'Keepalive with an idleMs below its timeoutMs pings again idleMs after an answer',
     inTime((time) => {
       const rig = watched({ keepalive: { idleMs: 1_000, timeoutMs: 10_000 } });
       time.advance(8_500);
@@ -206,7 +206,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'forgets a ping that something else answered: its pong is junk once the next is sent',
+    'Keepalive cancels a ping after another sign of life, so its late pong is junk',
     inTime((time) => {
       const rig = watched({ limits: { junk: { burst: 0, perSecond: 0 } } });
       time.advance(20_000);
@@ -221,7 +221,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'does not count the time while reading is paused',
+    'Keepalive does not count the time while reading is paused',
     inTime((time) => {
       const rig = watched({ limits: { pauseBytes: 1, pauseMs: 5_000 } });
       const stream = rig.remote(1);
@@ -242,7 +242,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'condemns nobody by a timer that comes more than twice too late: it asks once more and gives that 10 s',
+    'Keepalive pings again and waits 10 s when its timer is more than twice too late',
     inTime((time) => {
       const rig = watched();
       time.sleep(3_600_000);
@@ -258,7 +258,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'condemns by a timer that comes twice too late, and no more',
+    'Keepalive terminates the socket when its timer is exactly twice too late',
     inTime((time) => {
       const rig = watched();
       time.advance(20_000);
@@ -268,7 +268,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'asks at once when the page wakes up, and not again while it waits for the answer',
+    '`probe` pings at once, and not again while its answer is outstanding',
     inTime((time) => {
       const rig = watched();
       time.advance(1_000);
@@ -286,7 +286,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'asks anew when the page wakes up after an answer, however short the time since the ping',
+    '`probe` pings anew once the last ping is answered, however recent that ping is',
     inTime((time) => {
       const rig = watched();
       time.advance(20_000);
@@ -303,7 +303,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'can be switched off',
+    'Keepalive can be switched off',
     inTime((time) => {
       const rig = watched({ keepalive: null });
       rig.session.probe();
@@ -314,7 +314,7 @@ describe('the keepalive', () => {
   );
 
   it(
-    'ends with a socket that is lost by the ping itself',
+    'Keepalive leaves no timer when the socket ends while its ping is sent',
     inTime((time) => {
       const rig = watched();
       rig.transport.onSend = () => {

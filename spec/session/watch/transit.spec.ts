@@ -20,7 +20,7 @@ const KIB = 1_024;
 const MIB = 1_024 * KIB;
 const msFor = (bytes: number): number => bytes / SLOWEST_BYTES_PER_MS;
 
-/** A transit at 10 ms, its pings that were not answered, and a remote that answers them. */
+/** A Transit that starts at 10 ms, its unanswered pings, and a function that answers the first of them. */
 function setUp(time: SessionTime) {
   time.advance(10);
   const transport = new ScriptedTransport();
@@ -37,7 +37,7 @@ function setUp(time: SessionTime) {
     transport.sentBytes += bytes;
     return transit.sent(bytes, steadyNow());
   };
-  /** Sends so much and a ping after it, which leaves at once unless `queued`. */
+  /** Sends so many bytes and then a ping, which leaves at once. */
   const mark = (bytes: number): void => {
     give(bytes);
     transit.ping(() => undefined);
@@ -51,7 +51,7 @@ function setUp(time: SessionTime) {
 
 describe('Transit', () => {
   it(
-    'asks for a ping after each 32 KiB, and for no other before the next 32 KiB',
+    'Transit asks for a ping after each 32 KiB',
     inTime((time) => {
       const { transit, give } = setUp(time);
       expect([give(LENGTH_PER_PING - 1), give(1)]).toEqual([false, true]);
@@ -61,7 +61,7 @@ describe('Transit', () => {
   );
 
   it(
-    'asks for a ping after each 256 KiB alone once the extra pings are spent, until time has passed',
+    'Transit asks for a ping only after each 256 KiB once its extra pings are spent, until time has passed',
     inTime((time) => {
       const { mark, give, answer } = setUp(time);
       for (let nth = 0; nth < EXTRA_PINGS.burst; nth++) {
@@ -76,7 +76,7 @@ describe('Transit', () => {
   );
 
   it(
-    'asks for no ping while a remote leaves too many unanswered',
+    'Transit asks for no ping while too many are unanswered',
     inTime((time) => {
       const { mark, give, answer } = setUp(time);
       for (let nth = 0; nth < MAX_UNANSWERED; nth++) mark(BYTES_PER_PING);
@@ -87,7 +87,7 @@ describe('Transit', () => {
   );
 
   it(
-    'expects no answer where no ping has left',
+    'Transit expects no answer before a ping has left',
     inTime((time) => {
       const { transit, transport, give, leave } = setUp(time);
       give(MIB);
@@ -100,7 +100,7 @@ describe('Transit', () => {
   );
 
   it(
-    'expects the first answer when the slowest line has brought what was sent before its ping',
+    'Transit expects the first answer when the slowest line has carried the bytes before its ping',
     inTime((time) => {
       const { transit, mark, give } = setUp(time);
       mark(60_000);
@@ -113,7 +113,7 @@ describe('Transit', () => {
   );
 
   it(
-    'expects the next answer as much later as the slowest line takes, counted from the last answer',
+    'Transit expects the next answer after the time that the slowest line takes, from the last answer on',
     inTime((time) => {
       const { transit, mark, answer } = setUp(time);
       mark(60_000);
@@ -127,7 +127,7 @@ describe('Transit', () => {
   );
 
   it(
-    'counts what was sent after the last answer from when it was sent, behind what was still on its way',
+    'Transit counts bytes sent after an answer from their sending, behind the bytes in transit',
     inTime((time) => {
       const { transit, mark, give, answer } = setUp(time);
       mark(60_000);
@@ -144,7 +144,7 @@ describe('Transit', () => {
   );
 
   it(
-    'takes an answer for one to every ping before it, and none back',
+    'Transit counts an answer for all earlier pings, and ignores their later answers',
     inTime((time) => {
       const { transit, mark, pings } = setUp(time);
       for (let nth = 0; nth < 3; nth++) mark(60_000);
@@ -157,7 +157,7 @@ describe('Transit', () => {
   );
 
   it(
-    'ignores an answer to a ping that has not left',
+    'Transit ignores an answer to a ping that has not left',
     inTime((time) => {
       const { transit, give, answer } = setUp(time);
       give(60_000);
@@ -168,7 +168,7 @@ describe('Transit', () => {
   );
 
   it(
-    'waits longer by as much as the remote sends before its answer, up to 2 MiB',
+    'Transit waits longer for an answer behind received bytes, up to 2 MiB of them',
     inTime((time) => {
       const { transit, mark, answer } = setUp(time);
       transit.received(60_000);
@@ -185,7 +185,7 @@ describe('Transit', () => {
   );
 
   it(
-    'tells at once that all has arrived where the slowest line brings it within 2 s, and else after an answer',
+    '`whenArrived` calls back at once if the slowest line needs at most 2 s, and otherwise after an answer',
     inTime((time) => {
       const { transit, give, leave, answer } = setUp(time);
       const told: number[] = [];
@@ -206,11 +206,11 @@ describe('Transit', () => {
   );
 });
 
-describe('a session whose socket has taken everything at once', () => {
+describe('sessions with a fast socket and a slow line', () => {
   const SIZE = 600 * KIB;
   const pingsOf = (rig: Rig) => rig.sent.filter(({ type }) => type === 'ping').map(({ nonce }) => nonce ?? '');
 
-  /** A session that has sent a large payload; its remote reads so many bytes a ms and answers the pings that it comes to. */
+  /** Sends a large payload; the remote reads `bytesPerMs` and answers each ping that it has read. */
   function slow(time: SessionTime, bytesPerMs: number, rig: Rig): { readonly read: (ms: number) => void } {
     rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
     while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
@@ -236,7 +236,7 @@ describe('a session whose socket has taken everything at once', () => {
   }
 
   it(
-    'sends a ping after each slice',
+    'Session sends a ping after each slice of a large payload',
     inTime(() => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
@@ -246,7 +246,7 @@ describe('a session whose socket has taken everything at once', () => {
   );
 
   it(
-    'is no dead one while its remote reads 8 kB/s, and closes once all is read',
+    'Session waits for a remote that reads 8 kB/s, and closes once it has read everything',
     inTime((time) => {
       const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
       const remote = slow(time, 8, rig);
@@ -259,7 +259,7 @@ describe('a session whose socket has taken everything at once', () => {
   );
 
   it(
-    'begins the closing handshake where no answer comes in time, and terminates 2 s later',
+    'Session begins the closing handshake when an answer is overdue, and terminates the socket 2 s later',
     inTime((time) => {
       const rig = new Rig();
       slow(time, 0, rig);
@@ -278,7 +278,7 @@ describe('a session whose socket has taken everything at once', () => {
   );
 
   it(
-    'begins no closing handshake after the connection has failed',
+    'Session begins no second closing handshake after the connection has failed',
     inTime((time) => {
       const rig = new Rig();
       slow(time, 0, rig);
@@ -291,7 +291,7 @@ describe('a session whose socket has taken everything at once', () => {
   );
 
   it(
-    'gives a remote that answers nothing 30 s, as one that was sent nothing',
+    'Session terminates the socket of a silent remote after 30 s, even during a large transfer',
     inTime((time) => {
       const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
       slow(time, 0, rig);
@@ -303,7 +303,7 @@ describe('a session whose socket has taken everything at once', () => {
   );
 
   it(
-    'gives a full socket whose remote answers 60 s from each answer',
+    'Session waits 60 s from each answer for a full socket to take bytes',
     inTime((time) => {
       const rig = new Rig();
       rig.transport.stuck = true;

@@ -14,7 +14,7 @@ const { NO_ERROR, DEADLINE_EXCEEDED } = ResetCode;
 const STUCK = 'closing made no progress';
 const KEEPALIVE = { idleMs: 20_000, timeoutMs: 10_000 };
 
-/** A rig that has said goodbye: its close frame is out, and the socket does not end. */
+/** A rig that has sent its close frame, on a socket that does not end. */
 const closing = (limits: Partial<Limits> = {}): Rig => {
   const rig = new Rig({ limits });
   rig.session.drain(0, NO_ERROR, '');
@@ -22,7 +22,7 @@ const closing = (limits: Partial<Limits> = {}): Rig => {
   return rig;
 };
 
-/** One watch: what begins it, after how long it condemns, and what becomes of the connection then. */
+/** One watch: what starts it, its time-out, and the state of the connection before and after. */
 interface Watch {
   readonly what: string;
   readonly options: RigOptions;
@@ -41,7 +41,7 @@ const terminated = (rig: Rig): unknown => rig.transport.terminated;
 
 const WATCHES: readonly Watch[] = [
   {
-    what: 'a connection that does not answer a ping',
+    what: 'an unanswered ping',
     options: { keepalive: KEEPALIVE },
     begin: ({ session }) => {
       session.watchdog.probeNow();
@@ -51,7 +51,7 @@ const WATCHES: readonly Watch[] = [
     condemned: 'no sign of life',
   },
   {
-    what: 'a socket that takes no byte',
+    what: 'a stalled socket',
     options: { limits: { stallBytes: 1_000 } },
     begin: (rig) => {
       fill(rig, 1_000);
@@ -61,7 +61,7 @@ const WATCHES: readonly Watch[] = [
     condemned: 'slow consumer',
   },
   {
-    what: 'a reassembly that makes no progress',
+    what: 'a stalled reassembly',
     options: {},
     begin: (rig) => {
       rig.receive({ type: 'open', stream: 1, fragment: '"', more: true });
@@ -71,7 +71,7 @@ const WATCHES: readonly Watch[] = [
     condemned: DEADLINE_EXCEEDED,
   },
   {
-    what: 'a closing socket that does not move',
+    what: 'a stalled close',
     options: {},
     begin: ({ session }) => {
       session.watchdog.watchClosing();
@@ -82,12 +82,12 @@ const WATCHES: readonly Watch[] = [
   },
 ];
 
-describe('a watch', () => {
+describe('watches', () => {
   it.each(WATCHES)(
-    'gives up $what after $ms ms, and not before',
+    'Watchdog ends $what after $ms ms, and not before',
     inTime<[Watch]>((time, { options, begin, ms, fate, condemned }) => {
       const rig = new Rig(options);
-      // Life is counted in ms: what was seen in the same ms would be an answer.
+      // Signs of life are counted in ms: one in the same ms would count as an answer.
       time.advance(1);
       begin(rig);
       time.advance(ms - 1);
@@ -98,7 +98,7 @@ describe('a watch', () => {
   );
 
   it.each(WATCHES)(
-    'condemns nobody by a timer that is more than twice too late, and gives another $ms ms to $what',
+    'Watchdog waits another $ms ms for $what when its timer is more than twice too late',
     inTime<[Watch]>((time, { options, begin, ms, fate, condemned }) => {
       const rig = new Rig(options);
       time.advance(1);
@@ -113,7 +113,7 @@ describe('a watch', () => {
   );
 
   it.each(WATCHES)(
-    'that the socket ends under leaves no timer: $what',
+    'Watchdog leaves no timer when the socket ends: $what',
     inTime<[Watch]>((time, { options, begin, ms }) => {
       const rig = new Rig(options);
       time.advance(1);
@@ -126,12 +126,12 @@ describe('a watch', () => {
   );
 });
 
-describe('a socket that takes no byte', () => {
+describe('stalled sockets', () => {
   it.each([
-    ['fewer than stallBytes wait in it', 2_000_000, 1_100_000, null],
-    ['stallBytes wait in it', 1_100_000, 1_100_000, 'slow consumer'],
+    ['fewer than stallBytes wait', 2_000_000, 1_100_000, null],
+    ['stallBytes wait', 1_100_000, 1_100_000, 'slow consumer'],
   ])(
-    'is looked at for good where %s',
+    'Watchdog watches a stalled socket until it ends it: %s',
     inTime<[string, number, number, string | null]>((time, _what, stallBytes, waiting, fate) => {
       const rig = new Rig({ limits: { stallBytes } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = waiting;
@@ -143,7 +143,7 @@ describe('a socket that takes no byte', () => {
   );
 
   it(
-    'counts what waits for it in the queue too',
+    'Watchdog counts queued bytes towards stallBytes',
     inTime((time) => {
       const rig = new Rig({ limits: { stallBytes: 2_000_000 } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = 1_100_000;
@@ -157,7 +157,7 @@ describe('a socket that takes no byte', () => {
   );
 
   it(
-    'is left alone once it is empty',
+    'Watchdog stops watching an empty socket',
     inTime((time) => {
       const rig = new Rig({ limits: { stallBytes: 1_000 } });
       fill(rig, 1_000);
@@ -168,12 +168,12 @@ describe('a socket that takes no byte', () => {
   );
 });
 
-describe('a closing socket', () => {
+describe('closing sockets', () => {
   it.each<[string, (rig: Rig) => void]>([
-    ['a frame comes in', (rig) => rig.receive({ type: 'later' })],
-    ['a byte of ours is taken', (rig) => (rig.transport.bufferedAmount -= 1)],
+    ['a frame that arrives', (rig) => rig.receive({ type: 'later' })],
+    ['a byte that the socket takes', (rig) => (rig.transport.bufferedAmount -= 1)],
   ])(
-    'has 2 s more when %s',
+    'Watchdog waits 2 s more for a closing socket after %s',
     inTime<[string, (rig: Rig) => void]>((time, _what, move) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = 100_000;
@@ -192,10 +192,10 @@ describe('a closing socket', () => {
   );
 
   it.each<[string, number, number]>([
-    ['and takes nothing of what waits, for 10 s', 100_000, 10_000],
-    ['where all is taken, as long as it does', 0, 60_000],
+    ['for 10 s if it takes no waiting bytes', 100_000, 10_000],
+    ['without limit if it has taken all bytes', 0, 60_000],
   ])(
-    'has time while frames come in %s',
+    'Watchdog waits for a closing socket on which frames arrive, %s',
     inTime<[string, number, number]>((time, _what, held, ms) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = held;
@@ -213,7 +213,7 @@ describe('a closing socket', () => {
   );
 
   it(
-    'leaves no timer where it ends by itself',
+    'Watchdog leaves no timer when a closing socket ends by itself',
     inTime((time) => {
       const rig = closing();
       time.advance(1_000);
@@ -223,7 +223,7 @@ describe('a closing socket', () => {
   );
 
   it(
-    'is read to its end, so a consumer that lags excuses nothing',
+    'Session reads a closing socket despite lagging consumers, so Watchdog counts the time',
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1 } });
       rig.remote(1).live.keep(1);
@@ -236,9 +236,9 @@ describe('a closing socket', () => {
   );
 });
 
-describe('a sign of life', () => {
+describe('lastSignOfLifeAt', () => {
   it(
-    'is when the last frame came, or when bytes were last taken that the socket had held back, whichever is later',
+    '`lastSignOfLifeAt` is the later time of the last frame and of the last drained bytes',
     inTime((time) => {
       const rig = new Rig();
       const { watchdog } = rig.session;
@@ -267,7 +267,7 @@ describe('a sign of life', () => {
   );
 
   it(
-    'is not that the socket has taken the probe that asks for it',
+    '`lastSignOfLifeAt` does not change when the socket takes a probe',
     inTime((time) => {
       const rig = new Rig();
       time.advance(100);
@@ -278,7 +278,7 @@ describe('a sign of life', () => {
   );
 
   it(
-    'is told on a clock that stands still while reading is paused',
+    '`lastSignOfLifeAt` uses a clock that stops while reading is paused',
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1 } });
       const { live } = rig.remote(1);
@@ -296,7 +296,7 @@ describe('a sign of life', () => {
 });
 
 describe('timers', () => {
-  /** The most that ran at once over ten minutes, and what is left of them after the socket's end. */
+  /** The highest number of timers at once over ten minutes, and the number left after the socket's end. */
   const timersOf = (act: (rig: Rig) => void, options: RigOptions = {}): readonly [number, number] => {
     const scheduler = new TestScheduler((actual, expected) => {
       expect(actual).toEqual(expected);
@@ -304,7 +304,7 @@ describe('timers', () => {
     return scheduler.run(() => {
       const rig = new Rig(options);
       let most = 0;
-      // The look itself is a timer too.
+      // The sampling itself is a timer too.
       const looking = interval(500).subscribe(() => (most = Math.max(most, scheduler.actions.length - 1)));
       act(rig);
       scheduler.maxFrames = 600_000;
@@ -326,10 +326,10 @@ describe('timers', () => {
   };
 
   it.each<[string, number, (rig: Rig) => void, RigOptions]>([
-    ['there are none without a keepalive', 0, () => undefined, {}],
-    ['there is one for the keepalive', 1, () => undefined, { keepalive: KEEPALIVE }],
+    ['none without a keepalive', 0, () => undefined, {}],
+    ['one for the keepalive', 1, () => undefined, { keepalive: KEEPALIVE }],
     [
-      'there is one for a closing socket, however often it begins to close',
+      'one for a closing socket, however often it begins to close',
       1,
       ({ session }) => {
         session.watchdog.watchClosing();
@@ -337,9 +337,9 @@ describe('timers', () => {
       },
       {},
     ],
-    ['there is one for all reassemblies', 1, reassemble, { limits: { reassemblyTimeoutMs: 10_000 } }],
+    ['one for all reassemblies', 1, reassemble, { limits: { reassemblyTimeoutMs: 10_000 } }],
     [
-      'there is one for a socket that is full, with whatever is sent',
+      'one for a full socket, however much is sent',
       1,
       (rig) => {
         rig.transport.stuck = true;
@@ -348,33 +348,33 @@ describe('timers', () => {
       },
       { limits: { stallBytes: 10_000 } },
     ],
-  ])('%s', (_what, count, act, options) => {
+  ])('Watchdog runs only as many timers as it needs: %s', (_what, count, act, options) => {
     expect(timersOf(act, options)).toEqual([count, 0]);
   });
 
-  it('there is one for a keepalive that is asked to probe at once, again and again', () => {
+  it('Watchdog runs one timer for a keepalive, however often it is asked to probe', () => {
     const nag = (rig: Rig) => {
       interval(1_100).subscribe(() => {
         rig.session.probe();
       });
     };
-    // Whoever nags has a timer too.
+    // The caller that nags has a timer too.
     expect(timersOf(nag, { keepalive: KEEPALIVE })).toEqual([2, 1]);
   });
 
-  it('there is one each for what is watched at once, and none is left after the end', () => {
+  it('Watchdog runs one timer for each watch, and leaves none after the end', () => {
     const everything = (rig: Rig) => {
       chatter(rig);
       reassemble(rig);
       rig.transport.stuck = true;
       rig.open({ payload: 'x'.repeat(30_000) });
     };
-    // Whoever chatters has a timer too.
+    // The remote that chatters has a timer too.
     expect(timersOf(everything, { keepalive: KEEPALIVE, limits: { stallBytes: 10_000, stallMs: 700_000 } })).toEqual([4, 1]);
   });
 
   it(
-    'do not begin any more once the watch is over',
+    'Watchdog starts no timer after the end of the socket',
     inTime((time) => {
       const rig = new Rig({ keepalive: KEEPALIVE, limits: { stallBytes: 1 } });
       const { watchdog } = rig.session;

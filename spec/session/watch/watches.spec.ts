@@ -6,7 +6,7 @@ import { inTime } from '../../support/session/time.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** A rig whose socket takes nothing any more, and a stream that has sent `bytes`. */
+/** A rig whose socket takes no more bytes, and a stream that has sent `bytes`. */
 function stalled(bytes: number, options: RigOptions = {}): { rig: Rig; stream: Holder } {
   const rig = new Rig(options);
   rig.transport.stuck = true;
@@ -16,9 +16,9 @@ function stalled(bytes: number, options: RigOptions = {}): { rig: Rig; stream: H
   return { rig, stream };
 }
 
-describe('a socket that takes no byte while over 1 MiB waits', () => {
+describe('slow consumers', () => {
   it(
-    'is terminated after 60 s, as a slow consumer',
+    'Session terminates a socket that takes no byte for 60 s while more than 1 MiB waits',
     inTime((time) => {
       const { rig, stream } = stalled(2 * MIB);
       time.advance(59_999);
@@ -31,7 +31,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'has 60 s more with each byte taken',
+    'Session waits another 60 s after each byte that the socket takes',
     inTime((time) => {
       const { rig } = stalled(3 * MIB);
       time.advance(59_000);
@@ -44,7 +44,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'is left alone while less waits, until more does',
+    'Session tolerates a stalled socket until more than stallBytes wait',
     inTime((time) => {
       const { rig, stream } = stalled(MIB - 40 * KIB, { limits: { stallBytes: 3 * MIB } });
       time.advance(200_000);
@@ -53,7 +53,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
       time.advance(200_000);
       expect(rig.transport.terminated).toBeNull();
       rig.send(stream, { payload: 'x'.repeat(2 * MIB) });
-      // Its minute began the last time that too little waited.
+      // The minute began with the last check at which too few bytes waited.
       time.advance(39_999);
       expect(rig.transport.terminated).toBeNull();
       time.advance(1);
@@ -62,7 +62,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'may have another threshold, also a smaller one than what makes the pump stop',
+    '`stallBytes` may be less than the bytes at which Scheduler stops',
     inTime((time) => {
       const { rig } = stalled(64 * KIB, { limits: { stallBytes: 64 * KIB, stallMs: 1_000 } });
       time.advance(1_000);
@@ -71,7 +71,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'is not watched once it is empty, and is again when it is full',
+    'Session watches no empty socket, and watches it again when it is full',
     inTime((time) => {
       const { rig, stream } = stalled(MIB);
       rig.transport.drainTo(0);
@@ -86,7 +86,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'is not condemned by a late timer',
+    'Session waits the whole 60 s again after a late timer',
     inTime((time) => {
       const { rig } = stalled(2 * MIB);
       time.sleep(3_600_000);
@@ -98,7 +98,7 @@ describe('a socket that takes no byte while over 1 MiB waits', () => {
   );
 
   it(
-    'is not excused by a pause of its reading',
+    'Session terminates a stalled socket even while reading is paused',
     inTime((time) => {
       const { rig } = stalled(2 * MIB, { limits: { pauseBytes: 1, pauseMs: 50_000 } });
       rig.remote(1).live.keep(1);

@@ -8,7 +8,7 @@ import type { SessionTime } from '../../support/session/time.js';
 
 describe('WriteProgress', () => {
   it(
-    'dates from its beginning while nothing was sent',
+    'WriteProgress reports its start while nothing was sent',
     inTime((time) => {
       const { progress } = setUp(time);
       time.advance(100);
@@ -17,7 +17,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'takes the time of the last send when the socket holds nothing: it was taken as soon as it was given',
+    'WriteProgress reports the time of the last send when the socket holds no bytes',
     inTime((time) => {
       const { progress, send } = setUp(time);
       time.advance(5);
@@ -28,7 +28,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'sees no life in bytes that the socket only holds',
+    'WriteProgress ignores bytes that the socket still holds',
     inTime((time) => {
       const { progress, give } = setUp(time);
       time.advance(5);
@@ -39,7 +39,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'notices bytes taken of a buffer that is not empty yet at the time of the look',
+    'WriteProgress reports the time of the sample when the socket has taken only a part of its bytes',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       give(100);
@@ -54,7 +54,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'is not misled by what the socket adds to messages',
+    'WriteProgress allows for the headers that the socket adds to messages',
     inTime((time) => {
       const { progress, transport, send } = setUp(time);
       send(100);
@@ -68,7 +68,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'sees no life in a mute message that is taken, header and all',
+    'WriteProgress ignores a probe that the socket takes',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       time.advance(5);
@@ -82,7 +82,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'sees life in what is taken beyond a mute message',
+    'WriteProgress reports bytes that the socket takes beyond a probe',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       give(500);
@@ -96,7 +96,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'hides no later bytes behind a mute message once that is gone',
+    'WriteProgress reports later bytes once the socket has taken the probe',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       progress.sendProbe(() => {
@@ -116,7 +116,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'counts what the socket adds to a mute message as mute',
+    'WriteProgress ignores the header of a probe too',
     inTime((time) => {
       const { progress, transport, send } = setUp(time);
       time.advance(5);
@@ -132,7 +132,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'forgives a mute message only what is left of it',
+    'WriteProgress ignores only the bytes of a probe that are left',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       progress.sendProbe(() => {
@@ -148,7 +148,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'sees no life in a mute message however often a part of it is taken',
+    'WriteProgress ignores a probe that the socket takes in parts',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       progress.sendProbe(() => {
@@ -163,7 +163,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'mutes nothing when the mute message was not given to the socket',
+    'WriteProgress ignores no bytes when the probe was not sent',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       progress.sendProbe(() => undefined);
@@ -175,7 +175,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'keeps a second time on the clock that stands still while reading is paused',
+    'WriteProgress reports a second time on a clock that stops while reading is paused',
     inTime((time) => {
       const { progress, give, reading, transport } = setUp(time);
       const stream = {};
@@ -196,7 +196,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'knows nothing of the remote by what a socket takes that held nothing back',
+    'WriteProgress infers nothing about the remote from a socket that held back no bytes',
     inTime((time) => {
       const { progress, send } = setUp(time);
       for (let n = 0; n < 3; n++) {
@@ -208,7 +208,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'knows nothing of the remote by the first look, whatever was taken before',
+    'WriteProgress infers nothing about the remote at its first sample',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       give(100_000);
@@ -219,11 +219,11 @@ describe('WriteProgress', () => {
   );
 
   it.each<[string, number, number, number]>([
-    ['in passing: a little, and only just sent', 16 * 1024, 100, 10],
-    ['back: a little, for longer than it takes to pass', 1, 101, 161],
-    ['back: more than what passes at once', 16 * 1024 + 1, 0, 60],
+    ['not for 16 KiB sent 100 ms ago', 16 * 1024, 100, 10],
+    ['for one byte sent 101 ms ago', 1, 101, 161],
+    ['for more than 16 KiB', 16 * 1024 + 1, 0, 60],
   ])(
-    'takes what the socket held for held %s',
+    'WriteProgress assumes that a socket holds bytes back: %s',
     inTime<[string, number, number, number]>((time, _what, bytes, ms, drainedAt) => {
       const { progress, give, transport } = setUp(time);
       give(bytes);
@@ -239,7 +239,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'dates what a socket held back, and is rid of by now, from the look that found it full, on the clock that stands still',
+    'WriteProgress dates drained bytes from the last sample that saw the socket full',
     inTime((time) => {
       const { progress, give, reading, transport } = setUp(time);
       give(20_000);
@@ -256,7 +256,7 @@ describe('WriteProgress', () => {
   );
 
   it(
-    'knows nothing of the remote by a mute message that a full socket takes',
+    'WriteProgress infers nothing about the remote from a probe that a full socket takes',
     inTime((time) => {
       const { progress, give, transport } = setUp(time);
       give(20_000);
@@ -277,7 +277,7 @@ function both(progress: WriteProgress): [number, number] {
   return [progress.tookAt(), progress.tookAtReadTime()];
 }
 
-/** One that begins at 10. */
+/** A WriteProgress that starts at 10 ms. */
 function setUp(time: SessionTime) {
   time.advance(10);
   const transport = new ScriptedTransport();
