@@ -30,6 +30,7 @@ const PLAIN = [
   'spec/model/**',
   'spec/operators/**',
   'spec/peer/*.spec.ts',
+  'spec/peer/base/**',
   'spec/peer/calls/**',
   'spec/session/base/**',
   'spec/session/receive/limits.spec.ts',

@@ -14,7 +14,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** What a call fails with, whether it throws or rejects. */
+/** The calls that accept options. Each throws or rejects for wrong ones. */
 const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions<unknown, never>) => unknown])[] = [
   ['open', (peer, options) => peer.open('p', options)],
   ['open$', (peer, options) => firstValueFrom(peer.open$('p', options))],
@@ -22,7 +22,7 @@ const CALLS: readonly (readonly [call: string, (peer: Peer, options: OpenOptions
   ['request$', (peer, options) => firstValueFrom(peer.request$('p', options))],
 ];
 
-describe.each(CALLS)('%s', (_call, call) => {
+describe.each(CALLS)('Options of %s', (_call, call) => {
   const failure = async (options: object): Promise<unknown> => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
@@ -36,7 +36,7 @@ describe.each(CALLS)('%s', (_call, call) => {
     [null, 'null'],
     ['safe', "'safe'"],
     [() => 5, 'a function'],
-  ])('refuses %p for options', async (options, got) => {
+  ])('A call refuses %p as options', async (options, got) => {
     expect(await failure(options as object)).toEqual({ error: new TypeError(`options: expected an object, got ${got}`) });
   });
 
@@ -46,7 +46,7 @@ describe.each(CALLS)('%s', (_call, call) => {
     ['onOpen', null, 'onOpen: expected a function, got null'],
     ['timeoutMs', null, 'timeoutMs: expected a number of at least 0, got null'],
     ['timeoutMs', '5', "timeoutMs: expected a number of at least 0, got '5'"],
-  ])('refuses the option %s that is %p before anything is sent', async (option, value, message) => {
+  ])('A call refuses the option %s of %p before it sends anything', async (option, value, message) => {
     expect(await failure({ [option]: value })).toEqual({ error: new TypeError(message) });
   });
 });
@@ -56,12 +56,12 @@ describe.each<[call: string, (stream: Stream, options: never) => unknown]>([
   ['sendAll', (stream, options) => stream.sendAll([1], options)],
   ['reply', (stream, options) => stream.reply(1, options)],
   ['end', (stream, options) => stream.end(options)],
-])('%s of a stream', (_call, call) => {
+])('Options of %s on a stream', (_call, call) => {
   it.each<[options: unknown, got: string]>([
     [null, 'null'],
     ['x', "'x'"],
     [5, '5'],
-  ])('refuses %p for options, and sends nothing', async (options, got) => {
+  ])('A stream refuses %p as options and sends nothing', async (options, got) => {
     const { dialer } = createPair();
     const stream = dialer.open('p');
     await time.advance();
@@ -72,8 +72,8 @@ describe.each<[call: string, (stream: Stream, options: never) => unknown]>([
   });
 });
 
-describe('the option retry', () => {
-  it('takes a signal of null beside it for none, and refuses what is no signal', async () => {
+describe('The option retry', () => {
+  it('A call with `retry` accepts null as no signal, and refuses another value that is no AbortSignal', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const asked = (signal: unknown): Promise<unknown> => settled(dialer.request('p', { retry: 'safe', signal: signal as undefined }));
@@ -94,7 +94,7 @@ describe('the option retry', () => {
     [{ delay: '5' }, "retry.delay: expected a number of at least 0 or a function, got '5'"],
     [{ delay: -1 }, 'retry.delay: expected a number of at least 0 or a function, got -1'],
     [{ delay: {} }, 'retry.delay: expected a number of at least 0 or a function, got an object'],
-  ])('that is %p is refused by every call, before anything is sent', async (retry, message) => {
+  ])('Every call refuses a `retry` of %p before it sends anything', async (retry, message) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const options = { retry } as OpenOptions<unknown, never>;
@@ -104,7 +104,7 @@ describe('the option retry', () => {
     expect(sent).toEqual([]);
   });
 
-  it('may have no delay and no second attempt', () => {
+  it('`retryWhenSafe` accepts a delay of 0 and no second attempt', () => {
     expect(() => retryWhenSafe({ count: 0, delay: 0 })).not.toThrow();
   });
 
@@ -114,12 +114,12 @@ describe('the option retry', () => {
     [null, 'retryWhenSafe: expected { count, delay }, got null'],
     [{ delay: true }, 'retry.delay: expected a number of at least 0 or a function, got true'],
     [{ delay: Number.NaN }, 'retry.delay: expected a number of at least 0 or a function, got NaN'],
-  ])('of retryWhenSafe that is %p is refused', (options, message) => {
+  ])('`retryWhenSafe` refuses %p', (options, message) => {
     expect(() => retryWhenSafe(options as Retry)).toThrow(new TypeError(message));
   });
 });
 
-/** Options of every peer, and what is said of them. */
+/** Wrong options of a peer, each with its error message. */
 const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
   [{ onStream: 5 }, 'onStream: expected a function, got 5'],
   [{ onStream: null }, 'onStream: expected a function, got null'],
@@ -135,8 +135,8 @@ const OF_PEERS: readonly (readonly [options: object, message: string])[] = [
   [{ context: null }, 'context: expected an object, got null'],
 ];
 
-describe('new Peer', () => {
-  it.each(OF_PEERS)('refuses %p', (options, message) => {
+describe('Constructor of Peer', () => {
+  it.each(OF_PEERS)('The constructor of Peer refuses %p', (options, message) => {
     const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     expect(() => new Peer(socket, { isDialer: true, ...options })).toThrow(new TypeError(message));
   });
@@ -149,15 +149,15 @@ it.each<[socket: unknown, options: unknown, message: string]>([
   [{ addEventListener: () => undefined, send: 1 }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
   [{ addEventListener: 1, send: () => undefined }, { isDialer: true }, 'socket: expected a WebSocket, got an object'],
   [null, { isDialer: true }, 'socket: expected a WebSocket, got null'],
-])('new Peer(%p, %p) is refused', (socket, options, message) => {
+])('Peer refuses to be constructed as `new Peer(%p, %p)`', (socket, options, message) => {
   expect(() => new Peer(socket as SocketLike, options as NewPeerOptions)).toThrow(new TypeError(message));
 });
 
-it.each([null, 5, 'ws'])('connect refuses %p for options', (options) => {
+it.each([null, 5, 'ws'])('`connect` refuses %p as options', (options) => {
   expect(() => connect('ws://test', options as unknown as object)).toThrow(/^options: expected an object, got /);
 });
 
-it('notify refuses null for options', () => {
+it('`notify` refuses null as options', () => {
   expect(() => createPair().dialer.notify('p', null as unknown as undefined)).toThrow(
     new TypeError('options: expected an object, got null'),
   );
@@ -171,11 +171,11 @@ it.each<[overflow: unknown, message: string]>([
   [() => 5, `overflow: expected ${POLICIES}, got a function`],
   [{ dropOldest: 0 }, 'overflow.dropOldest: expected a number of at least 1, got 0'],
   [{}, 'overflow.dropOldest: expected a number of at least 1, got undefined'],
-])('the overflow %p is refused', (overflow, message) => {
+])('`open$` refuses the overflow %p', (overflow, message) => {
   expect(() => createPair().dialer.open$('p', { overflow: overflow as Overflow })).toThrow(new TypeError(message));
 });
 
-describe('connect', () => {
+describe('Options of `connect`', () => {
   it.each([
     ...OF_PEERS,
     [{ socket: {} }, 'socket: expected a function, got an object'],
@@ -187,7 +187,7 @@ describe('connect', () => {
     [{ reconnect: null }, 'reconnect: expected a boolean or an object, got null'],
     [{ reconnect: { shouldRetry: true } }, 'reconnect.shouldRetry: expected a function, got true'],
     [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
-  ])('refuses %p, and dials nowhere', (options, message) => {
+  ])('`connect` refuses %p and does not dial', (options, message) => {
     const socket = jest.fn<() => SocketLike>();
     expect(() => connect('ws://test', { socket, ...options })).toThrow(new TypeError(message));
     expect(socket).not.toHaveBeenCalled();
@@ -195,15 +195,16 @@ describe('connect', () => {
   });
 });
 
-describe('the address of connect', () => {
+describe('Address of `connect`', () => {
   it.each<[url: unknown, got: string]>([
     [undefined, 'undefined'],
     [null, 'null'],
     [5, '5'],
     [{}, 'an object'],
     [['ws://test'], 'an array'],
-  ])('that is %p is refused, whoever makes the socket', (url, got) => {
-    const error = new TypeError(`url: expected an address, or a function that gives it, got ${got}`);
+  ])('`connect` refuses the address %p, with and without a socket factory', (url, got) => {
+    const refused = `url: expected an address, or a function that gives it, got ${got}`;
+    const error = new TypeError(refused);
     const socket = jest.fn<() => SocketLike>();
     expect(() => connect(url as string)).toThrow(error);
     expect(() => connect(url as string, { socket })).toThrow(error);
@@ -211,7 +212,7 @@ describe('the address of connect', () => {
   });
 
   it.each(['', 'nope', '/mux', 'ws://', 'ws://a b', 'ftp://test', 'localhost:8080', 'javascript:alert(1)'])(
-    'that no platform dials is refused at once, not dialed again and again: %p',
+    '`connect` refuses the address %p at once, because no platform can dial it',
     (url) => {
       const error = new TypeError(`url: expected a ws: or wss: address, got '${url}'`);
       expect(() => connect(url, { reconnect: { maxAttempts: Infinity } })).toThrow(error);
@@ -219,7 +220,7 @@ describe('the address of connect', () => {
     },
   );
 
-  it('is what a socket factory makes of it', () => {
+  it('`connect` passes any text as an address to a socket factory', () => {
     const socket = jest.fn<NonNullable<ConnectOptions['socket']>>(
       () => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null),
     );
@@ -227,7 +228,7 @@ describe('the address of connect', () => {
     expect(socket).toHaveBeenCalledWith('the blue one', 'mux.v1.json');
   });
 
-  it('is relative to the page that there is', () => {
+  it('`connect` resolves a relative address against the current page', () => {
     const platform = globalThis as { location?: unknown; WebSocket?: unknown };
     const { WebSocket: own } = platform;
     const dialed: string[] = [];
@@ -250,7 +251,7 @@ describe('the address of connect', () => {
   });
 });
 
-describe('a hook', () => {
+describe('Hooks', () => {
   const given = undefined as unknown as () => undefined;
 
   it.each<[name: string, hang: (peer: Peer) => unknown]>([
@@ -260,7 +261,7 @@ describe('a hook', () => {
     ['onFrame', (peer) => peer.onFrame(given)],
     ['onClose', (peer) => peer.onClose(given)],
     ['onStream', (peer) => peer.onStream(given)],
-  ])('of %s that is no function is refused, and harms nothing', async (name, hang) => {
+  ])('`%s` refuses undefined in place of a function, and the peer still serves its streams', async (name, hang) => {
     const { dialer, acceptor } = createPair();
     expect(() => hang(acceptor)).toThrow(new TypeError(`${name}: expected a function, got undefined`));
     acceptor.onStream((payload, stream) => stream.reply(payload));
@@ -271,18 +272,18 @@ describe('a hook', () => {
   });
 });
 
-describe.each([new JsonCodec(), new MsgpackCodec()])('metadata that the codec $name cannot represent', (codec) => {
+describe.each([new JsonCodec(), new MsgpackCodec()])('Metadata that the codec $name cannot represent', (codec) => {
   const metadata = { trace: [(): number => 1] };
   const at = (place: string): Error =>
     new TypeError(`codec '${codec.name}': expected a value it can carry at ${place}.trace[0], got a function`);
 
-  it('says which headers they are, and where in them', () => {
+  it('An error of metadata names headers or trailers, and the path of the bad value', () => {
     const { dialer } = createPair({ codec });
     expect(() => dialer.open('p', { headers: metadata })).toThrow(at('headers'));
     expect(() => dialer.open('p').end({ trailers: metadata })).toThrow(at('trailers'));
   });
 
-  it('says so of those of an answer too', async () => {
+  it('An error of reply metadata names headers or trailers, and the path of the bad value', async () => {
     const { dialer, acceptor } = createPair({ codec });
     acceptor.onStream((_, stream) => {
       expect(() => stream.send(1, { headers: metadata })).toThrow(at('headers'));
@@ -295,7 +296,7 @@ describe.each([new JsonCodec(), new MsgpackCodec()])('metadata that the codec $n
   });
 });
 
-it('passes on what a codec throws for headers that it takes in a frame', () => {
+it('`open` passes on the error of a codec that refuses to encode headers', () => {
   const json = new JsonCodec();
   const encodePayload = (payload: unknown): string => {
     if (payload === 'p') return json.encodePayload(payload);
@@ -312,7 +313,7 @@ it('passes on what a codec throws for headers that it takes in a frame', () => {
   expect(() => createPair({ codec }).dialer.open('p', { headers: { a: 1 } })).toThrow(new TypeError('no headers'));
 });
 
-it('says what a codec makes of payloads that is no message, wherever a value is given', async () => {
+it('Every call reports a codec that encodes a payload as neither text nor bytes', async () => {
   const { dialer } = createPair({
     codec: Object.assign(new JsonCodec(), { encodePayload: (value: unknown) => (value === 'p' ? '"p"' : null) }),
   });

@@ -15,7 +15,7 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('every hook', () => {
+describe('Every hook', () => {
   const KINDS: readonly (readonly [kind: string, (peer: Peer, hook: () => undefined) => () => void])[] = [
     ['interceptOpen', (peer, hook) => peer.interceptOpen(hook)],
     ['interceptReplyHeaders', (peer, hook) => peer.interceptReplyHeaders(hook)],
@@ -35,7 +35,7 @@ describe('every hook', () => {
     await time.advance();
   }
 
-  it.each(KINDS)('of %s runs in the order of registration, and twice when it is registered twice', async (_kind, add) => {
+  it.each(KINDS)('Hooks of `%s` run in the order of registration, and twice when registered twice', async (_kind, add) => {
     const seen: number[] = [];
     const first = (): undefined => void seen.push(1);
     const second = (): undefined => void seen.push(2);
@@ -48,7 +48,7 @@ describe('every hook', () => {
     expect(seen).toEqual(Array.from({ length: seen.length / 3 }, () => [1, 2, 1]).flat());
   });
 
-  it.each(KINDS)('of %s is taken out by the function that its registration returned, which may be called twice', async (_kind, add) => {
+  it.each(KINDS)('`%s` returns a function that removes its hook, and may be called twice', async (_kind, add) => {
     const seen: string[] = [];
     const hook = (): undefined => void seen.push('once');
     await exchange((peer) => {
@@ -65,8 +65,8 @@ describe('every hook', () => {
   });
 });
 
-describe('onStream', () => {
-  it('replaces the handler with a warning when there is one', async () => {
+describe('`onStream`', () => {
+  it('`onStream` replaces an earlier handler with a warning', async () => {
     const { dialer, acceptor } = createPair();
     const first = jest.fn<StreamHandler>();
     acceptor.onStream(first);
@@ -79,7 +79,7 @@ describe('onStream', () => {
     expect(first).not.toHaveBeenCalled();
   });
 
-  it('gives a function that removes its own handler, and no other', async () => {
+  it('`onStream` returns a function that removes only its own handler', async () => {
     const { dialer, acceptor } = createPair();
     const removeFirst = acceptor.onStream((_, stream) => stream.reply('first'));
     const removeSecond = acceptor.onStream((_, stream) => stream.reply('second'));
@@ -96,8 +96,8 @@ describe('onStream', () => {
   });
 });
 
-describe('a frame observer', () => {
-  it("sees each frame before a codec of one's own encodes it, once, and after its decoding", async () => {
+describe('Frame observer', () => {
+  it("A frame observer sees each frame once: before a user's codec encodes it, or after the codec decoded it", async () => {
     const json = new JsonCodec();
     const seen: string[] = [];
     const codec: Codec = {
@@ -123,7 +123,7 @@ describe('a frame observer', () => {
     expect(seen).toEqual(['tx open', 'encode open', 'decode data', 'rx data']);
   });
 
-  it('is called with the direction and the frame, and with nothing else', async () => {
+  it('A frame observer receives the direction and the frame, and no other argument', async () => {
     const { dialer, acceptor } = createPair();
     const given: unknown[][] = [];
     dialer.onFrame((...args) => given.push(args));
@@ -135,7 +135,7 @@ describe('a frame observer', () => {
     expect(new Set(given.map((args) => args.length))).toEqual(new Set([2]));
   });
 
-  it('can change nothing of what is sent and delivered: what it writes to is a frozen copy, and the error is logged', async () => {
+  it('A frame observer cannot change frames: it sees a frozen copy, and its error is logged', async () => {
     const { dialer, acceptor } = createPair();
     for (const peer of [dialer, acceptor])
       peer.onFrame((_direction, frame) => {
@@ -149,8 +149,8 @@ describe('a frame observer', () => {
   });
 });
 
-describe('a close handler', () => {
-  it('that throws is told of, and those after it are called', async () => {
+describe('Close handler', () => {
+  it('A close handler that throws is logged, and the later ones still run', async () => {
     const { dialer, link } = createPair();
     const seen: number[] = [];
     dialer.onClose(() => {
@@ -163,8 +163,8 @@ describe('a close handler', () => {
   });
 });
 
-describe('a hook that an operator hangs into peers', () => {
-  it('goes with its peer, and those of the others when the operator is unsubscribed', async () => {
+describe('Hooks that an operator adds to peers', () => {
+  it('`hook` removes its hook when a peer ends, and its other hooks when it is unsubscribed', async () => {
     const { dialer } = createPair();
     const { dialer: other } = createPair();
     const removed: string[] = [];

@@ -17,14 +17,14 @@ const bomb = (): never => {
 };
 const dud = (): undefined => Promise.reject(new Error('dud')) as unknown as undefined;
 
-/** Does everything a stream can do, and lets nothing fail the caller. */
+/** Uses every function of a stream. No failure reaches the caller. */
 async function exercise(peer: Peer, other: Peer): Promise<void> {
   const quietly = (act: () => unknown): void => {
     try {
       const result = act();
       if (result instanceof Promise) result.catch(() => undefined);
     } catch {
-      // What a call throws at its caller is the caller's.
+      // The caller handles the errors that a call throws.
     }
   };
   const ignore = { error: () => undefined };
@@ -62,11 +62,11 @@ async function exercise(peer: Peer, other: Peer): Promise<void> {
 describe.each([
   ['throws', bomb],
   ['returns a promise that rejects', dud],
-])('user code that %s', (_how, code) => {
-  /** What fails elsewhere is not told to this library. */
+])('User code that %s', (_how, code) => {
+  /** Places whose failures reach this library. */
   const places = PLACES.filter(({ own }) => own !== true);
 
-  it.each(places)('in $place harms nobody else: both peers go on, and end in good order', async ({ hang }) => {
+  it.each(places)('User code that fails in $place harms no other code: both peers continue, and close cleanly', async ({ hang }) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     dialer.onStream((payload, stream) => stream.reply(payload));
@@ -87,7 +87,7 @@ describe.each([
   it.each<[string, (code: Code) => PeerOptions]>([
     ['the error serializer', (errorSerializer) => ({ errorSerializer, onStream: bomb })],
     ['the onStream option', (onStream) => ({ onStream })],
-  ])('in %s is one reset and no more', async (_place, options) => {
+  ])('User code that fails in %s causes one reset', async (_place, options) => {
     const counted = new CountedCode(code);
     const { dialer } = createPair({ acceptor: options(counted.run) });
     const answer = dialer.request('p').catch((error: unknown) => error);
@@ -96,7 +96,7 @@ describe.each([
     expect([counted.runs, dialer.status.state]).toEqual([1, 'open']);
   });
 
-  it('in every hook at once leaves the peers standing', async () => {
+  it('User code that fails in every hook at once leaves both peers working', async () => {
     const serializer = new CountedCode(code);
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: serializer.run } });
     const hooks = places.filter(({ place, takes }) => takes !== true || place === 'an observer of a stream');
@@ -111,7 +111,7 @@ describe.each([
     expect(logs.errors.length).toBeGreaterThan(0);
   });
 
-  it('around a dial is a failed dial', async () => {
+  it('User code that fails around a dial makes the dial fail', async () => {
     const network = new Network({ onStream: (payload, stream) => stream.reply(payload) });
     const [hello, shouldRetry, onClose] = [new CountedCode(code), new CountedCode(code), new CountedCode(code)];
     const hooks = {
@@ -150,7 +150,7 @@ it.each<[what: string, input: (run: Code) => Iterable<number> | AsyncIterable<nu
       return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
     },
   ],
-])('an iterable %s harms nobody else', async (_what, input) => {
+])('An iterable %s does not disturb other streams', async (_what, input) => {
   const { dialer, acceptor } = createPair();
   const counted = new CountedCode(bomb);
   dialer.onStream((payload, stream) => stream.reply(payload));

@@ -12,11 +12,11 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-/** A promise, as an interceptor that ignores its type returns one. */
+/** A promise, typed as the result of an interceptor that ignores its type. */
 const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
-describe('an incoming-headers interceptor', () => {
-  it('sees the headers of the open of a stream that the remote opened, frozen, before the handler', async () => {
+describe('Incoming-headers interceptor', () => {
+  it('An incoming-headers interceptor sees the frozen headers of a remote open before the handler runs', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.interceptIncomingHeaders((headers, stream) => {
@@ -30,7 +30,7 @@ describe('an incoming-headers interceptor', () => {
     expect(logs.warnings).toEqual([]);
   });
 
-  it('sees those of the first data of a stream that this side opened, once, before the value is delivered', async () => {
+  it('An incoming-headers interceptor sees the headers of the first reply frame once, before the value is delivered', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     dialer.interceptIncomingHeaders((headers, stream) => {
@@ -45,7 +45,7 @@ describe('an incoming-headers interceptor', () => {
     expect(seen).toEqual([[{ a: 1 }, true, true, 1], 1, 2]);
   });
 
-  it('sees an empty view for an answer without headers, and nothing for one that was only reset', async () => {
+  it('An incoming-headers interceptor sees an empty view for an answer without headers, and does not run for a bare reset', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     dialer.interceptIncomingHeaders((headers) => {
@@ -58,7 +58,7 @@ describe('an incoming-headers interceptor', () => {
     expect(seen).toEqual([{}]);
   });
 
-  it('runs once the remote’s first frame is complete, whatever it was cut into', async () => {
+  it('An incoming-headers interceptor runs when all fragments of the first frame have arrived', async () => {
     const { dialer, acceptor } = createPair({ maxFrameBytes: 80 });
     const received = framesOf(acceptor, 'rx');
     const seen: unknown[] = [];
@@ -80,7 +80,7 @@ describe('an incoming-headers interceptor', () => {
       },
     ],
     ['returns a promise that rejects', () => later(new Error('broken'))],
-  ])('that %s is logged, and frame, stream and connection are unaffected', async (_what, interceptor) => {
+  ])('An incoming-headers interceptor that %s is logged, and its stream is unaffected', async (_what, interceptor) => {
     const { dialer, acceptor } = createPair();
     const second = jest.fn<IncomingHeadersInterceptor>();
     for (const peer of [dialer, acceptor]) {
@@ -98,14 +98,14 @@ describe('an incoming-headers interceptor', () => {
   it.each<[string, () => unknown]>([
     ['a promise', () => new Promise(() => undefined)],
     [
-      'something else to wait for',
+      'another thenable',
       () => ({
         then: () => {
           throw new Error('waited for');
         },
       }),
     ],
-  ])('that returns %s is not waited for, which is logged', async (_what, result) => {
+  ])('An incoming-headers interceptor that returns %s gets a warning, and the peer does not wait', async (_what, result) => {
     const { dialer, acceptor } = createPair();
     acceptor.interceptIncomingHeaders(result as () => undefined);
     acceptor.onStream((payload, stream) => stream.reply(payload));
@@ -116,7 +116,7 @@ describe('an incoming-headers interceptor', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it.each([undefined, null, 'a text', { then: 'no function' }])('that returns %p is ignored, and nothing is logged', async (result) => {
+  it.each([undefined, null, 'a text', { then: 'no function' }])('An incoming-headers interceptor may return %p', async (result) => {
     const { dialer, acceptor } = createPair();
     acceptor.interceptIncomingHeaders((() => result) as () => undefined);
     acceptor.onStream((payload, stream) => stream.reply(payload));
@@ -128,7 +128,7 @@ describe('an incoming-headers interceptor', () => {
   it.each<[string, IncomingHeadersInterceptor]>([
     ['resets', (_, stream) => stream.reset(300, 'not today')],
     ['closes the peer of', (_, stream) => void stream.peer.close()],
-  ])('that %s a stream keeps it from streams$ and from the handler', async (_what, interceptor) => {
+  ])('An incoming-headers interceptor that %s a stream keeps it from `streams$` and the handler', async (_what, interceptor) => {
     const { dialer, acceptor } = createPair();
     const reached: unknown[] = [];
     acceptor.interceptIncomingHeaders(interceptor);
@@ -141,8 +141,8 @@ describe('an incoming-headers interceptor', () => {
   });
 });
 
-describe.each(CODECS)('the headers that an incoming-headers interceptor sees under %s', (_name, codec) => {
-  it('An incoming-headers interceptor changes nothing of them, however deep', async () => {
+describe.each(CODECS)('Headers that an incoming-headers interceptor sees under %s', (_name, codec) => {
+  it('An incoming-headers interceptor cannot change the headers at any depth', async () => {
     const { dialer, acceptor } = createPair({ codec });
     const errors: unknown[] = [];
     const promote = (headers: Readonly<Metadata>): void => {

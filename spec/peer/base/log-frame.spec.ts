@@ -33,7 +33,7 @@ async function talk(): Promise<void> {
 }
 
 describe('Frame lines', () => {
-  it('are written at debug: one a frame and side, and one for all fragments of a payload', async () => {
+  it('Frame lines appear at level debug: one for each frame and side, and one for all fragments of a payload', async () => {
     logger.level = 'debug';
     await talk();
     expect(lines.filter((line) => / tx (?!p[io]ng)/.test(line))).toEqual([
@@ -52,20 +52,20 @@ describe('Frame lines', () => {
     expect(lines.filter((line) => / rx (?!p[io]ng)/.test(line))).toHaveLength(11);
   });
 
-  it('never carry a payload, headers or trailers, nor controls of a reason', async () => {
+  it('Frame lines contain no payload, headers or trailers, and no control characters of a reason', async () => {
     logger.level = 'debug';
     await talk();
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => line.includes('secret') || line.includes('\u001b'))).toEqual([]);
   });
 
-  it.each(['info', 'warn', 'error', 'silent'] as const)('are not written at %s', async (level) => {
+  it.each(['info', 'warn', 'error', 'silent'] as const)('Frame lines do not appear at level %s', async (level) => {
     logger.level = level;
     await talk();
     expect(lines).toEqual([]);
   });
 
-  it('count the fragments of a payload anew after a connection was lost amid them', async () => {
+  it('Frame lines do not count fragments of a payload that a lost connection cut off', async () => {
     logger.level = 'debug';
     const { dialer, link } = createPair();
     dialer.notify('x'.repeat(700_000));
@@ -76,7 +76,7 @@ describe('Frame lines', () => {
 });
 
 describe('Connection lines', () => {
-  it('tell each dial, open, wait and close, with the address without its query, and the cause', async () => {
+  it('Connection lines report each dial, open, wait and close, with the cause and the address without its query', async () => {
     logger.level = 'debug';
     const network = new Network();
     const peer = connect('ws://user:pw@host.test/mux?token=secret', {

@@ -9,7 +9,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** A promise, as an interceptor that ignores its type returns one. */
+/** A promise, typed as the result of an interceptor that ignores its type. */
 const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
 const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) => unknown])[] = [
@@ -23,8 +23,8 @@ const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) 
   ],
 ];
 
-describe('an open interceptor', () => {
-  it.each(OPENING)('runs synchronously inside %s, in the order of registration, over one fresh copy of the headers', (_call, open) => {
+describe('Open interceptor', () => {
+  it.each(OPENING)('Open interceptors run inside %s, in the order of registration, over one copy of the headers', (_call, open) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const given = { a: 1 };
@@ -45,7 +45,7 @@ describe('an open interceptor', () => {
     expect(sent).toEqual([{ type: 'open', stream: 1, end: true, headers: { a: 1, b: 2 }, payload: 'p' }]);
   });
 
-  it.each(OPENING)('that throws fails %s with what it threw: no later one runs, nothing is sent and no id is burnt', async (call, open) => {
+  it.each(OPENING)('An open interceptor that throws fails %s: no later one runs, no frame leaves, no id is used', async (call, open) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const error = new Error('not now');
@@ -62,17 +62,17 @@ describe('an open interceptor', () => {
     expect(dialer.open().id).toBe(1);
   });
 
-  it.each(OPENING)('that returns a promise fails %s with TypeError, and the promise may reject', async (call, open) => {
+  it.each(OPENING)('An open interceptor that returns a rejected promise fails %s with a TypeError', async (call, open) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    dialer.interceptOpen(() => later(new Error('nobody sees this')));
+    dialer.interceptOpen(() => later(new Error('the caller does not see this')));
     if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toMatchObject({ error: { name: 'TypeError' } });
     else expect(() => open(dialer)).toThrow(TypeError);
     expect(sent).toEqual([]);
     await time.advance();
   });
 
-  it('that returns something to wait for fails with TypeError, and it is not waited for', () => {
+  it('An open interceptor that returns another thenable fails the call with a TypeError, and the peer does not wait', () => {
     const { dialer } = createPair();
     const then = (): never => {
       throw new Error('waited for');
@@ -81,13 +81,13 @@ describe('an open interceptor', () => {
     expect(() => dialer.open()).toThrow(new TypeError('expected an open interceptor to work synchronously, got a promise'));
   });
 
-  it('that returns anything else is no failure', () => {
+  it('An open interceptor may return any other value', () => {
     const { dialer } = createPair();
     dialer.interceptOpen(() => ({ then: 1 }) as unknown as undefined);
     expect(dialer.open().id).toBe(1);
   });
 
-  it('makes a payload that cannot be sent, or headers that cannot, burn no id', () => {
+  it('A payload or headers that cannot be sent use no stream id', () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     expect(() => dialer.open(1n)).toThrow(TypeError);
@@ -105,14 +105,14 @@ describe('an open interceptor', () => {
     ['a Map', new Map([['a', 1]]), '[object Map]'],
     ['a Headers', new Headers({ a: '1' }), '[object Headers]'],
     ['an array', ['a'], '[object Array]'],
-    ['a promise', Promise.reject(new Error('nobody looks at it')), '[object Promise]'],
+    ['a promise', Promise.reject(new Error('unread')), '[object Promise]'],
     ['a Date', new Date(0), '[object Date]'],
     ['an error', new Error('a'), '[object Error]'],
-    ['an URL', new URL('http://x'), '[object URL]'],
+    ['a URL', new URL('http://x'), '[object URL]'],
     ['bytes', new ArrayBuffer(1), '[object ArrayBuffer]'],
     ['a text', 'a', 'string'],
     ['a number in an object', Object(1), '[object Number]'],
-  ])('headers and trailers that are %s are refused, not sent as nothing', (_what, headers, got) => {
+  ])('A call refuses headers and trailers that are %s, and does not send them as empty', (_what, headers, got) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const message = `expected headers or trailers to be a plain object, got ${got}`;
@@ -122,7 +122,7 @@ describe('an open interceptor', () => {
     expect(() => stream.end({ trailers: headers as object })).toThrow(new TypeError(message));
   });
 
-  it('headers may be an object without a prototype, or of a class: its own properties count', async () => {
+  it('Headers may be an object without a prototype, or an instance of a class: own properties count', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((_, stream) => void seen.push(stream.headers));
@@ -131,7 +131,7 @@ describe('an open interceptor', () => {
     expect(seen).toEqual([{ id: 'a' }, { id: 'a' }]);
   });
 
-  it('does not change the headers that were sent when it changes its copy later', async () => {
+  it('An open interceptor that changes its copy later does not change the sent headers', async () => {
     const { dialer, acceptor } = createPair();
     let kept: Record<string, unknown> = {};
     dialer.interceptOpen((headers) => {
@@ -149,7 +149,7 @@ describe('an open interceptor', () => {
     expect(() => Object.assign(stream.headers, { a: 1 })).toThrow(TypeError);
   });
 
-  it('keeps a key named __proto__ as data', async () => {
+  it('Headers with a key named `__proto__` keep it as data', async () => {
     const { dialer, acceptor } = createPair();
     const seen: object[] = [];
     acceptor.onStream((_, stream) => void seen.push(stream.headers));
@@ -161,8 +161,8 @@ describe('an open interceptor', () => {
   });
 });
 
-describe.each(CODECS)('the payload that an open interceptor sees under %s', (_name, codec) => {
-  it('An open interceptor changes neither what is sent nor what the caller gave', async () => {
+describe.each(CODECS)('Payload that an open interceptor sees under %s', (_name, codec) => {
+  it('An open interceptor can change neither the sent payload nor the payload of the caller', async () => {
     const { dialer, acceptor } = createPair({ codec });
     const received: unknown[] = [];
     acceptor.onStream((payload) => void received.push(payload));
@@ -188,7 +188,7 @@ describe.each(CODECS)('the payload that an open interceptor sees under %s', (_na
     ['text', 'p'],
     ['null', null],
     ['none', undefined],
-  ])('An open interceptor sees a payload of %s as it is', (_what, payload) => {
+  ])('An open interceptor sees a payload of %s unchanged', (_what, payload) => {
     const { dialer } = createPair({ codec });
     const seen: unknown[] = [];
     dialer.interceptOpen((_, value) => void seen.push(value));

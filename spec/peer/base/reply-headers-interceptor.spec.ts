@@ -11,10 +11,10 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-/** A promise, as an interceptor that ignores its type returns one. */
+/** A promise, typed as the result of an interceptor that ignores its type. */
 const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
-describe('a reply-headers interceptor', () => {
+describe('Reply-headers interceptor', () => {
   const FIRST: readonly (readonly [call: string, (stream: Stream) => unknown])[] = [
     ['send', (stream) => stream.send('v', { headers: { a: 1 } })],
     ['reply', (stream) => stream.reply('v', { headers: { a: 1 } })],
@@ -26,7 +26,7 @@ describe('a reply-headers interceptor', () => {
     ],
   ];
 
-  it.each(FIRST)('shapes the headers of the first frame, synchronously inside %s, once a stream', async (_call, send) => {
+  it.each(FIRST)('Reply-headers interceptors change the headers of the first frame, inside %s, once a stream', async (_call, send) => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     const seen: unknown[] = [];
@@ -61,7 +61,7 @@ describe('a reply-headers interceptor', () => {
         stream.sendHeaders({ inner: 1 });
       },
     ],
-  ])('that sends on its stream is told so in %s, and asked once', async (_call, sendInside) => {
+  ])('A reply-headers interceptor that calls %s on its stream gets a TypeError, and runs once', async (_call, sendInside) => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     const refusals: unknown[] = [];
@@ -78,7 +78,7 @@ describe('a reply-headers interceptor', () => {
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true, headers: { asked: true }, payload: 'outer' }]);
   });
 
-  it('that sends on its stream and lets the error out fails the call that asked it, and is asked again by the next', async () => {
+  it('A reply-headers interceptor that throws for its own send fails the call that ran it, and runs again for the next call', async () => {
     const { dialer, acceptor } = createPair();
     let asked = 0;
     acceptor.interceptReplyHeaders((_headers, stream) => {
@@ -102,7 +102,7 @@ describe('a reply-headers interceptor', () => {
     expect(asked).toBe(2);
   });
 
-  it('is not asked again where a call that brings no headers found none', async () => {
+  it('A reply-headers interceptor does not run again after a call without headers', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     const sent = framesOf(acceptor);
@@ -119,7 +119,7 @@ describe('a reply-headers interceptor', () => {
     expect([seen, sent]).toEqual([[{}], [{ type: 'data', stream: 1, end: true, payload: 1 }]]);
   });
 
-  it('runs for end(), for the implicit end, and not for a stream of this side', async () => {
+  it('A reply-headers interceptor runs for `end` and the implicit end, and not for a stream of this side', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.interceptReplyHeaders((headers) => {
@@ -139,7 +139,7 @@ describe('a reply-headers interceptor', () => {
     ]);
   });
 
-  it.each(FIRST)('that throws fails %s: nothing is sent and the first frame stays unspent', async (_call, send) => {
+  it.each(FIRST)('A reply-headers interceptor that throws fails %s, and the next frame is still the first', async (_call, send) => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     let failing = true;
@@ -158,10 +158,10 @@ describe('a reply-headers interceptor', () => {
     expect(sent[0]).toEqual({ type: 'data', stream: 1, end: true, headers: { b: 2, c: 3 }, payload: 'v' });
   });
 
-  it.each(FIRST)('that returns a promise fails %s with TypeError', async (_call, send) => {
+  it.each(FIRST)('A reply-headers interceptor that returns a promise fails %s with a TypeError', async (_call, send) => {
     const { dialer, acceptor } = createPair();
     const thrown: unknown[] = [];
-    acceptor.interceptReplyHeaders(() => later(new Error('nobody sees this')));
+    acceptor.interceptReplyHeaders(() => later(new Error('the caller does not see this')));
     acceptor.onStream((_, stream) => {
       try {
         void send(stream);
@@ -183,7 +183,7 @@ describe('a reply-headers interceptor', () => {
       },
     ],
     ['returns a promise', () => later()],
-  ])('that %s in the implicit end resets the stream with APPLICATION_ERROR', async (_what, interceptor) => {
+  ])('A reply-headers interceptor that %s in the implicit end resets the stream with APPLICATION_ERROR', async (_what, interceptor) => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.interceptReplyHeaders(interceptor);
@@ -194,7 +194,7 @@ describe('a reply-headers interceptor', () => {
     expect(await answer).toMatchObject({ error: { code: 'REMOTE' } });
   });
 
-  it('is not run by a reset', async () => {
+  it('A reset does not run a reply-headers interceptor', async () => {
     const { dialer, acceptor } = createPair();
     const interceptor = jest.fn<ReplyHeadersInterceptor>();
     acceptor.interceptReplyHeaders(interceptor);
@@ -206,7 +206,7 @@ describe('a reply-headers interceptor', () => {
     expect(interceptor).not.toHaveBeenCalled();
   });
 
-  it.each(FIRST)('is not run by %s on a stream that is over', async (_call, send) => {
+  it.each(FIRST)('Calling %s on a stream that has ended does not run a reply-headers interceptor', async (_call, send) => {
     const { dialer, acceptor } = createPair();
     const interceptor = jest.fn<ReplyHeadersInterceptor>();
     acceptor.interceptReplyHeaders(interceptor);
@@ -221,7 +221,7 @@ describe('a reply-headers interceptor', () => {
     expect([interceptor.mock.calls, logs.warnings, logs.errors]).toEqual([[], [], []]);
   });
 
-  it('is not run for a value that cannot be sent', async () => {
+  it('A value that cannot be sent does not run a reply-headers interceptor', async () => {
     const { dialer, acceptor } = createPair();
     const interceptor = jest.fn<ReplyHeadersInterceptor>();
     acceptor.interceptReplyHeaders(interceptor);
@@ -234,7 +234,7 @@ describe('a reply-headers interceptor', () => {
     expect(interceptor).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves headers after the first frame to a TypeError', async () => {
+  it('Headers after the first frame throw a TypeError', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       void stream.send(1);
@@ -249,7 +249,7 @@ describe('a reply-headers interceptor', () => {
     expect([values, logs.errors]).toEqual([[1, 3], []]);
   });
 
-  it('leaves headers to a TypeError where one of them has sent the first frame while it was encoded', async () => {
+  it('Headers throw a TypeError when their encoding has sent the first frame', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.onStream((_, stream) => {
@@ -267,7 +267,7 @@ describe('a reply-headers interceptor', () => {
     expect([sent.map(({ payload }) => payload), logs.errors]).toEqual([[1, 3], []]);
   });
 
-  it('leaves headers on a stream that this side opened to a TypeError', async () => {
+  it('Headers on `send` of a stream that this side opened throw a TypeError', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply(3));
     const stream = dialer.open();

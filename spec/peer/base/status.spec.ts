@@ -9,7 +9,7 @@ const DRAINING: PeerStatus = { state: 'draining', by: 'local' };
 const REASON = { code: 1000, reason: '', wasClean: true, willRetry: false };
 const CLOSED: PeerStatus = { state: 'closed', reason: REASON, error: null };
 
-/** A teller, and what two subscribers saw of it, the first of which changes the status when it is told of `open`. */
+/** A tracker, and the states that two subscribers saw. A subscriber between them calls `change` at `open`. */
 function told(change: (status: StatusTracker) => void) {
   const status = new StatusTracker();
   const [first, second]: [string[], string[]] = [[], []];
@@ -21,8 +21,8 @@ function told(change: (status: StatusTracker) => void) {
   return { status, first, second };
 }
 
-describe('a subscriber of status$ that changes the status', () => {
-  it('has its change told after the one it was told of, to everybody', () => {
+describe('Subscriber of `status$` that changes the status', () => {
+  it('`status$` emits the change of a subscriber to all subscribers after the status that caused it', () => {
     const { status, first, second } = told((teller) => {
       teller.set(DRAINING);
     });
@@ -33,7 +33,7 @@ describe('a subscriber of status$ that changes the status', () => {
     ]);
   });
 
-  it('sees it at once where it asks', () => {
+  it('A subscriber of `status$` that changes the status reads the change at once', () => {
     const seen: string[] = [];
     const { status } = told((teller) => {
       teller.set(DRAINING);
@@ -43,7 +43,7 @@ describe('a subscriber of status$ that changes the status', () => {
     expect(seen).toEqual(['draining']);
   });
 
-  it('may end it: the last status is told, and then completion', () => {
+  it('A subscriber of `status$` may end it: all subscribers receive the last status and the completion', () => {
     const { status, first, second } = told((teller) => {
       teller.set(CLOSED);
       teller.complete();
@@ -62,12 +62,12 @@ it.each<[string, (peer: Peer) => unknown]>([
   ['frames$', ({ frames$ }) => frames$],
   ['closes$', ({ closes$ }) => closes$],
   ['closed', ({ closed }) => closed],
-])('%s is the same at each read, so that a template or an effect does not begin anew', (_what, read) => {
+])('`%s` is the same object at each read, so that a template or an effect does not restart', (_what, read) => {
   const { dialer } = createPair();
   expect(read(dialer)).toBe(read(dialer));
 });
 
-it('opens and closes for everybody who waits for it', async () => {
+it('`opened` and `closed` settle for every caller that waits', async () => {
   const status = new StatusTracker();
   const opened = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ it('opens and closes for everybody who waits for it', async () => {
   await expect(opened()).rejects.toMatchObject({ code: 'CONNECTION_LOST', reason: REASON });
 });
 
-it('status$ tells the last status to whoever comes when all is over, and completes', () => {
+it('`status$` emits the last status to a late subscriber, and completes', () => {
   const status = new StatusTracker();
   status.set(CLOSED);
   status.complete();
