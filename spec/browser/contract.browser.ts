@@ -14,6 +14,7 @@ import { serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
 import { portOf } from '../support/socket/handshake.js';
 import { turn, until } from '../support/socket/leaks.js';
+import { SlowLine } from '../support/socket/slow-line.js';
 import { spoilt, undecodable, wrongKind } from '../support/socket/spoilt.js';
 import type { CodecName, Operations, WorkerAsk } from './page.js';
 
@@ -23,6 +24,7 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
 /** Playwright sets this flag, although no user has it. Without it a left page is shown again as it was. */
 const UNSET = ['--disable-back-forward-cache'];
 const MIB = 1024 * 1024;
+const KB = 1_000;
 
 interface Ask {
   readonly op: string;
@@ -42,6 +44,7 @@ let lastCause: Promise<unknown>;
 const answers: Readonly<Record<string, (ask: Ask, stream: Stream) => unknown>> = {
   echo: ({ value }, stream) => stream.reply(value),
   headers: (_ask, stream) => stream.reply(stream.headers, { headers: { served: 'by' }, trailers: { rows: 1 } }),
+  size: ({ value }, stream) => stream.reply((value as string).length),
   count: ({ count = 0 }, stream) => stream.sendAll(range(0, count)),
   sum: async (_ask, stream) => {
     let sum = 0;
@@ -327,4 +330,15 @@ describe.each<WorkerKind>(['dedicated', 'shared', 'service'])('a %s worker', (ki
 
 it('A page sends bytes and receives them back, with msgpack', async () => {
   expect(await run('bytes')).toBe(true);
+});
+
+describe('a page on a slow line', () => {
+  it('A page with the default options uploads 600 kB at 10 to 15 kB/s, and closes with 1000', async () => {
+    muxes.push(serve({ server: http, path: '/default', handler }));
+    const target = { host: '127.0.0.1', port: portOf(http) };
+    const lines = await Promise.all([10, 12, 15].map((rate) => SlowLine.listen({ host: '127.0.0.1', port: 0 }, target, rate * KB)));
+    const outcomes = await Promise.all(lines.map(({ port }) => run('uploadOverPort', port, 600 * KB)));
+    for (const outcome of outcomes) expect(outcome).toEqual({ size: 600 * KB, closed: expect.objectContaining({ code: 1000 }) });
+    await Promise.all(lines.map((line) => line.close()));
+  }, 180_000);
 });

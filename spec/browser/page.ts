@@ -49,6 +49,13 @@ const operations = {
   upload: (codec: CodecName, chunks: number) =>
     over(codec, (peer) => firstValueFrom(peer.open$({ op: 'sum' }, { input: range(0, chunks).pipe(map(() => 'x'.repeat(64 * KIB))) }))),
 
+  /** Uploads one payload over another port, with the options of a user who sets none. */
+  uploadOverPort: async (port: number, bytes: number) => {
+    const peer = connect(`ws://127.0.0.1:${port}/default`);
+    const size = await lastValueFrom(peer.open$({ op: 'size', value: 'x'.repeat(bytes) }));
+    return { size, closed: await peer.close() };
+  },
+
   twoWay: (codec: CodecName) =>
     over(codec, (peer) => lastValueFrom(peer.open$<number>({ op: 'double' }, { input: [1, 2, 3] }).pipe(toArray()))),
 
