@@ -30,6 +30,7 @@ const PLAIN = [
   'spec/model/**',
   'spec/operators/**',
   'spec/peer/*.spec.ts',
+  'spec/peer/answers/**',
   'spec/peer/base/**',
   'spec/peer/calls/**',
   'spec/session/base/**',

@@ -16,8 +16,8 @@ const time = virtualPeerTime();
 collectLogs();
 const answered = askingIn(time);
 
-describe('an error serializer', () => {
-  it('makes the payload of the reset from what was thrown', async () => {
+describe('Error serializer', () => {
+  it('An error serializer makes the payload of the reset from the thrown error', async () => {
     const thrown = new Error('secret');
     const serializer = jest.fn<ErrorSerializer>(() => ({ status: 500 }));
     const { outcome } = await answered(throwing(thrown), { errorSerializer: serializer });
@@ -26,12 +26,12 @@ describe('an error serializer', () => {
   });
 
   it.each<[string, Error, object]>([
-    ['that another peer has failed with', new RemoteError('secret', { of: 'upstream' }), { code: 16 }],
-    ['that is a reset of another peer, whose code stays', new ResetError(300, 'secret', { limit: 1 }), { code: 300 }],
+    ['of a call to another peer', new RemoteError('secret', { of: 'upstream' }), { code: 16 }],
+    ['that is a reset of another peer', new ResetError(300, 'secret', { limit: 1 }), { code: 300 }],
     ['that is a reset without a code', new ResetError(null, 'secret'), { code: 16 }],
     ['with a reset code', Object.assign(new Error('secret'), { resetCode: 400 }), { code: 400 }],
-    ['of a stream that another peer has refused', new RefusedError('secret'), { code: 16 }],
-  ])('sees an error %s, and the remote gets nothing else of it', async (_what, thrown, code) => {
+    ['that is a refusal of another peer', new RefusedError('secret'), { code: 16 }],
+  ])('An error serializer sees an error %s, and the remote receives only the code of it', async (_what, thrown, code) => {
     const serializer = jest.fn<ErrorSerializer>(() => ({ message: 'failed' }));
     const { sent } = await answered(throwing(thrown), { errorSerializer: serializer });
     expect(sent).toEqual([{ type: 'reset', stream: 1, ...code, payload: { message: 'failed' }, reason: 'failed' }]);
@@ -41,7 +41,7 @@ describe('an error serializer', () => {
   it.each<[string, ResetError | RemoteError]>([
     ['a reset of another peer', new ResetError(300, 'secret', { of: 'upstream' })],
     ['the failure of another peer', new RemoteError('secret', { of: 'upstream' })],
-  ])('that throws on %s sends neither its reason nor its payload', async (_what, thrown) => {
+  ])('An error serializer that throws on %s sends neither its reason nor its payload', async (_what, thrown) => {
     const errorSerializer: ErrorSerializer = (error) => {
       throw error;
     };
@@ -51,7 +51,7 @@ describe('an error serializer', () => {
 
   it.each<[string, unknown]>([
     [
-      'whose code throws when it is looked at',
+      'whose `code` getter throws',
       Object.defineProperty(new Error('secret'), 'code', {
         get: () => {
           throw new Error('secret too');
@@ -59,38 +59,38 @@ describe('an error serializer', () => {
       }),
     ],
     ['that is a proxy that refuses everything', untouchable],
-  ])('is asked about an error %s', async (_what, thrown) => {
+  ])('An error serializer receives an error %s', async (_what, thrown) => {
     const { sent } = await answered(throwing(thrown), { errorSerializer: () => ({ message: 'failed' }) });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
   });
 
-  it('sets the reason too where its value has a message, so that it can redact both', async () => {
+  it('An error serializer whose value has a message also replaces the reason', async () => {
     const { sent } = await answered(throwing(new Error('secret')), { errorSerializer: () => ({ message: 'failed' }) });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { message: 'failed' }, reason: 'failed' }]);
   });
 
   it.each<[string, ErrorSerializer]>([
-    ['gives null', () => null],
-    ['gives undefined', () => undefined],
+    ['returns null', () => null],
+    ['returns undefined', () => undefined],
     [
       'throws',
       () => {
         throw new Error('serializer');
       },
     ],
-    ['gives bytes, which json cannot carry', () => new Uint8Array(3)],
-    ['gives a function', () => () => 1],
+    ['returns bytes, which json cannot carry', () => new Uint8Array(3)],
+    ['returns a function', () => () => 1],
     [
-      'gives a circle',
+      'returns a circle',
       () => {
         const circle: Record<string, unknown> = {};
         return (circle['self'] = circle);
       },
     ],
-    ['gives a promise', () => Promise.resolve(1)],
-    ['gives a promise that rejects', () => Promise.reject(new Error('serializer'))],
-    ['gives a proxy that refuses everything', () => untouchable],
-  ])('that %s leaves a reset with a reason of the library and no payload', async (_what, errorSerializer) => {
+    ['returns a promise', () => Promise.resolve(1)],
+    ['returns a promise that rejects', () => Promise.reject(new Error('serializer'))],
+    ['returns a proxy that refuses everything', () => untouchable],
+  ])('An error serializer that %s leaves a reset with a reason of the library and no payload', async (_what, errorSerializer) => {
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason: 'internal error' }]);
     expect(outcome).toEqual({ error: expect.objectContaining({ payload: null, message: 'internal error' }) });
@@ -104,8 +104,8 @@ describe('an error serializer', () => {
       },
       new Error('serializer'),
     ],
-    ['gives a promise', () => Promise.resolve(1), new TypeError('expected the error serializer to work synchronously, got a promise')],
-  ])('that %s is logged', async (_what, errorSerializer, told) => {
+    ['returns a promise', () => Promise.resolve(1), new TypeError('expected the error serializer to work synchronously, got a promise')],
+  ])('An error serializer that %s is logged', async (_what, errorSerializer, told) => {
     await answered(throwing(new Error('why')), { errorSerializer });
     expect(jest.mocked(logger.warn).mock.calls).toContainEqual([
       "rxmux: an error serializer failed, and the remote gets 'internal error'",
@@ -113,7 +113,7 @@ describe('an error serializer', () => {
     ]);
   });
 
-  it('that ends the stream itself ends it for good: what comes later sees that end, too', async () => {
+  it('An error serializer that ends the stream itself sets its final cause', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: () => void acceptor.close() } });
     const streams: Stream[] = [];
     acceptor.onStream((_, stream) => {
@@ -128,7 +128,7 @@ describe('an error serializer', () => {
     ]);
   });
 
-  it('may give a value larger than a frame: the reset goes in fragments', async () => {
+  it('An error serializer may return a value larger than a frame: the reset goes in fragments', async () => {
     const big = 'x'.repeat(200_000);
     const { sent, outcome } = await answered(throwing(new Error('why')), { errorSerializer: () => ({ big }) });
     expect(sent.length).toBeGreaterThan(3);
@@ -136,7 +136,7 @@ describe('an error serializer', () => {
     expect(outcome).toEqual({ error: expect.objectContaining({ payload: { big }, message: 'internal error' }) });
   });
 
-  it('is the default one for a peer without: name and message', () => {
+  it('`defaultErrorSerializer` returns the name and the message of an error', () => {
     expect([new TypeError('t'), runInNewContext(`new TypeError('of another realm')`), 'text', null].map(defaultErrorSerializer)).toEqual([
       { name: 'TypeError', message: 't' },
       { name: 'TypeError', message: 'of another realm' },
@@ -145,7 +145,7 @@ describe('an error serializer', () => {
     ]);
   });
 
-  it('gives the reason of an error of another realm its message', async () => {
+  it('The reset for an error of another realm has its message as the reason', async () => {
     const { sent } = await answered(throwing(runInNewContext(`new TypeError('why')`)), {});
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'TypeError', message: 'why' }, reason: 'why' }]);
   });
@@ -153,7 +153,7 @@ describe('an error serializer', () => {
   it.each<[string, ErrorSerializer, string]>([
     ['cannot be sent', () => ({ message: 'failed', of: () => 1 }), 'failed'],
     ['cannot be sent and has no message', () => new Uint8Array(3), 'internal error'],
-  ])('whose value %s is logged', async (_what, errorSerializer, reason) => {
+  ])('An error serializer whose value %s is logged', async (_what, errorSerializer, reason) => {
     const { sent } = await answered(throwing(new Error('secret')), { errorSerializer });
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, reason }]);
     expect(jest.mocked(logger.warn).mock.calls).toContainEqual([
@@ -162,7 +162,7 @@ describe('an error serializer', () => {
     ]);
   });
 
-  it('is asked for a failing input of this side too', async () => {
+  it('An error serializer also serves a failing input of this side', async () => {
     const { dialer } = createPair({ dialer: { errorSerializer: () => 'serialized' } });
     const sent = framesOf(dialer);
     void dialer.open().sendAll(Promise.reject(new Error('input')));

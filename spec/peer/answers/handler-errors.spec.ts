@@ -16,7 +16,7 @@ const failing =
   () =>
     Promise.reject(error);
 
-/** Notifies a peer with this handler, and returns that peer. */
+/** Notifies a peer that has this handler, and returns that peer. */
 async function notified(handler: StreamHandler): Promise<Peer> {
   const { dialer, acceptor } = createPair({ limits: { maxUnsentBytes: 1_000_000 } });
   acceptor.onStream(handler);
@@ -25,21 +25,21 @@ async function notified(handler: StreamHandler): Promise<Peer> {
   return acceptor;
 }
 
-describe('The error of a handler', () => {
-  it('after a notify is logged at error, with its stack, the peer and the stream', async () => {
+describe('Errors of a handler', () => {
+  it('The error of a handler after a notify is logged at level error, with its stack, the peer and the stream', async () => {
     const error = new RangeError('no such seat');
     await notified(failing(error));
     expect(jest.mocked(logger.error).mock.calls).toEqual([[expect.stringMatching(/^rxmux: peer \d+, stream 1: a handler failed$/), error]]);
   });
 
-  it('is logged once where it fails many streams', async () => {
+  it('The error of a handler is logged once when it fails many streams', async () => {
     const error = new RangeError('no database');
     await notified(failing(error));
     await notified(failing(error));
     expect(logs.errors).toHaveLength(1);
   });
 
-  it('is logged each time where it is no object', async () => {
+  it('The error of a handler is logged each time when it is no object', async () => {
     await notified(failing('no database'));
     await notified(failing('no database'));
     expect(logs.errors).toHaveLength(2);
@@ -59,9 +59,9 @@ describe('The error of a handler', () => {
     ],
     ['an input of sendAll that the handler ignores', (_, stream) => void stream.sendAll(throwError(() => new RangeError('input')))],
     ['an input that fails with a text', (_, stream) => stream.sendAll(failing('input')('p', stream) as never)],
-    ['an input that fails with nothing', (_, stream) => stream.sendAll(failing(undefined)('p', stream) as never)],
+    ['an input that fails with undefined', (_, stream) => stream.sendAll(failing(undefined)('p', stream) as never)],
     [
-      'an error thrown because of that of the input',
+      'an error that the error of the input caused',
       (_, stream) =>
         stream.sendAll(throwError(() => new RangeError('input'))).catch((cause: unknown) => {
           throw new Error('the answer failed', { cause });
@@ -95,12 +95,12 @@ describe('The error of a handler', () => {
     ['the refusal of another peer', failing(new RefusedError('busy'))],
     ['the loss of another connection', failing(new ConnectionLostError({ code: 1006, reason: '', wasClean: false, willRetry: false }))],
     [
-      'a queue that overflows while nobody waits',
+      'a queue that overflows without a waiting send',
       (_, stream) => {
         for (let nth = 0; nth < 40; nth++) void stream.send('x'.repeat(1024 * 1024));
       },
     ],
-  ])('is reported once for %s', async (_what, handler) => {
+  ])('The error of a handler is reported once for %s', async (_what, handler) => {
     await notified(handler);
     expect(logs.errors).toEqual([expect.stringContaining('a handler failed')]);
   });
@@ -110,7 +110,7 @@ describe('The error of a handler', () => {
     ['a ResetError without a code', new ResetError(null, 'quota')],
     ['a RemoteError', new RemoteError('upstream', null)],
     ['an error marked by a resetCode', Object.assign(new Error('no such seat'), { resetCode: ResetCode.APPLICATION_ERROR })],
-  ])('is for the caller, and not reported, where it is %s', async (_what, error) => {
+  ])('The error of a handler goes to the caller only, when it is %s', async (_what, error) => {
     await notified(failing(error));
     expect(logs.errors).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe('The error of a handler', () => {
       (_, stream) => stream.closed.then(() => Promise.reject(new Error('x', { cause: stream.signal.reason }))),
     ],
     ['an AbortError', (_, stream) => stream.closed.then(() => Promise.reject(new DOMException('aborted', 'AbortError')))],
-  ])('is not reported where the opener has left and it is %s', async (_what, handler) => {
+  ])('The error of a handler is not reported when the opener has left and the error is %s', async (_what, handler) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const stream = dialer.open('p');
@@ -139,7 +139,7 @@ describe('The error of a handler', () => {
     expect(logs).toEqual({ errors: [], warnings: [] });
   });
 
-  it('is reported where the opener has left and it is a mistake of its own', async () => {
+  it('The error of a handler is reported when the opener has left and the error is unrelated', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.closed.then(() => Promise.reject(new TypeError('mistake'))));
     const stream = dialer.open('p');
@@ -149,7 +149,7 @@ describe('The error of a handler', () => {
     expect(logs.errors).toEqual([expect.stringContaining('a handler failed after its stream had ended')]);
   });
 
-  it('of respond() is reported, too', async () => {
+  it('An error of `respond` is reported as the error of a handler', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond(() => throwError(() => new RangeError('broken')))).subscribe();
     dialer.notify('p');
@@ -157,7 +157,7 @@ describe('The error of a handler', () => {
     expect(logs.errors).toEqual([expect.stringContaining('a handler failed')]);
   });
 
-  it('without a level of error writes nothing', async () => {
+  it('The error of a handler is not written at level silent', async () => {
     jest.mocked(logger.error).mockRestore();
     const console = jest.spyOn(globalThis.console, 'error').mockImplementation(() => undefined);
     logger.level = 'silent';
@@ -167,8 +167,8 @@ describe('The error of a handler', () => {
   });
 });
 
-describe('An input of the opener that fails', () => {
-  it('is no error of a handler: the call fails with it', async () => {
+describe('Failing input of the opener', () => {
+  it('A failing input of the opener fails the call, and is not reported as an error of a handler', async () => {
     const { dialer } = createPair();
     const error = new Error('input');
     const sent = dialer.open().sendAll(throwError(() => error));
@@ -178,7 +178,7 @@ describe('An input of the opener that fails', () => {
   });
 });
 
-describe('An error observer', () => {
+describe('Error observer', () => {
   const observers: readonly (readonly [string, (seen: HandlerFailure[]) => Promise<unknown>])[] = [
     [
       'given as the option onError',
@@ -220,14 +220,14 @@ describe('An error observer', () => {
     ],
   ];
 
-  it.each(observers)('%s gets the error and the stream, and nothing is logged', async (_how, run) => {
+  it.each(observers)('An error observer %s receives the error and the stream, and the log stays empty', async (_how, run) => {
     const seen: HandlerFailure[] = [];
     await run(seen);
     expect(seen.map(({ error, stream }) => [error, stream.payload, stream.local])).toEqual([['why', 'p', false]]);
     expect(logs.errors).toEqual([]);
   });
 
-  it('that is removed is called no more, and the log shows the error', async () => {
+  it('An error observer that is removed is not called, and the error is logged', async () => {
     const { dialer, acceptor } = createPair();
     const observer = jest.fn();
     acceptor.onError(observer)();
@@ -237,7 +237,7 @@ describe('An error observer', () => {
     expect([observer.mock.calls, logs.errors]).toEqual([[], [expect.stringContaining('a handler failed')]]);
   });
 
-  it('that throws is logged, and the others are called', async () => {
+  it('An error observer that throws is logged, and the other observers run', async () => {
     const { dialer, acceptor } = createPair();
     const observer = jest.fn();
     acceptor.onError(() => {
@@ -250,7 +250,7 @@ describe('An error observer', () => {
     expect([observer.mock.calls.length, logs.errors]).toEqual([1, ['rxmux: onError failed']]);
   });
 
-  it('of errors$ completes with its peer', async () => {
+  it('`errors$` completes with its peer', async () => {
     const { acceptor } = createPair();
     const complete = jest.fn();
     acceptor.errors$.subscribe({ complete });
@@ -259,7 +259,7 @@ describe('An error observer', () => {
     expect(complete).toHaveBeenCalledTimes(1);
   });
 
-  it('that is no function is refused', () => {
+  it('An error observer that is no function is refused', () => {
     expect(() => createPair().acceptor.onError(1 as never)).toThrow(new TypeError('onError: expected a function, got 1'));
     expect(() => createPair({ acceptor: { onError: 1 as never } })).toThrow('onError: expected a function, got 1');
   });

@@ -43,12 +43,12 @@ const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string,
     },
   ],
   [
-    'an Error whose reset code throws when it is looked at',
+    'an Error whose `resetCode` getter throws',
     Object.defineProperty(new Error('shy'), 'resetCode', { get: bomb }),
     'shy',
     { name: 'Error', message: 'shy' },
   ],
-  ['an object with a reset code that is no Error', { resetCode: 400, toString: () => 'odd' }, 'odd', { name: 'Error', message: 'odd' }],
+  ['an object with a reset code, but no Error', { resetCode: 400, toString: () => 'odd' }, 'odd', { name: 'Error', message: 'odd' }],
   [
     'an Error with a fraction for a reset code',
     Object.assign(new Error('half'), { code: 'X', retriable: false, resetCode: 1.5, reason: 'r' }),
@@ -60,7 +60,7 @@ const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string,
   ],
 ];
 
-describe.each(CODECS)('a handler with %s', (_name, codec) => {
+describe.each(CODECS)('Failing handler with %s', (_name, codec) => {
   describe.each([
     ['throws', throwing],
     [
@@ -69,8 +69,8 @@ describe.each(CODECS)('a handler with %s', (_name, codec) => {
         () =>
           Promise.reject(thrown),
     ],
-  ])('that %s', (_how, failing) => {
-    it.each(THROWN)('%s resets its stream with APPLICATION_ERROR, and nothing else', async (_what, thrown, reason, payload) => {
+  ])('A handler that %s', (_how, failing) => {
+    it.each(THROWN)('A handler that fails with %s resets only its stream, as APPLICATION_ERROR', async (_what, thrown, reason, payload) => {
       const { sent, outcome } = await answered(failing(thrown), { codec });
       expect(sent).toEqual([
         {
@@ -88,8 +88,8 @@ describe.each(CODECS)('a handler with %s', (_name, codec) => {
   });
 });
 
-describe('a handler that throws nothing', () => {
-  it.each([undefined, null])('but %p ends its stream with an error there too, which says which stream', async (nothing) => {
+describe('Handler that throws null or undefined', () => {
+  it.each([undefined, null])('A handler that throws %p ends its own stream with an error that names the stream', async (nothing) => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((payload, stream) => {
@@ -102,7 +102,7 @@ describe('a handler that throws nothing', () => {
   });
 });
 
-describe('a handler that throws an error with a reset code', () => {
+describe('Handler that throws an error with a reset code', () => {
   it.each<[string, unknown, object]>([
     ['ResetError', new ResetError(300, 'quota', { limit: 1 }), { code: 300, reason: 'quota', payload: { limit: 1 } }],
     ['ResetError of a code of the library', new ResetError(11, 'slow down'), { code: 11, reason: 'slow down' }],
@@ -139,7 +139,7 @@ describe('a handler that throws an error with a reset code', () => {
       { code: 16, payload: { name: 'Error', message: 'x' }, reason: 'x' },
     ],
     ['ResetError whose payload cannot be sent', new ResetError(300, 'quota', () => 1), { code: 300, reason: 'quota' }],
-  ])('sends a %s as that reset', async (_what, thrown, reset) => {
+  ])('A handler that throws a %s sends its reset', async (_what, thrown, reset) => {
     const { sent } = await answered(throwing(thrown));
     expect(sent).toEqual([{ type: 'reset', stream: 1, ...reset }]);
   });
@@ -149,21 +149,21 @@ describe('a handler that throws an error with a reset code', () => {
     ['RefusedError of a goaway', new RefusedError('not here', null)],
     ['ResetError of that code', new ResetError(7, 'not here')],
     ['plain Error of that code', Object.assign(new Error('not here'), { resetCode: 7 })],
-  ])('never sends REFUSED for a %s, because it has run', async (_what, thrown) => {
+  ])('A handler never sends REFUSED for a thrown %s, because it has run', async (_what, thrown) => {
     const { sent, outcome } = await answered(throwing(thrown));
     const { name, message } = thrown;
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name, message }, reason: message }]);
     expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', retriable: false }) });
   });
 
-  it('may vouch by a reset of its own that nothing was done', async () => {
+  it('A handler may reset its stream with REFUSED, to state that no work was done', async () => {
     const { outcome } = await answered((_, stream) => {
       stream.reset(7, 'busy');
     });
     expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
   });
 
-  it('passes on what a stream it proxies was reset with', async () => {
+  it('A handler passes on the reset of a stream that it proxies', async () => {
     const inner = createPair();
     inner.acceptor.onStream(throwing(new ResetError(300, 'quota', { limit: 1 })));
     const { outcome } = await answered((payload, stream) => inner.dialer.request(payload).then((value) => stream.reply(value)));
@@ -171,7 +171,7 @@ describe('a handler that throws an error with a reset code', () => {
   });
 });
 
-describe('a handler that fails after the end of its stream', () => {
+describe('Handler that fails after the end of its stream', () => {
   it.each<[string, StreamHandler]>([
     [
       'throws',
@@ -187,14 +187,14 @@ describe('a handler that fails after the end of its stream', () => {
         throw new Error('late');
       },
     ],
-  ])('is only logged when it %s: the answer stands', async (_how, handler) => {
+  ])('A handler that %s after its answer is only logged: the answer stands', async (_how, handler) => {
     const { sent, outcome } = await answered(handler);
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true, payload: 'r' }]);
     expect(outcome).toEqual({ value: 'r' });
     expect(logs.errors).toEqual([expect.stringContaining('failed after its stream had ended')]);
   });
 
-  it('is logged, too, while the opener still sends, which is then stopped', async () => {
+  it('A handler that fails after its answer is logged while the opener still sends, and the upload is stopped', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.onStream((_, stream) => {
@@ -210,7 +210,7 @@ describe('a handler that fails after the end of its stream', () => {
     expect(logs.errors).toEqual([expect.stringContaining('failed after its stream had ended')]);
   });
 
-  it('is only logged when it has reset the stream before: that reset stands', async () => {
+  it('A handler that fails after a reset of its stream is only logged: the reset stands', async () => {
     const { sent } = await answered((_, stream) => {
       stream.reset(300, 'why');
       throw new Error('late');

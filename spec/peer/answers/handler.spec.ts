@@ -15,8 +15,8 @@ const logs = collectLogs();
 const answered = askingIn(time);
 const tellingOfResults = () => logs.warnings.filter((warning) => warning.includes('a handler returned'));
 
-describe('a handler', () => {
-  it('works on both ends: the dialer gets pushes', async () => {
+describe('Handler', () => {
+  it('A handler works on both ends: the dialer answers pushes', async () => {
     const { dialer, acceptor } = createPair();
     dialer.onStream((payload, stream) => stream.reply(`got ${String(payload)}`));
     const answer = acceptor.request('push');
@@ -24,13 +24,13 @@ describe('a handler', () => {
     expect(await answer).toBe('got push');
   });
 
-  it('settles synchronously when it returns no thenable', async () => {
+  it('A handler that returns no thenable settles synchronously', async () => {
     const { sent } = await answered(() => undefined);
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true }]);
     expect(tellingOfResults()).toEqual([]);
   });
 
-  it('that settles before its answer has left resets nothing after it, where nothing more is uploaded', async () => {
+  it('A handler that settles before its answer has left sends no reset after the answer of a request', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     const phases: unknown[] = [];
@@ -62,7 +62,7 @@ describe('a handler', () => {
       'a value (object)',
     ],
     ['the promise of a value', () => Promise.resolve('144'), 'a value (string)'],
-  ])('that returns %s and sends nothing is warned of, once', async (_what, handler, told) => {
+  ])('A handler that returns %s and sends nothing causes one warning', async (_what, handler, told) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const answers = Promise.all([dialer.request(), dialer.request()]);
@@ -77,12 +77,12 @@ describe('a handler', () => {
     ['has answered', (_, stream) => (void stream.reply(1), 1)],
     ['has reset the stream', (_, stream) => (stream.reset(300), 1)],
     ['reads', (_, stream) => stream.subscribe()],
-  ])('may return anything where it %s', async (_what, handler) => {
+  ])('A handler that %s may return any value', async (_what, handler) => {
     await answered(handler);
     expect(tellingOfResults()).toEqual([]);
   });
 
-  it('may return anything where its stream is over by then', async () => {
+  it('A handler may return any value when its stream has ended', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.closed);
     const stream = dialer.open();
@@ -92,7 +92,7 @@ describe('a handler', () => {
     expect(tellingOfResults()).toEqual([]);
   });
 
-  it('settles while its answer still waits for the socket, and the answer ends as it would have', async () => {
+  it('A handler may settle while its answer waits for the socket: the answer still arrives whole', async () => {
     const { dialer, acceptor, link } = createPair();
     const sent = framesOf(acceptor);
     acceptor.onStream((_, stream) => {
@@ -109,7 +109,7 @@ describe('a handler', () => {
     expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true });
   });
 
-  it('may return a thenable of any kind, also one that settles twice', async () => {
+  it('A handler may return any thenable, even one that settles twice', async () => {
     const twice = {
       then(resolve: () => void, reject: (error: Error) => void) {
         resolve();
@@ -121,7 +121,7 @@ describe('a handler', () => {
     expect([sent, logs.errors]).toEqual([[{ type: 'data', stream: 1, end: true }], []]);
   });
 
-  it('is waited for where its thenable is a function', async () => {
+  it('A handler may return a function that is a thenable, and the stream waits for it', async () => {
     const { dialer, acceptor } = createPair();
     const settle: (() => void)[] = [];
     acceptor.onStream(() => Object.assign(() => undefined, { then: (resolve: () => void) => settle.push(resolve) }));
@@ -134,7 +134,7 @@ describe('a handler', () => {
     expect([sent, tellingOfResults()]).toEqual([[{ type: 'data', stream: 1, end: true }], []]);
   });
 
-  it('may return a thenable whose then throws, which is a failure', async () => {
+  it('A handler fails when it returns a thenable whose `then` throws', async () => {
     const { sent } = await answered(() => ({
       then() {
         throw new Error('then');
@@ -146,10 +146,10 @@ describe('a handler', () => {
   it.each<[string, (payload: unknown, stream: Stream) => Promise<void>]>([
     ['sends and returns', (_, stream) => stream.send(1).then(() => stream.send(2))],
     ['sends all of an input', (_, stream) => stream.sendAll([1, 2])],
-    ['sends all of an input, and goes on', (_, stream) => stream.sendAll([1, 2], { end: false })],
+    ['sends all of an input without an end', (_, stream) => stream.sendAll([1, 2], { end: false })],
     ['replies', (_, stream) => stream.reply(1)],
     ['sends nothing', () => Promise.resolve()],
-    ['fails after what it sent', (_, stream) => stream.send(1).then(() => Promise.reject(new Error('no')))],
+    ['fails after its first value', (_, stream) => stream.send(1).then(() => Promise.reject(new Error('no')))],
     [
       'resets its stream',
       async (_, stream) => {
@@ -157,7 +157,7 @@ describe('a handler', () => {
         stream.reset(300, 'no');
       },
     ],
-  ])('that %s does so also as the project of respond', async (_what, body) => {
+  ])('A handler that %s sends the same frames as the project of `respond`', async (_what, body) => {
     const framesBy = async (take: (acceptor: Peer) => void): Promise<unknown> => {
       const { dialer, acceptor } = createPair();
       const sent = framesOf(acceptor);
@@ -171,7 +171,7 @@ describe('a handler', () => {
     expect(byRespond).not.toEqual([]);
   });
 
-  it('that is a project of respond answers with the value of its promise', async () => {
+  it('A project of `respond` answers with the value of its promise', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((payload) => Promise.resolve(`got ${String(payload)}`))).subscribe();
     const answer = dialer.request('p');
@@ -179,7 +179,7 @@ describe('a handler', () => {
     expect(await answer).toBe('got p');
   });
 
-  it('is called once per stream with null for an open without a payload', async () => {
+  it('A handler runs once a stream, with null for an open without a payload', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>((_, stream) => stream.reply());
     acceptor.onStream(handler);
@@ -189,7 +189,7 @@ describe('a handler', () => {
     expect(handler.mock.calls.map(([payload]) => payload)).toEqual([null]);
   });
 
-  it('can be given with the options, and with serve()', async () => {
+  it('A handler may be passed as an option, or to `serve`', async () => {
     const { dialer, acceptor } = createPair({ dialer: { onStream: (_, stream) => stream.reply('option') } });
     void acceptor.serve((_, stream) => stream.reply('serve'));
     const answers = Promise.all([dialer.request(), acceptor.request(), firstValueFrom(dialer.request$())]);

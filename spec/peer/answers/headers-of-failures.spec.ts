@@ -18,7 +18,7 @@ const traced: ReplyHeadersInterceptor = (headers, stream) => {
 const RESET = { type: 'reset', stream: 1, code: 16, reason: 'why', payload: { name: 'Error', message: 'why' } };
 const HEADERS = { type: 'data', stream: 1, headers: { trace: 'a7' } };
 
-/** Makes one request, and returns what the acceptor sent and what the caller knew when it failed. */
+/** Makes one request. Returns the frames of the acceptor, and the facts that the caller knew when the request failed. */
 async function failed(handler: StreamHandler, ...interceptors: ReplyHeadersInterceptor[]) {
   const { dialer, acceptor } = createPair();
   const sent: readonly Envelope[] = framesOf(acceptor);
@@ -39,7 +39,7 @@ async function failed(handler: StreamHandler, ...interceptors: ReplyHeadersInter
   return { sent, early, outcome: await outcome, replyHeaders: streams[0]?.replyHeaders };
 }
 
-describe('A handler that fails before its first frame', () => {
+describe('Handler that fails before its first frame', () => {
   it.each<[string, StreamHandler]>([
     [
       'throws',
@@ -48,15 +48,15 @@ describe('A handler that fails before its first frame', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('why'))],
-    ['gives an input that fails at once', (_, stream) => stream.sendAll(throwError(() => new Error('why')))],
-  ])('and %s sends the headers of the interceptors ahead of the reset', async (_how, handler) => {
+    ['sends an input that fails at once', (_, stream) => stream.sendAll(throwError(() => new Error('why')))],
+  ])('A handler that %s sends the headers of the interceptors before the reset', async (_how, handler) => {
     const { sent, early, outcome, replyHeaders } = await failed(handler, traced);
     expect(sent).toEqual([HEADERS, RESET]);
     expect([early, replyHeaders]).toEqual([[[{ trace: 'a7' }, null]], { trace: 'a7' }]);
     expect(outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', reason: 'why' }) });
   });
 
-  it('sends them ahead of the reset that an answer of respond() fails with', async () => {
+  it('A failing answer of `respond` sends the headers of the interceptors before the reset', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.interceptReplyHeaders(traced);
@@ -66,17 +66,17 @@ describe('A handler that fails before its first frame', () => {
     expect(sent).toEqual([HEADERS, RESET]);
   });
 
-  it('sends them ahead of a reset with a code of the application', async () => {
+  it('A handler sends headers before a reset with a code of the application', async () => {
     const { sent } = await failed(() => Promise.reject(new ResetError(300, 'quota')), traced);
     expect(sent).toEqual([HEADERS, { type: 'reset', stream: 1, code: 300, reason: 'quota' }]);
   });
 
-  it('sends none where nothing sets any', async () => {
+  it('A failing handler sends no headers when no interceptor sets any', async () => {
     const handler: StreamHandler = () => Promise.reject(new Error('why'));
     expect([(await failed(handler)).sent, (await failed(handler, () => undefined)).sent]).toEqual([[RESET], [RESET]]);
   });
 
-  it('sends the reset alone where an interceptor throws, which is logged', async () => {
+  it('A failing handler sends the reset alone when an interceptor throws, and logs its error', async () => {
     const { sent } = await failed(
       () => Promise.reject(new Error('why')),
       () => {
@@ -87,7 +87,7 @@ describe('A handler that fails before its first frame', () => {
     expect(logs.errors).toContain('rxmux: a reply-headers interceptor failed');
   });
 
-  it('asks no interceptor again whose error it fails with', async () => {
+  it('A handler that fails with the error of an interceptor does not run it again', async () => {
     const interceptor = jest.fn<ReplyHeadersInterceptor>(() => {
       throw new Error('why');
     });
@@ -95,7 +95,7 @@ describe('A handler that fails before its first frame', () => {
     expect([sent, interceptor.mock.calls.length]).toEqual([[RESET], 1]);
   });
 
-  it('sends no reset where an interceptor ends the stream', async () => {
+  it('A failing handler sends no reset when an interceptor ends the stream', async () => {
     const { sent } = await failed(
       () => Promise.reject(new Error('why')),
       (_, stream) => {
@@ -106,8 +106,8 @@ describe('A handler that fails before its first frame', () => {
   });
 });
 
-describe('A handler that fails after its first frame', () => {
-  it('sends no headers again', async () => {
+describe('Handler that fails after its first frame', () => {
+  it('A handler that fails after its first frame sends no headers again', async () => {
     const { sent } = await failed(async (_, stream) => {
       await stream.sendAll(of(1), { end: false });
       throw new Error('why');

@@ -10,10 +10,10 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 collectLogs();
 
-describe('the hello of an acceptor', () => {
+describe('Hello of an acceptor', () => {
   const unsaid = (server: NetworkOptions) => greeted({ hello: () => ({ payload: 'me' }), helloTimeoutMs: 60_000 }, server);
 
-  it('is the dialer’s first stream; from its reply on the handler answers', async () => {
+  it('The hello is the first stream of the dialer, and the handler answers after its reply', async () => {
     const greeted: unknown[] = [];
     const { peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()), onStream: echo });
     const answers = Promise.all([peer.request('a'), peer.request('b')]);
@@ -21,7 +21,7 @@ describe('the hello of an acceptor', () => {
     expect([greeted, await answers]).toEqual([['me'], ['a', 'b']]);
   });
 
-  it('has others refused until it has replied', async () => {
+  it('An acceptor refuses other streams until it has replied to the hello', async () => {
     const { network, peer, sent } = unsaid({ onHello: later(100, welcome), onStream: echo });
     const received: unknown[] = [];
     await time.advance(50);
@@ -35,7 +35,7 @@ describe('the hello of an acceptor', () => {
     expect([peer.status.state, sent.length]).toEqual(['open', 1]);
   });
 
-  it('hides the dialer’s first stream from streams$', async () => {
+  it('`streams$` does not emit the hello', async () => {
     const { network, peer } = unsaid({ onHello: welcome, onStream: echo });
     const shown: unknown[] = [];
     network.last.peer.streams$.subscribe((stream) => shown.push(stream.payload));
@@ -45,7 +45,7 @@ describe('the hello of an acceptor', () => {
     expect(shown).toEqual(['second']);
   });
 
-  it('is rejected by an incoming-headers interceptor that resets it, and never greeted', async () => {
+  it('An incoming-headers interceptor that resets the hello rejects it, and its handler does not run', async () => {
     const greeted: unknown[] = [];
     const { network, peer } = unsaid({ onHello: (payload, stream) => (greeted.push(payload), stream.reply()) });
     network.last.peer.interceptIncomingHeaders((_, stream) => {
@@ -56,7 +56,7 @@ describe('the hello of an acceptor', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'RESET', resetCode: 300 });
   });
 
-  it('stands once its handler’s thenable has settled, whatever that calls after', async () => {
+  it('A hello is accepted once the thenable of its handler has resolved, even when the thenable rejects later', async () => {
     const twice = {
       then(resolve: () => void, reject: (error: Error) => void) {
         resolve();
@@ -69,7 +69,7 @@ describe('the hello of an acceptor', () => {
     expect([await answer, peer.status.state]).toEqual(['a', 'open']);
   });
 
-  it('closes the connection when it rejects, with the reset that says why in front', async () => {
+  it('A rejected hello closes the connection, after a reset with the reason', async () => {
     const { network, peer } = unsaid({ onHello: () => Promise.reject(new Error('bad token')) });
     const accepted = network.last.peer;
     const sent = framesOf(accepted);
@@ -83,7 +83,7 @@ describe('the hello of an acceptor', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  /** A hello, and a second stream of a dialer that goes on whatever comes back. */
+  /** A hello, and a second stream of a dialer that continues after any answer. */
   async function insisting(onHello: StreamHandler, hang: (peer: Peer) => void = () => undefined, { end } = { end: true }) {
     const { network } = greeted({}, { onHello, onStream: echo, helloTimeoutMs: 500 });
     const { link, peer } = network.last;
@@ -124,14 +124,14 @@ describe('the hello of an acceptor', () => {
       },
     ],
     ['throws', () => Promise.reject(new Error('not you'))],
-  ])('closes the connection when its handler %s: a dialer that goes on regardless gets nothing', async (_what, onHello) => {
+  ])('An acceptor closes the connection when the hello handler %s: a dialer that continues gets no answer', async (_what, onHello) => {
     const { sent, peer } = await insisting(onHello);
     expect(sent.map((frame) => frame['type'])).toEqual(['reset', 'goaway']);
     expect(sent.at(-1)).toMatchObject({ code: 7, reason: 'the hello was refused' });
     expect(peer.status.state).toBe('closed');
   });
 
-  it('is answered by an end alone, also of a dialer that has not ended it', async () => {
+  it('An end alone answers a hello, even when the dialer has not ended it', async () => {
     const onHello: StreamHandler = (_, stream) => {
       void stream.end();
       return new Promise(() => undefined);
@@ -143,7 +143,7 @@ describe('the hello of an acceptor', () => {
     ]);
   });
 
-  it('closes the connection when an interceptor has reset it, and does not run the handler', async () => {
+  it('An acceptor closes the connection when an interceptor has reset the hello, and does not run the hello handler', async () => {
     const met: unknown[] = [];
     const { sent } = await insisting(
       (payload) => met.push(payload),
@@ -156,7 +156,7 @@ describe('the hello of an acceptor', () => {
     expect([met, sent.map((frame) => frame['type'])]).toEqual([[], ['reset', 'goaway']]);
   });
 
-  it('lets others in from its reply on, also while its handler goes on working', async () => {
+  it('An acceptor accepts other streams after its reply to the hello, while the hello handler still works', async () => {
     const { sent } = await insisting(async (_, stream) => {
       await stream.reply('welcome');
       await new Promise(() => undefined);
@@ -169,7 +169,7 @@ describe('the hello of an acceptor', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('lets others in from its first payload on, which is the reply, also where its end comes later', async () => {
+  it('The first payload is the reply to a hello, even when its end comes later', async () => {
     const { sent, peer } = await insisting(async (_, stream) => {
       await stream.send('welcome');
       await new Promise(() => undefined);
@@ -181,7 +181,7 @@ describe('the hello of an acceptor', () => {
     expect(peer.status.state).toBe('open');
   });
 
-  it('is not rejected where the dialer cancels what comes after its reply', async () => {
+  it('A hello stays accepted when the dialer cancels it after the reply', async () => {
     const onHello: StreamHandler = async (_, stream) => {
       await stream.send('welcome');
       await stream.send('and more');
@@ -193,7 +193,7 @@ describe('the hello of an acceptor', () => {
     expect([await answer, network.last.peer.status.state]).toEqual(['a', 'open']);
   });
 
-  it('is rejected by a reset after a payload', async () => {
+  it('A reset after a payload rejects the hello', async () => {
     const { sent, peer } = await insisting((_, stream) => {
       void stream.send('go away');
       stream.reset(300, 'not you');
@@ -202,7 +202,7 @@ describe('the hello of an acceptor', () => {
     expect(peer.status.state).toBe('closed');
   });
 
-  it('still closes the connection when its handler rejects after the reply', async () => {
+  it('An acceptor closes the connection when the hello handler rejects after its reply', async () => {
     const { sent } = await insisting(async (_, stream) => {
       await stream.reply('welcome');
       throw new Error('on second thoughts');
@@ -210,7 +210,7 @@ describe('the hello of an acceptor', () => {
     expect(sent.map((frame) => frame['type'])).toEqual(['data', 'goaway']);
   });
 
-  it('is answered, too, where the dialer leaves its side of the hello open', async () => {
+  it('An acceptor answers a hello whose dialer has not ended it', async () => {
     const { network } = greeted({}, { onHello: (payload, stream) => void welcome(payload, stream), onStream: echo });
     const { link, peer } = network.last;
     const sent = framesOf(peer);
@@ -228,7 +228,7 @@ describe('the hello of an acceptor', () => {
   it.each<[string, ConnectOptions, StreamHandler]>([
     ['does not come', {}, welcome],
     ['is not answered', { hello: () => ({}), helloTimeoutMs: 0 }, () => new Promise(() => undefined)],
-  ])('closes the connection when it %s within its time', async (_what, options, onHello) => {
+  ])('An acceptor closes the connection when the hello %s in time', async (_what, options, onHello) => {
     const { network } = greeted(options, { onHello, helloTimeoutMs: 500 });
     const sent = framesOf(network.last.peer);
     await time.advance(499);
@@ -241,7 +241,7 @@ describe('the hello of an acceptor', () => {
   it.each<[string, Envelope, number]>([
     ['sends data after its end', { type: 'data', stream: 1, payload: 'again' }, 5],
     ['sends a fragment after it', { type: 'open', stream: 1, fragment: '"x', more: true }, 1],
-  ])('lets nobody in where the dialer %s, which resets it', async (_what, frame, code) => {
+  ])('An acceptor resets a hello whose dialer %s, and refuses the next stream', async (_what, frame, code) => {
     const { network } = greeted({}, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 500, onStream: echo });
     const { link, peer } = network.last;
     const sent = framesOf(peer);
@@ -261,7 +261,7 @@ describe('the hello of an acceptor', () => {
     expect(sent.slice(2)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
   });
 
-  it.each([0, 8])('lets nobody in where the dialer takes it back with %i before the answer', async (code) => {
+  it.each([0, 8])('An acceptor refuses the next stream when the dialer resets the hello with %i before the answer', async (code) => {
     const { network } = greeted({}, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 500, onStream: echo });
     const { link, peer } = network.last;
     const sent = framesOf(peer);
@@ -278,7 +278,7 @@ describe('the hello of an acceptor', () => {
     expect(sent.slice(1)).toEqual([expect.objectContaining({ type: 'goaway', code: 7 })]);
   });
 
-  it('has no time-out any more once it was answered, and leaves no timer after a lost socket', async () => {
+  it('A hello has no time-out after its answer, and leaves no timer after a lost socket', async () => {
     const answered = unsaid({ onHello: welcome, helloTimeoutMs: 500 });
     await time.advance(1_000);
     expect(answered.peer.status.state).toBe('open');

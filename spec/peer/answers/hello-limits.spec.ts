@@ -18,10 +18,10 @@ const KIB = 1024;
 const NEVER: StreamHandler = () => new Promise(() => undefined);
 const { maxPayloadBytes, maxPayloadItems, maxHeldBytes } = DEFAULT_HELLO_LIMITS;
 
-/** JSON of exactly so many bytes. */
+/** JSON of exactly `bytes` bytes. */
 const text = (bytes: number): string => 'x'.repeat(bytes - 2);
 
-/** An acceptor, and a dialer of no library that sends what it is told to. */
+/** An acceptor, and a dialer without the library that sends the given frames. */
 async function accepting(options: NetworkOptions) {
   const { network } = greeted({}, { helloTimeoutMs: 60_000, onStream: echo, ...options });
   const { link, peer } = network.last;
@@ -34,7 +34,7 @@ async function accepting(options: NetworkOptions) {
   return { sent, send, peer };
 }
 
-/** The frames of an open whose payload is JSON of so many bytes, in slices of 32 KiB. */
+/** The frames of an open whose payload is JSON of `bytes` bytes, in slices of 32 KiB. */
 function opened(stream: number, bytes: number): readonly Envelope[] {
   const json = JSON.stringify(text(bytes));
   const slices: Envelope[] = [];
@@ -46,8 +46,8 @@ function opened(stream: number, bytes: number): readonly Envelope[] {
 const begun = (stream: number, bytes: number): Envelope => ({ type: 'open', stream, fragment: 'x'.repeat(bytes), more: true });
 const items = (count: number): readonly number[] => Array.from({ length: count - 1 }, () => 0);
 
-describe('before an acceptor has accepted the hello', () => {
-  it('An acceptor takes a hello of 64 KiB', async () => {
+describe('Acceptor before it has accepted the hello', () => {
+  it('An acceptor accepts a hello of 64 KiB', async () => {
     const { sent, send } = await accepting({ onHello: (_, stream) => stream.reply('welcome') });
     await send(...opened(1, maxPayloadBytes));
     expect(sent).toEqual([{ type: 'data', stream: 1, end: true, payload: 'welcome' }]);
@@ -56,7 +56,7 @@ describe('before an acceptor has accepted the hello', () => {
   it.each<[string, readonly Envelope[], string]>([
     ['in fragments', opened(1, maxPayloadBytes + 1), `payload of at least ${maxPayloadBytes + 1} bytes`],
     ['in one piece', [{ type: 'open', stream: 1, payload: text(maxPayloadBytes + 1) }], `payload of ${maxPayloadBytes + 1} bytes`],
-  ])('An acceptor resets a hello of a byte more with PAYLOAD_TOO_LARGE, and the reason says until when: %s', async (_how, frames, what) => {
+  ])('An acceptor resets a hello over 64 KiB with PAYLOAD_TOO_LARGE and a reason that names the hello: %s', async (_how, frames, what) => {
     const { sent, send } = await accepting({ onHello: welcome });
     await send(...frames);
     const reason = `${what} is over the limit of ${maxPayloadBytes} (maxPayloadBytes), before the hello was accepted`;
@@ -82,7 +82,7 @@ describe('before an acceptor has accepted the hello', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 1, reason }]);
   });
 
-  it('An acceptor holds 1 MiB of unfinished payloads, and resets the stream that asks for more', async () => {
+  it('An acceptor holds 1 MiB of unfinished payloads, and resets the stream that exceeds it', async () => {
     const { sent, send } = await accepting({ onHello: NEVER });
     const pieces = maxHeldBytes / (32 * KIB);
     await send(...Array.from({ length: pieces }, (_, nth) => begun(1 + 2 * nth, 32 * KIB)));
@@ -92,7 +92,7 @@ describe('before an acceptor has accepted the hello', () => {
     expect(sent).toEqual([{ type: 'reset', stream: 1 + 2 * pieces, code: 11, reason }]);
   });
 
-  it('An acceptor counts headers within the same limit', async () => {
+  it('An acceptor counts headers in the same limit', async () => {
     const { sent, send } = await accepting({ onHello: NEVER });
     await send({ type: 'open', stream: 1, headers: { token: 'x'.repeat(maxHeldBytes - 100) } });
     expect(sent).toEqual([
@@ -104,7 +104,7 @@ describe('before an acceptor has accepted the hello', () => {
     ]);
   });
 
-  it('An acceptor holds the answers to its own calls to the same limits', async () => {
+  it('An acceptor applies the same limits to the answers to its own calls', async () => {
     const { send, peer } = await accepting({ onHello: NEVER });
     const answer = expect(peer.request('who are you')).rejects.toThrow(/maxPayloadBytes\), before the hello was accepted/);
     await send({ type: 'data', stream: 2, payload: text(maxPayloadBytes + 1), end: true });
@@ -112,15 +112,15 @@ describe('before an acceptor has accepted the hello', () => {
   });
 });
 
-describe('after an acceptor has accepted the hello', () => {
+describe('Acceptor after it has accepted the hello', () => {
   const answers: readonly (readonly [string, StreamHandler])[] = [
     ['by a reply', (_, stream) => stream.reply()],
-    ['by a payload, while its handler goes on', (payload, stream) => (void stream.send('welcome'), NEVER(payload, stream))],
+    ['by a payload, while its handler continues', (payload, stream) => (void stream.send('welcome'), NEVER(payload, stream))],
     ['by an end', (payload, stream) => (void stream.end(), NEVER(payload, stream))],
     ['by its handler’s end', () => undefined],
   ];
 
-  it.each(answers)('An acceptor takes what its limits allow: %s', async (_how, onHello) => {
+  it.each(answers)('An acceptor that has accepted the hello applies its own limits: %s', async (_how, onHello) => {
     const { sent, send, peer } = await accepting({ onHello, onStream: (_, stream) => stream.reply('taken') });
     await send({ type: 'open', stream: 1, payload: 'me', end: true });
     await send(
@@ -133,7 +133,7 @@ describe('after an acceptor has accepted the hello', () => {
     expect(peer.status.state).toBe('open');
   });
 
-  it('An acceptor answers what is over a limit without a word about the hello', async () => {
+  it('An acceptor that has accepted the hello does not mention it in the reason of a reset', async () => {
     const { sent, send } = await accepting({ onHello: (_, stream) => stream.reply(), limits: { maxPayloadBytes: 100 * KIB } });
     await send({ type: 'open', stream: 1, payload: 'me', end: true }, ...opened(3, 100 * KIB + 1));
     expect(sent.at(-1)).toEqual({
@@ -147,7 +147,7 @@ describe('after an acceptor has accepted the hello', () => {
   it.each<[string, StreamHandler]>([
     ['sends headers alone', (payload, stream) => (stream.sendHeaders({ server: 'a' }), NEVER(payload, stream))],
     ['resets the hello', (_, stream) => (stream.reset(300, 'not you'), NEVER(null, stream))],
-  ])('An acceptor keeps the narrow limits where it %s', async (_what, onHello) => {
+  ])('An acceptor keeps the narrow limits when it %s', async (_what, onHello) => {
     const { sent, send } = await accepting({ onHello });
     await send({ type: 'open', stream: 1, payload: 'me', end: true });
     await send(...opened(3, maxPayloadBytes + 1));
@@ -155,8 +155,8 @@ describe('after an acceptor has accepted the hello', () => {
   });
 });
 
-describe('a dialer that says hello', () => {
-  it('A dialer may make large calls at once: they wait for the answer to the hello, and pass', async () => {
+describe('Dialer that sends a hello', () => {
+  it('A dialer may make large calls at once: they wait for the answer to the hello', async () => {
     const { peer } = greeted({ hello: () => ({ payload: 'me' }) }, { onHello: later(100, welcome), onStream: echo });
     const load = text(2 * maxHeldBytes);
     const answers = Promise.all([peer.request(load), peer.request(items(2 * maxPayloadItems))]);
@@ -167,7 +167,7 @@ describe('a dialer that says hello', () => {
     ]);
   });
 
-  it('A dialer learns from the error of its dial that its hello was too large', async () => {
+  it('A dialer reports in the error of its dial that its hello was too large', async () => {
     const { peer } = greeted({ hello: () => ({ payload: text(maxPayloadBytes + 1) }) });
     const failed = expect(peer.opened).rejects.toMatchObject({
       code: 'RESET',
@@ -178,7 +178,7 @@ describe('a dialer that says hello', () => {
     await failed;
   });
 
-  it('A dialer meets the limits of the peer where no hello is expected', async () => {
+  it('A dialer gets the limits of the peer when the acceptor expects no hello', async () => {
     const { sent, send } = await accepting({});
     await send(...opened(1, 3 * maxPayloadBytes));
     expect(sent.filter(({ type }) => type === 'reset')).toEqual([]);
@@ -204,7 +204,7 @@ describe('helloLimits', () => {
     expect(new WideningLimits(wide, resolveHelloLimits({ maxHeldBytes: Infinity })).now).toMatchObject(limits);
   });
 
-  it('`helloLimits` give way to the limits of the peer', () => {
+  it('`helloLimits` are replaced by the limits of the peer', () => {
     const limits = new WideningLimits(DEFAULT_LIMITS, DEFAULT_HELLO_LIMITS);
     expect(limits.now).toMatchObject(DEFAULT_HELLO_LIMITS);
     limits.widen();

@@ -11,8 +11,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('A peer that refuses a stream, whose opener may not listen,', () => {
-  it('warns of notifies that are too large once a minute, with a count', async () => {
+describe('Peer that refuses a stream', () => {
+  it('A peer warns once a minute of notifies that are too large, with a count', async () => {
     const { dialer } = createPair({ limits: { maxPayloadBytes: 100_000 } });
     const notify = async (times: number): Promise<void> => {
       for (let nth = 0; nth < times; nth++) dialer.notify('x'.repeat(200_000));
@@ -27,13 +27,13 @@ describe('A peer that refuses a stream, whose opener may not listen,', () => {
     ]);
   });
 
-  it('warns of a notify that no handler took', async () => {
+  it('A peer warns of a notify without a handler', async () => {
     createPair().dialer.notify('p');
     await time.advance();
     expect(logs.warnings).toEqual([expect.stringContaining('refused a stream with REFUSED: no handler took this stream')]);
   });
 
-  it('does not warn of an upload that it stops after its answer', async () => {
+  it('A peer does not warn of an upload that it stops after its answer', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply('r'));
     dialer.open('p');
@@ -42,8 +42,8 @@ describe('A peer that refuses a stream, whose opener may not listen,', () => {
   });
 });
 
-describe('A peer of new Peer(socket)', () => {
-  it('warns once of calls that wait for serve()', async () => {
+describe('Peer made with `new Peer(socket)`', () => {
+  it('A peer made with `new Peer` warns once of calls that wait for `serve`', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
     expect(linkOf(line, peer.codec)).toBeDefined();
@@ -55,7 +55,7 @@ describe('A peer of new Peer(socket)', () => {
     await time.advance();
   });
 
-  it('says in the deadline error of a call that serve() was not called', async () => {
+  it('The deadline error of a call says that `serve` was not called', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
     const outcome = settled(peer.request('p', { timeoutMs: 5 }));
@@ -67,7 +67,7 @@ describe('A peer of new Peer(socket)', () => {
     await time.advance();
   });
 
-  it('warns of no call where serve() follows in the same turn', async () => {
+  it('A peer made with `new Peer` does not warn of a call when `serve` follows in the same turn', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
     peer.notify('p');

@@ -17,7 +17,7 @@ const listen = (stream: Stream): void => {
 };
 
 const USES: readonly (readonly [use: string, (stream: Stream) => unknown, taken: boolean])[] = [
-  ['subscribing to it', (stream) => stream.subscribe(), true],
+  ['subscribing', (stream) => stream.subscribe(), true],
   [
     'subscribing and leaving',
     (stream) => {
@@ -25,7 +25,7 @@ const USES: readonly (readonly [use: string, (stream: Stream) => unknown, taken:
     },
     true,
   ],
-  ['iterating over it', (stream) => stream[Symbol.asyncIterator]().next(), true],
+  ['iterating', (stream) => stream[Symbol.asyncIterator]().next(), true],
   ['sending', (stream) => stream.send(1), true],
   ['replying', (stream) => stream.reply(1), true],
   ['ending', (stream) => stream.end(), true],
@@ -37,14 +37,14 @@ const USES: readonly (readonly [use: string, (stream: Stream) => unknown, taken:
     true,
   ],
   [
-    'resetting it',
+    'resetting',
     (stream) => {
       stream.reset(300);
     },
     true,
   ],
-  ['sendAll', (stream) => stream.sendAll(new Promise(() => undefined)), true],
-  ['looking at it', (stream) => [stream.id, stream.payload, stream.headers, stream.phase, stream.signal, stream.peer], false],
+  ['sending an input', (stream) => stream.sendAll(new Promise(() => undefined)), true],
+  ['reading its fields', (stream) => [stream.id, stream.payload, stream.headers, stream.phase, stream.signal, stream.peer], false],
   ['waiting for its end', (stream) => stream.closed, false],
   [
     'setting trailers',
@@ -70,8 +70,8 @@ const USES: readonly (readonly [use: string, (stream: Stream) => unknown, taken:
   ],
 ];
 
-describe('streams$', () => {
-  it.each(USES)('%s takes a stream: %p', async (_use, use, taken) => {
+describe('`streams$`', () => {
+  it.each(USES)('In `streams$`, %s takes a stream: %p', async (_use, use, taken) => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>();
     acceptor.onStream(handler);
@@ -81,7 +81,7 @@ describe('streams$', () => {
     expect(handler).toHaveBeenCalledTimes(taken ? 0 : 1);
   });
 
-  it('a stream that is reset there counts as processed: the goaway says so', async () => {
+  it('A stream that is reset in `streams$` counts as processed in the goaway', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.streams$.subscribe((stream) => {
@@ -93,7 +93,7 @@ describe('streams$', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'goaway', last_stream: 1 });
   });
 
-  it('shows each stream to every subscriber before the handler gets what nobody took', async () => {
+  it('`streams$` emits each stream to every subscriber before the handler gets an untaken stream', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((payload) => seen.push(`handler ${String(payload)}`));
@@ -108,7 +108,7 @@ describe('streams$', () => {
     expect(seen).toEqual(['taken', 'shown mine', 'shown other', 'handler other']);
   });
 
-  it('has no implicit end: a taken stream lives until its taker ends it', async () => {
+  it('A stream taken from `streams$` has no implicit end: it stays open until its taker ends it', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     const streams: Stream[] = [];
@@ -125,7 +125,7 @@ describe('streams$', () => {
     expect(local.cause).toEqual({ how: 'ended' });
   });
 
-  it('that are answered by respond keep their places until the work on them has settled', async () => {
+  it('A stream that `respond` answers keeps its place until its work has settled', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 2 } } });
     const work: (() => void)[] = [];
     acceptor.streams$.pipe(respond(() => new Promise<void>((resolve) => work.push(resolve)))).subscribe();
@@ -142,7 +142,7 @@ describe('streams$', () => {
     expect([(await opened()).cause, work.length]).toEqual([null, 3]);
   });
 
-  it('leaves what nobody takes, and no handler answers, REFUSED', async () => {
+  it('A stream that neither a subscriber nor a handler takes is REFUSED', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.streams$.subscribe();
@@ -153,7 +153,7 @@ describe('streams$', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'REFUSED', resetCode: 7, retriable: true, streamId: 1 })]);
   });
 
-  it('takes nothing late: a stream that is used a turn later has gone to the handler', async () => {
+  it('A stream that is used a turn after `streams$` emitted it goes to the handler', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>(() => new Promise(() => undefined));
     acceptor.onStream(handler);
@@ -164,7 +164,7 @@ describe('streams$', () => {
     expect(await answer).toBe('late');
   });
 
-  it('hides a stream that an interceptor has reset from the handler', async () => {
+  it('A stream that an interceptor has reset does not reach the handler', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>();
     acceptor.onStream(handler);
@@ -177,7 +177,7 @@ describe('streams$', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('hides a stream from the handler that was lost while it was shown', async () => {
+  it('A stream that is lost while `streams$` emits it does not reach the handler', async () => {
     const { dialer, acceptor, link } = createPair();
     const handler = jest.fn<StreamHandler>();
     acceptor.onStream(handler);
@@ -191,7 +191,7 @@ describe('streams$', () => {
     expect([causes, handler.mock.calls.length]).toEqual([[expect.objectContaining({ how: 'lost' })], 0]);
   });
 
-  it('goes on with whoever comes after a subscriber that throws, and has no guard around it', async () => {
+  it('`streams$` serves the next subscriber after a raw subscriber that throws', async () => {
     const { dialer, acceptor } = createPair();
     const bare = Object.assign(new Subscription(), {
       next: () => {
@@ -208,7 +208,7 @@ describe('streams$', () => {
     expect(logs.errors).toEqual(['rxmux: a subscriber of streams$ failed']);
   });
 
-  it('hides a stream from the handler whose subscriber closes the peer: it was REFUSED, and nothing may be done on it', async () => {
+  it('A stream whose subscriber closes the peer is REFUSED and does not reach the handler', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>();
     acceptor.onStream(handler);
@@ -219,7 +219,7 @@ describe('streams$', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('counts a taken stream as dispatched: a goaway names it', async () => {
+  it('A taken stream counts as dispatched: a goaway names it', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     acceptor.streams$.subscribe(listen);
@@ -229,7 +229,7 @@ describe('streams$', () => {
     expect(sent).toEqual([{ type: 'goaway', code: 0, last_stream: 1 }]);
   });
 
-  it('counts a stream that respond works on as dispatched: what closes its own peer is answered all the same', async () => {
+  it('A stream that `respond` works on counts as dispatched: a call that closes its own peer is answered', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     const restart = (): string[] => {
@@ -251,7 +251,7 @@ describe('streams$', () => {
       },
       'REMOTE',
     ],
-  ])('gives back the place of a stream whose respond %s', async (_what, project, outcome) => {
+  ])('A stream whose project of `respond` %s returns its place', async (_what, project, outcome) => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 1 } } });
     acceptor.streams$.pipe(respond(project)).subscribe();
     const outcomes: unknown[] = [];
@@ -265,7 +265,7 @@ describe('streams$', () => {
     expect(outcomes).toEqual([outcome, outcome, outcome]);
   });
 
-  it('is left by unsubscribing, and completes with the peer', async () => {
+  it('`streams$` stops after an unsubscribe, and completes with the peer', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     const left = acceptor.streams$.subscribe(() => seen.push('left'));
@@ -279,7 +279,7 @@ describe('streams$', () => {
     expect(seen).toEqual(['complete', 'complete at once']);
   });
 
-  it('is no place to wait in front of respond: a stream that was refused meanwhile is not worked on', async () => {
+  it('`respond` does no work for a stream that was refused in a delay before it', async () => {
     const { dialer, acceptor } = createPair();
     const worked = jest.fn(() => ['done']);
     acceptor.streams$.pipe(delay(1), respond(worked)).subscribe();
@@ -288,7 +288,7 @@ describe('streams$', () => {
     expect([await failure, worked.mock.calls.length]).toEqual([expect.objectContaining({ code: 'REFUSED', retriable: true }), 0]);
   });
 
-  it('is where respond answers from, ahead of the handler', async () => {
+  it('`respond` answers streams before the handler does', async () => {
     const { dialer, acceptor } = createPair();
     const handler = jest.fn<StreamHandler>((_, stream) => stream.reply('handler'));
     acceptor.onStream(handler);

@@ -6,7 +6,7 @@ import { collectLogs } from '../../support/peer/logs.js';
 
 const logs = collectLogs();
 
-/** A socket that a test plays. */
+/** A socket whose messages come from the test. */
 class PlayedSocket implements SocketLike {
   readonly readyState = 1;
   readonly protocol = 'mux.v1.json';
@@ -24,7 +24,7 @@ class PlayedSocket implements SocketLike {
   }
 
   close(): void {
-    // The test ends with it.
+    // The test does not close the socket.
   }
 
   addEventListener(type: string, listener: (event: SocketEvent) => void): void {
@@ -36,7 +36,7 @@ class PlayedSocket implements SocketLike {
   }
 }
 
-/** A call whose stream gets these answers as soon as it is there, before the call has returned. */
+/** A call whose stream receives these answers as soon as it opens, before the call has returned. */
 function answered(...answers: string[]) {
   const socket = new PlayedSocket();
   const peer = new Peer(socket, { isDialer: true, keepalive: false, requestTimeoutMs: 0 });
@@ -47,19 +47,19 @@ function answered(...answers: string[]) {
   return { peer, socket, onOpen };
 }
 
-describe('an answer that comes before the call has returned', () => {
-  it('is the answer of a request', async () => {
+describe('Answer that comes before the call has returned', () => {
+  it('A request resolves with an answer that comes before the call has returned', async () => {
     const { peer, onOpen } = answered('"end":true,"payload":"at once"');
     expect(await peer.request('ask', { onOpen })).toBe('at once');
     expect(await lastValueFrom(peer.request$('ask', { onOpen }))).toBe('at once');
   });
 
-  it('is given to whoever subscribes, and then the end', async () => {
+  it('`open$` emits values and completes when the answer comes before the call has returned', async () => {
     const { peer, onOpen } = answered('"payload":1', '"payload":2', '"end":true');
     expect(await lastValueFrom(peer.open$('ask', { onOpen }).pipe(toArray()))).toEqual([1, 2]);
   });
 
-  it('is given to an observer without an operator before it', () => {
+  it('`open$` without an operator emits values and completes when the answer comes before the call has returned', () => {
     const { peer, socket, onOpen } = answered('"payload":1', '"payload":2', '"end":true');
     const told: unknown[] = [];
     const subscription = peer.open$('ask', { onOpen }).subscribe({
@@ -71,7 +71,7 @@ describe('an answer that comes before the call has returned', () => {
     expect(socket.sent).toHaveLength(1);
   });
 
-  it('is followed by whatever comes later, up to the end', () => {
+  it('`open$` emits an answer that comes before the call has returned, and later values up to the end', () => {
     const { peer, socket, onOpen } = answered('"payload":1');
     const told: unknown[] = [];
     peer.open$('ask', { onOpen }).subscribe({
@@ -82,7 +82,7 @@ describe('an answer that comes before the call has returned', () => {
     expect([told, logs.errors]).toEqual([[1, 2, 'complete'], []]);
   });
 
-  it('is read no further than the subscriber wants, and the stream is cancelled', async () => {
+  it('`open$` reads an early answer no further than the subscriber wants, and cancels the stream', async () => {
     const { peer, socket, onOpen } = answered('"payload":1', '"payload":2');
     expect(await lastValueFrom(peer.open$('ask', { onOpen }).pipe(take(1), toArray()))).toEqual([1]);
     expect(socket.sent.at(-1)).toContain('"type":"reset"');
