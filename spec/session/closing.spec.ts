@@ -13,22 +13,22 @@ const close = (rig: Rig, drainMs = 0, reason = '') => {
 };
 const brief = (rig: Rig) => rig.news.map(({ type, stream, code }) => [type, stream ?? code].join(' '));
 
-/** A stream of the remote whose handler is at work. */
+/** A stream of the remote whose handler is running. */
 function working(rig: Rig, id = 1): Holder {
   const holder = rig.remote(id);
   holder.live.handlerStarted();
   return holder;
 }
 
-describe('closing in good order', () => {
-  it('says goaway and closes at once where nothing is left to do', () => {
+describe('drain', () => {
+  it('Session sends a goaway and closes at once when it has no streams', () => {
     const rig = new Rig();
     close(rig, 5_000, 'bye');
     expect(rig.news).toEqual([{ type: 'goaway', code: NO_ERROR, last_stream: 0, reason: 'bye' }]);
     expect(rig.transport.closes).toEqual([{ code: 1000, reason: 'bye' }]);
   });
 
-  it('writes out what was accepted, then resets what is left, then closes', () => {
+  it('Session sends its queued frames, then resets the remaining streams, then closes', () => {
     const rig = new Rig();
     const stream = working(rig);
     rig.transport.bufferedAmount = MIB;
@@ -43,7 +43,7 @@ describe('closing in good order', () => {
     expect(rig.transport.closes).toEqual([CLEAN]);
   });
 
-  it('says its reason in the close frame too, also when it was the last stream that it waited for', () => {
+  it('Session repeats its reason in the close frame, even after waiting for the last stream', () => {
     const rig = new Rig();
     const stream = working(rig);
     close(rig, 1_000, 'maintenance');
@@ -52,7 +52,7 @@ describe('closing in good order', () => {
   });
 
   it(
-    'waits for live streams, and closes after the last',
+    'Session waits for its live streams and closes after the last one',
     inTime((time) => {
       const rig = new Rig();
       const [one, two] = [working(rig, 1), working(rig, 3)];
@@ -71,7 +71,7 @@ describe('closing in good order', () => {
   );
 
   it(
-    'resets what is left at the end of its time',
+    'Session resets the remaining streams when the drain time is over',
     inTime((time) => {
       const rig = new Rig();
       const stream = working(rig);
@@ -87,10 +87,10 @@ describe('closing in good order', () => {
 
   it.each([
     ['shortens the time', 1_000, 100, 100],
-    ['ends it at once', 1_000, 0, 0],
-    ['does not prolong it', 100, 1_000, 100],
+    ['ends the time at once', 1_000, 0, 0],
+    ['does not prolong the time', 100, 1_000, 100],
   ])(
-    'is the same called twice, where a second call %s',
+    'A second `drain` sends no second goaway and %s',
     inTime<[string, number, number, number]>((time, _what, first, second, closesAt) => {
       const rig = new Rig();
       working(rig);
@@ -106,7 +106,7 @@ describe('closing in good order', () => {
   );
 
   it(
-    'takes as long as it takes where no timer could count the time',
+    '`drain` sets no deadline when its time exceeds the range of timers',
     inTime((time) => {
       const rig = new Rig();
       const stream = working(rig);
@@ -120,7 +120,7 @@ describe('closing in good order', () => {
     }),
   );
 
-  it('can be called by a hook of its own frames', () => {
+  it('An observer of the goaway may call `drain` again', () => {
     const rig = new Rig();
     working(rig);
     rig.onObserved = () => {
@@ -131,7 +131,7 @@ describe('closing in good order', () => {
     expect(rig.transport.closes).toEqual([CLEAN]);
   });
 
-  it('writes out the frame whose hook closes', () => {
+  it('Session sends the frame whose observer calls `drain`', () => {
     const rig = new Rig();
     rig.onObserved = (direction, { type }) => {
       if (direction === 'tx' && type === 'open') close(rig);
@@ -141,7 +141,7 @@ describe('closing in good order', () => {
     expect(rig.transport.closes).toEqual([CLEAN]);
   });
 
-  it('reads on from a socket that was paused, and to the end once it closes', () => {
+  it('Session resumes a paused socket when it drains, and never pauses it while it closes', () => {
     const rig = new Rig({ limits: { pauseBytes: 10 } });
     const stream = working(rig);
     stream.live.keep(10);
@@ -160,7 +160,7 @@ describe('closing in good order', () => {
   });
 
   it(
-    'terminates a socket on which nothing has moved for 2 s',
+    'Session terminates a closing socket after 2 s without progress',
     inTime((time) => {
       const rig = new Rig();
       close(rig);
@@ -175,7 +175,7 @@ describe('closing in good order', () => {
     }),
   );
 
-  it('does nothing while the last frames are being written out', () => {
+  it('`drain` does nothing while the last frames are being written', () => {
     const rig = new Rig();
     const stream = working(rig);
     close(rig, 1_000);
@@ -188,7 +188,7 @@ describe('closing in good order', () => {
     expect(rig.transport.closes).toEqual([CLEAN]);
   });
 
-  it('does nothing to a session that has failed', () => {
+  it('`drain` does nothing after the session has failed', () => {
     const rig = new Rig();
     working(rig);
     rig.receive({ type: 'open', stream: 0 });
@@ -199,7 +199,7 @@ describe('closing in good order', () => {
     expect(closes).toHaveLength(1);
   });
 
-  it('does nothing to a session that has ended', () => {
+  it('`drain` does nothing after the session has ended', () => {
     const rig = new Rig();
     rig.transport.end();
     close(rig);

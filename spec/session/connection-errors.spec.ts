@@ -12,7 +12,7 @@ const CLOSED_BY_RESET: readonly Frame[] = [
   { type: 'reset', stream: 1, code: CANCEL },
 ];
 
-/** What ends the connection: what arrives, the WebSocket close code, and the reason. */
+/** Messages that end the connection, each with the WebSocket close code and the reason. */
 const FATAL: readonly (readonly [
   what: string,
   dialer: boolean,
@@ -39,16 +39,23 @@ const FATAL: readonly (readonly [
     'expected an open of an odd id, got 2, which belongs to this side',
   ],
   [
-    'an open whose id was open',
+    'an open of a stream that is open',
     false,
     [{ type: 'open', stream: 1 }],
     '{"type":"open","stream":1}',
     1002,
     'expected an open above stream 1, got 1',
   ],
-  ['an open whose id was closed', false, CLOSED_BY_RESET, '{"type":"open","stream":1}', 1002, 'expected an open above stream 1, got 1'],
   [
-    'an open whose id falls',
+    'an open of a stream that was closed',
+    false,
+    CLOSED_BY_RESET,
+    '{"type":"open","stream":1}',
+    1002,
+    'expected an open above stream 1, got 1',
+  ],
+  [
+    'an open below an earlier id',
     false,
     [{ type: 'open', stream: 5 }],
     '{"type":"open","stream":3}',
@@ -77,8 +84,8 @@ const FATAL: readonly (readonly [
   ],
 ];
 
-describe('the connection', () => {
-  it.each(FATAL)('is ended by %s', (_what, isDialer, before, message, code, reason) => {
+describe('connection errors', () => {
+  it.each(FATAL)('Session ends the connection at %s', (_what, isDialer, before, message, code, reason) => {
     const rig = new Rig({ isDialer });
     rig.receive(...before);
     rig.transport.receive(message);
@@ -89,7 +96,7 @@ describe('the connection', () => {
     expect(rig.remotes.every(({ live }) => live.id < 100)).toBe(true);
   });
 
-  it('is ended by a text message under a binary codec', () => {
+  it('Session ends the connection at a text message under a binary codec', () => {
     const rig = new Rig({ codec: new MsgpackCodec() });
     rig.transport.receive(new JsonCodec().encode({ type: 'ping' }));
     expect(rig.transport.closes).toEqual([{ code: 1003, reason: "expected a binary message for codec 'msgpack', got a text one" }]);
@@ -98,7 +105,7 @@ describe('the connection', () => {
   it.each([
     [false, 1, 2],
     [true, 2, 1],
-  ])('knows its own ids from the remote’s (dialer: %s)', (isDialer, theirs, ours) => {
+  ])('Session distinguishes its own ids from the ids of the remote (dialer: %s)', (isDialer, theirs, ours) => {
     const rig = new Rig({ isDialer });
     expect(rig.remote(theirs).live.local).toBe(false);
     expect(rig.open().live).toMatchObject({ id: ours, local: true });

@@ -14,8 +14,8 @@ const close = (rig: Rig, drainMs = 0) => {
   rig.session.drain(drainMs, NO_ERROR, '');
 };
 
-describe('a connection that cannot go on', () => {
-  it('drops what is queued, says why, and closes', () => {
+describe('failed connections', () => {
+  it('A failed Session drops its queued frames, sends a goaway with the reason, and closes', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     stream.live.handlerStarted();
@@ -35,7 +35,7 @@ describe('a connection that cannot go on', () => {
     expect(rig.session.scheduler.backlog.bytes).toBe(0);
   });
 
-  it('fails once', () => {
+  it('Session fails only once', () => {
     const rig = new Rig();
     rig.session.fail(ConnectionFault.tooMuch('one'));
     rig.session.fail(ConnectionFault.tooMuch('two'));
@@ -43,7 +43,7 @@ describe('a connection that cannot go on', () => {
     expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'one' }]);
   });
 
-  it('closes with 1011 for a fault of this side, which is logged', () => {
+  it('Session logs a fault of this side and closes with 1011', () => {
     const rig = new Rig();
     const error = new Error('a bug');
     rig.session.fail(error);
@@ -55,7 +55,7 @@ describe('a connection that cannot go on', () => {
   it.each<[string, (rig: Rig) => void]>([
     ['at once', () => undefined],
     ['in a later turn', (rig) => (rig.transport.bufferedAmount = 1024 * 1024)],
-  ])('closes with 1011 where what follows the departure of a frame fails, which left %s', (_when, hold) => {
+  ])('Session closes with 1011 when a `leaving` callback throws, for a frame that left %s', (_when, hold) => {
     const rig = new Rig();
     const stream = rig.open();
     hold(rig);
@@ -68,14 +68,14 @@ describe('a connection that cannot go on', () => {
     expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
   });
 
-  it('does not hear what still arrives, from wherever it failed', () => {
+  it('A failed Session ignores frames that still arrive', () => {
     const rig = new Rig();
     rig.session.fail(ConnectionFault.tooMuch('enough'));
     rig.receive({ type: 'open', stream: 1 });
     expect([rig.remotes, rig.observed]).toMatchObject([[], [['tx', { type: 'goaway' }]]]);
   });
 
-  it('ends a drain that is under way', () => {
+  it('A failure ends a drain in progress', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
     close(rig, 1_000);
@@ -88,7 +88,7 @@ describe('a connection that cannot go on', () => {
     expect(rig.transport.closes).toMatchObject([{ code: 1002 }]);
   });
 
-  it('closes in the middle of writing out', () => {
+  it('Session closes when it fails while the drain writes the last frames', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = MIB;
     rig.open({ payload: 'note', end: true }, true);
@@ -99,7 +99,7 @@ describe('a connection that cannot go on', () => {
     expect(rig.transport.closes).toMatchObject([{ code: 1002 }]);
   });
 
-  it('closes where a stream that is reset by a drain finds it failing', () => {
+  it('Session closes when it fails while the drain resets a stream', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     stream.live.handlerStarted();
@@ -111,7 +111,7 @@ describe('a connection that cannot go on', () => {
   });
 
   it(
-    'terminates a socket that does not close, once: what a closing socket does not take is no movement',
+    'Session terminates a closing socket in time even if it fails meanwhile',
     inTime((time) => {
       const rig = new Rig();
       close(rig);

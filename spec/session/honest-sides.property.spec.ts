@@ -18,7 +18,7 @@ collectLogs();
 
 const nothing = () => undefined;
 
-/** One step of one side. Numbers choose among what there is. */
+/** One step of one side. `choice` picks a stream, a code or a duration. */
 interface Step {
   readonly side: 0 | 1;
   readonly act: 'open' | 'notify' | 'send' | 'end' | 'reset' | 'ping' | 'deliver' | 'fill' | 'empty' | 'turn' | 'break' | 'drain';
@@ -43,14 +43,14 @@ const step: fc.Arbitrary<Step> = fc.record({
   inside: fc.boolean(),
 });
 
-/** One side: its rig, its streams, and what of the other side's messages it has got. */
+/** One side: its rig, its streams, and the number of messages that it has received. */
 class Side {
   readonly breakable = new BreakableCodec('json', WRITING);
   readonly rig: Rig;
   readonly locals: Holder[] = [];
   /** Payloads accepted for each stream, in order. */
   readonly accepted = new Map<number, unknown[]>();
-  /** Notifications, of whose answers nothing is wanted. */
+  /** Notifications, which expect no answer. */
   readonly forgotten = new Set<number>();
   got = 0;
   #inside: Step[] = [];
@@ -135,15 +135,15 @@ function play(steps: readonly Step[]): [Side, Side] {
   return sides;
 }
 
-describe('two honest sides', () => {
-  it('never get a frame wrong, lose none, and tell each stream of its end once, whatever their users and codecs do', () => {
+describe('honest sides', () => {
+  it('Two honest sides make no protocol error, lose no frame and end each stream once, whatever their users and codecs do', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         inTime(() => {
           const ignored: string[] = [];
           jest.spyOn(logger, 'debug').mockImplementation((line) => ignored.push(line));
           const sides = play(steps);
-          // An open may cross a goaway; nothing else of an honest side is late without a reason.
+          // An open may cross a goaway. No other frame of an honest side is dropped.
           expect(ignored.filter((line) => !line.includes('an open of stream'))).toEqual([]);
           for (const [at, side] of sides.entries()) {
             const other = sides[1 - at] as Side;

@@ -11,7 +11,7 @@ const FULL = 1024 * 1024;
 
 const logs = collectLogs();
 
-/** What the remote does in one step, or what happens around it. */
+/** One step: a frame or message of the remote, a wait, or an act of this side. */
 type Step =
   Frame | string | { readonly waitMs: number } | { readonly local: 'open' | 'answer' | 'end' | 'reset' | 'drain' | 'fill' | 'empty' };
 
@@ -46,7 +46,7 @@ const frame: fc.Arbitrary<Frame> = fc
   )
   .map(({ content, ...rest }) => ({ ...rest, ...content }));
 
-/** Frames that follow the rules far enough not to be cut off at once. */
+/** Frames that follow the rules closely enough to keep the connection for a while. */
 const tame = frame.map((each) => (each.type === 'open' && each.fragment !== '"' ? { ...each, stream: null } : each));
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
@@ -60,11 +60,11 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-/** Codes that a connection may be closed with here: in good order, or for what the remote did. */
+/** The close codes of this test: an orderly close, or a violation by the remote. */
 const CLOSES = new Set([1000, 1002, 1008, 1009]);
 
-describe('a hostile remote', () => {
-  it('reaches no handler but by opens that follow the rules, breaks nothing, and leaves nothing behind', () => {
+describe('hostile remotes', () => {
+  it('A hostile remote reaches handlers only by valid opens, causes no internal error, and leaves nothing behind', () => {
     fc.assert(
       fc.property(steps, (script) => {
         inTime((time) => {

@@ -14,14 +14,14 @@ function notifying() {
 }
 
 describe('Session', () => {
-  it('is notifying until a notification of several messages has left', () => {
+  it('`isNotifying` is true until a notification of several messages has left', () => {
     const { rig } = notifying();
     expect([rig.session.isNotifying, rig.notified]).toEqual([true, 0]);
     rig.transport.drainTo(0);
     expect([rig.session.isNotifying, rig.notified]).toEqual([false, 1]);
   });
 
-  it('is not notifying with a notification of one message, or with a call of several', () => {
+  it('`isNotifying` is false for a notification of one message and for a call of several', () => {
     const rig = new Rig({ maxFrameBytes: 300 });
     rig.transport.bufferedAmount = FULL;
     rig.open({ payload: 'small', end: true }, true);
@@ -29,7 +29,7 @@ describe('Session', () => {
     expect(rig.session.isNotifying).toBe(false);
   });
 
-  it('stops notifying where the remote resets the notification, before it is flushed', () => {
+  it('`isNotifying` is false once the remote resets the unsent notification', () => {
     const { rig, notification } = notifying();
     rig.transport.onSend = () => (rig.transport.bufferedAmount = FULL);
     rig.transport.drainTo(0);
@@ -38,7 +38,7 @@ describe('Session', () => {
     expect([rig.session.isNotifying, rig.notified]).toEqual([false, 1]);
   });
 
-  it('takes notifications that waited until the remote goes away or the connection fails', () => {
+  it('`takesNotifications` is true until the remote goes away or the connection fails', () => {
     const [going, failing] = [new Rig(), new Rig()];
     expect([going.session.takesNotifications, failing.session.takesNotifications]).toEqual([true, true]);
     going.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
@@ -46,7 +46,7 @@ describe('Session', () => {
     expect([going.session.takesNotifications, failing.session.takesNotifications]).toEqual([false, false]);
   });
 
-  it('takes notifications that waited while it drains', () => {
+  it('`takesNotifications` stays true during a drain', () => {
     const { rig } = notifying();
     rig.session.drain(1_000, ResetCode.NO_ERROR, '');
     expect([rig.session.acceptsStreams, rig.session.takesNotifications]).toEqual([false, true]);
@@ -54,7 +54,7 @@ describe('Session', () => {
 });
 
 describe('Scheduler', () => {
-  it('lets no frame of a batch leave before the last is added', () => {
+  it('`batch` sends no frame before the last one is added', () => {
     const rig = new Rig();
     const stream = rig.local();
     const sent: number[] = [];
@@ -66,7 +66,7 @@ describe('Scheduler', () => {
     expect([sent, rig.news.map(({ type }) => type)]).toEqual([[0], ['open', 'data']]);
   });
 
-  it('goes on pumping after a batch that a hook adds', () => {
+  it('Scheduler keeps sending after an observer has added a batch', () => {
     const rig = new Rig();
     const [stream, other] = [rig.local(), rig.open()];
     rig.onObserved = (_direction, { payload }) => {

@@ -4,7 +4,7 @@ import { inTime } from '../support/session/time.js';
 
 const BURST = 500;
 
-/** An application that asks for pings, and a remote that answers each at once. */
+/** An application that asks for pings, and a remote that answers each ping at once. */
 function asking() {
   const rig = new Rig();
   const told: string[] = [];
@@ -24,7 +24,7 @@ function asking() {
 
 describe('PacedPings', () => {
   it(
-    'PacedPings lets a burst pass, and shares the next ping among those who wait',
+    'PacedPings sends a burst at once, and shares the next ping among the waiting callers',
     inTime((time) => {
       const { told, ask, answer } = asking();
       for (let n = 0; n < BURST + 10; n++) ask();
@@ -51,7 +51,7 @@ describe('PacedPings', () => {
   );
 
   it(
-    'PacedPings tells callers that wait of a lost connection at once',
+    'PacedPings reports a lost connection to waiting callers at once',
     inTime(() => {
       const { rig, told, ask } = asking();
       for (let n = 0; n < BURST + 2; n++) ask();

@@ -2,9 +2,9 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';
 
-describe('a ping', () => {
+describe('pings', () => {
   it(
-    'tells the round trip in ms',
+    'Session reports the round trip of a ping in ms',
     inTime((time) => {
       const rig = new Rig();
       const trips: number[] = [];
@@ -19,7 +19,7 @@ describe('a ping', () => {
     }),
   );
 
-  it('has a nonce that counts the pings of its connection, and hands out no random number', () => {
+  it('Session numbers its pings with their nonces, and uses no random number', () => {
     const random = jest.spyOn(Math, 'random');
     const rig = new Rig();
     for (let n = 0; n < 37; n++) rig.session.control.ping(() => undefined);
@@ -28,7 +28,7 @@ describe('a ping', () => {
     random.mockRestore();
   });
 
-  it('tells why there will be no answer, also where it comes too late', () => {
+  it('Session reports the close reason to an unanswered ping, and to a ping after the end', () => {
     const rig = new Rig();
     const lost: unknown[] = [];
     const ping = () => {
@@ -43,7 +43,7 @@ describe('a ping', () => {
     expect(lost).toMatchObject([{ code: 1006 }, { code: 1006 }]);
   });
 
-  it('is answered with its nonce, or without one, ahead of data', () => {
+  it('Session answers a ping ahead of data, with its nonce if it has one', () => {
     const rig = new Rig();
     const stream = rig.open();
     rig.transport.bufferedAmount = 1024 * 1024;
@@ -55,9 +55,9 @@ describe('a ping', () => {
 
   it.each([
     ['fits', 'n'.repeat(27), true],
-    ['would not fit', 'n'.repeat(28), false],
-    ['would fit but for its escapes', '"'.padEnd(27, 'n'), false],
-  ])('is answered where the pong %s', (_what, nonce, answered) => {
+    ['is one byte too long', 'n'.repeat(28), false],
+    ['is too long because of an escape', '"'.padEnd(27, 'n'), false],
+  ])('Session answers a ping only if its pong fits a message: the pong %s', (_what, nonce, answered) => {
     const rig = new Rig({ maxFrameBytes: 53, limits: { junk: { burst: 1, perSecond: 0 } } });
     rig.receive({ type: 'ping', nonce });
     expect(rig.news.filter(({ type }) => type === 'pong')).toEqual(answered ? [{ type: 'pong', nonce }] : []);

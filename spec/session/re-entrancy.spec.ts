@@ -14,7 +14,7 @@ const logs = collectLogs();
 
 const spell = ({ type, stream, payload, code }: Envelope) => [type, stream ?? '', payload ?? code ?? ''].join(' ').trim();
 
-/** What was sent, and what observers saw of it, which has to be the same. */
+/** Returns the sent frames, and checks that the observers saw the same ones. */
 function sentAndSeen(rig: Rig): readonly string[] {
   const seen = rig.observed.filter(([direction]) => direction === 'tx').map(([, frame]) => spell(frame));
   const sent = rig.sent.map(spell);
@@ -34,8 +34,8 @@ function onSending(rig: Rig, when: (frame: Envelope) => boolean, act: () => void
 const isOpen = ({ type }: Envelope) => type === 'open';
 const carries = (payload: unknown) => (frame: Envelope) => frame.payload === payload;
 
-describe('an observer of a frame that is being sent', () => {
-  it('sends more, which leaves after it, in order and once', () => {
+describe('observers of outgoing frames', () => {
+  it('An observer may send more frames, which leave after the observed one, in order and once', () => {
     const rig = new Rig();
     const stream = rig.open();
     onSending(rig, carries('a'), () => {
@@ -55,7 +55,7 @@ describe('an observer of a frame that is being sent', () => {
     ]);
   });
 
-  it('sends in the middle of a transfer, whose slices stay together', () => {
+  it('An observer may send during a transfer, whose slices stay together', () => {
     const rig = new Rig({ measured: false });
     const stream = rig.open();
     onSending(
@@ -71,9 +71,9 @@ describe('an observer of a frame that is being sent', () => {
   });
 
   it.each([
-    ['overtakes its stream', CANCEL, ['open 2 a', 'reset 2 8']],
-    ['queues behind it', APPLICATION_ERROR, ['open 2 a', 'reset 2 16']],
-  ])('resets the stream whose open is leaving, and the reset follows it (%s)', (_what, code, expected) => {
+    ['overtaking', CANCEL, ['open 2 a', 'reset 2 8']],
+    ['queued', APPLICATION_ERROR, ['open 2 a', 'reset 2 16']],
+  ])('An observer may reset the stream whose open is leaving, and the reset follows the open: %s', (_what, code, expected) => {
     const rig = new Rig();
     const stream = rig.local();
     onSending(rig, isOpen, () => {
@@ -85,7 +85,7 @@ describe('an observer of a frame that is being sent', () => {
   });
 
   it.each([CANCEL, APPLICATION_ERROR])(
-    'resets the stream whose open then cannot be written, and nothing of it leaves (code %s)',
+    'An observer may reset a stream whose open then cannot be encoded, and no frame leaves (code %s)',
     (code) => {
       const breakable = new BreakableCodec('json', WRITING);
       const rig = new Rig({ codec: breakable.codec });
@@ -101,7 +101,7 @@ describe('an observer of a frame that is being sent', () => {
     },
   );
 
-  it('resets the stream whose end is leaving, which is then not ended but reset', () => {
+  it('An observer may reset the stream whose end is leaving', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     onSending(rig, carries('last'), () => {
@@ -112,7 +112,7 @@ describe('an observer of a frame that is being sent', () => {
     expect(stream.ends).toMatchObject([{ how: 'reset' }]);
   });
 
-  it('resets another stream that waits, of which nothing leaves', () => {
+  it('An observer may reset another queued stream, of which no frame leaves', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = MIB;
     const [one, two] = [rig.open({ payload: 'one' }), rig.open({ payload: 'two' })];
@@ -124,7 +124,7 @@ describe('an observer of a frame that is being sent', () => {
     expect([one.ends, two.ends]).toMatchObject([[], [{ code: CANCEL }]]);
   });
 
-  it('ends the connection: the goaway is the last frame that leaves', () => {
+  it('An observer may end the connection, and the goaway is the last frame that leaves', () => {
     const rig = new Rig();
     onSending(rig, isOpen, () => {
       rig.session.fail(ConnectionFault.tooMuch('enough'));
@@ -135,7 +135,7 @@ describe('an observer of a frame that is being sent', () => {
     expect(stream.ends).toMatchObject([{ how: 'lost' }]);
   });
 
-  it('loses the socket while it is told of an open: no stream is begun that nobody would end', () => {
+  it('Session begins no stream when the socket ends while an observer sees its open', () => {
     const rig = new Rig();
     rig.onObserved = (direction) => {
       if (direction === 'rx') rig.transport.end();
@@ -144,7 +144,7 @@ describe('an observer of a frame that is being sent', () => {
     expect([rig.remotes, rig.session.streams.size]).toEqual([[], 0]);
   });
 
-  it('loses the socket: the stream is lost, and may not be sent again elsewhere', () => {
+  it('A stream is lost, and not unsent, when the socket ends while an observer sees its open', () => {
     const rig = new Rig();
     onSending(rig, isOpen, () => {
       rig.transport.end();
@@ -156,8 +156,8 @@ describe('an observer of a frame that is being sent', () => {
   });
 });
 
-describe('a holder that is told', () => {
-  it('of a payload, may answer, reset, open and close', () => {
+describe('sinks', () => {
+  it('A sink may answer, reset, open and close while it receives a payload', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     stream.live.handlerStarted();
@@ -173,7 +173,7 @@ describe('a holder that is told', () => {
     expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
   });
 
-  it('of the last payload, cannot reset what is closed by it', () => {
+  it('A sink cannot reset a stream that its last payload closes', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     stream.onReceive = () => {
@@ -184,7 +184,7 @@ describe('a holder that is told', () => {
     expect(stream.ends).toEqual([{ how: 'ended' }]);
   });
 
-  it('of an end, has its stream out of the connection already', () => {
+  it('Session releases a stream before its sink receives the end', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     const sizes: number[] = [];
@@ -193,7 +193,7 @@ describe('a holder that is told', () => {
     expect(sizes).toEqual([0, 0]);
   });
 
-  it('of the loss of the socket, may not open on it, and what it sends goes nowhere', () => {
+  it('A sink cannot open streams when the socket is lost, and its frames are dropped', () => {
     const rig = new Rig();
     const [one, two] = [rig.open(), rig.open()];
     rig.forget();
@@ -210,7 +210,7 @@ describe('a holder that is told', () => {
     expect(rig.isEmpty).toBe(true);
   });
 
-  it('of a stream of the remote, may reset it before it is offered to anybody', () => {
+  it('The owner may reset a stream of the remote before a handler starts', () => {
     const rig = new Rig();
     rig.onOpened = ({ live }) => {
       live.reset('library', ResetCode.REFUSED, 'not now');
@@ -230,8 +230,8 @@ function answering(rig: Rig, ...answer: readonly Frame[]): void {
   };
 }
 
-describe('a socket that delivers within send', () => {
-  it('delivers the answer to an open, which ends the stream', () => {
+describe('sockets that deliver within send', () => {
+  it('Session accepts an answer within the write of its open', () => {
     const rig = new Rig();
     answering(rig, { type: 'data', stream: 2, payload: 'answer', end: true });
     const stream = rig.local();
@@ -240,7 +240,7 @@ describe('a socket that delivers within send', () => {
     expect(sentAndSeen(rig)).toEqual(['open 2 question']);
   });
 
-  it('delivers the answer to an open that left after a wait for room', () => {
+  it('Session accepts an answer within the write of an open that had to wait', () => {
     const rig = new Rig();
     rig.transport.bufferedAmount = MIB;
     const stream = rig.open({ payload: 'question', end: true });
@@ -249,7 +249,7 @@ describe('a socket that delivers within send', () => {
     expect([stream.payloads, stream.ends]).toEqual([['answer'], [{ how: 'ended' }]]);
   });
 
-  it('delivers the answer to the last slice of an open', () => {
+  it('Session accepts an answer within the write of the last slice of an open', () => {
     const rig = new Rig({ maxFrameBytes: 100 });
     const stream = rig.local();
     rig.transport.onSend = (message) => {
@@ -259,7 +259,7 @@ describe('a socket that delivers within send', () => {
     expect([stream.payloads, stream.ends]).toEqual([['answer'], [{ how: 'ended' }]]);
   });
 
-  it('delivers the end that closes a stream whose own end is leaving', () => {
+  it('Session accepts the end of the remote within the write of its own end', () => {
     const rig = new Rig();
     const stream = rig.open();
     answering(rig, { type: 'data', stream: 2, payload: 'last', end: true });
@@ -268,7 +268,7 @@ describe('a socket that delivers within send', () => {
     expect(rig.session.streams.size).toBe(0);
   });
 
-  it('delivers a late reset of a stream that has ended with what is leaving', () => {
+  it('Session ignores a reset within the write of the end that closes its stream', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     answering(rig, { type: 'reset', stream: 1, code: CANCEL });
@@ -276,7 +276,7 @@ describe('a socket that delivers within send', () => {
     expect(stream.ends).toEqual([{ how: 'ended' }]);
   });
 
-  it('delivers what comes back for a notification, which is dropped', () => {
+  it('Session drops an answer within the write of a notification', () => {
     const rig = new Rig();
     answering(rig, { type: 'data', stream: 2, payload: 'answer' }, { type: 'reset', stream: 2, code: CANCEL });
     const stream = rig.open({ payload: 'push', end: true }, true);
@@ -284,7 +284,7 @@ describe('a socket that delivers within send', () => {
     expect(sentAndSeen(rig)).toEqual(['open 2 push']);
   });
 
-  it('delivers a reset of the stream whose open is leaving', () => {
+  it('Session accepts a reset within the write of the open', () => {
     const rig = new Rig();
     const stream = rig.local();
     answering(rig, { type: 'reset', stream: 2, code: ResetCode.REFUSED });
@@ -294,7 +294,7 @@ describe('a socket that delivers within send', () => {
     expect(sentAndSeen(rig)).toEqual(['open 2']);
   });
 
-  it('delivers an open that takes the place of the stream whose reset is leaving', () => {
+  it('Session accepts an open within the write of the reset that frees its place', () => {
     const rig = new Rig({ limits: { maxStreams: 1 } });
     const stream = rig.remote(1);
     answering(rig, { type: 'open', stream: 3 });
@@ -302,7 +302,7 @@ describe('a socket that delivers within send', () => {
     expect(rig.held(3).ends).toEqual([]);
   });
 
-  it('delivers the pong of a ping, and nothing waits for another', () => {
+  it('Session accepts a pong within the write of its ping', () => {
     const rig = new Rig();
     const answered: number[] = [];
     rig.transport.onSend = (message) => {
@@ -313,7 +313,7 @@ describe('a socket that delivers within send', () => {
     expect(answered).toHaveLength(1);
   });
 
-  it('delivers a goaway that answers a goaway', () => {
+  it('Session accepts a goaway within the write of its own goaway', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     answering(rig, { type: 'goaway', code: NO_ERROR, last_stream: 0 });
@@ -329,7 +329,7 @@ describe('a socket that delivers within send', () => {
     ['a goaway', (rig) => rig.session.drain(1000, NO_ERROR, '')],
     ['a pong', (rig) => rig.receive({ type: 'ping', nonce: 'n' })],
     ['a close', (rig) => rig.session.fail(ConnectionFault.tooMuch('enough'))],
-  ])('ends within the write of %s: each stream ends once, and nothing is kept', (_what, act) => {
+  ])('Session ends each stream once and releases everything when the socket ends within the write of %s', (_what, act) => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.transport.onSend = () => rig.transport.end();
@@ -340,16 +340,16 @@ describe('a socket that delivers within send', () => {
   });
 });
 
-describe('a holder that throws', () => {
+describe('sinks that throw', () => {
   const fail = (): never => {
     throw new Error('a bug');
   };
   const open = (rig: Rig): Holder => rig.remote(1);
 
   it.each<[string, (rig: Rig) => void]>([
-    ['when it is given a stream', (rig) => (rig.onOpened = fail)],
-    ['when it is given a payload', (rig) => (rig.onOpened = (holder) => (holder.onReceive = fail))],
-  ])('%s, has that stream reset, and no other', (_what, prepare) => {
+    ['the owner throws when it receives a stream', (rig) => (rig.onOpened = fail)],
+    ['the sink throws when it receives a payload', (rig) => (rig.onOpened = (holder) => (holder.onReceive = fail))],
+  ])('Session resets only the stream whose callback throws: %s', (_what, prepare) => {
     const rig = new Rig();
     prepare(rig);
     const stream = open(rig);
@@ -362,10 +362,10 @@ describe('a holder that throws', () => {
   });
 
   it.each<[string, (rig: Rig) => void]>([
-    ['of a reset', (rig) => rig.receive({ type: 'reset', stream: 1 })],
-    ['of an end', (rig) => rig.receive({ type: 'data', stream: 1, end: true })],
-    ['of the loss of the socket', (rig) => rig.transport.end()],
-  ])('when it is told %s, hinders nobody', (_what, act) => {
+    ['a reset', (rig) => rig.receive({ type: 'reset', stream: 1 })],
+    ['an end', (rig) => rig.receive({ type: 'data', stream: 1, end: true })],
+    ['the loss of the socket', (rig) => rig.transport.end()],
+  ])('Session logs a sink that throws at %s, and ends the other streams', (_what, act) => {
     const rig = new Rig();
     const [stream, other] = [open(rig), rig.remote(3)];
     stream.onGone = fail;

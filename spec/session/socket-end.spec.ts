@@ -8,29 +8,29 @@ import { inTime } from '../support/session/time.js';
 const MIB = 1024 * 1024;
 const { NO_ERROR, APPLICATION_ERROR, CANCEL, INTERNAL_ERROR } = ResetCode;
 
-/** What a connection may be in the middle of; `rig` has stream 2, open on both sides, and stream 1 of the remote. */
+/** Activities during which the socket ends. `rig` has stream 2, open on both sides, and stream 1 of the remote. */
 const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] = [
   ['nothing', () => undefined],
-  ['a payload that arrives', (rig) => rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true })],
-  ['an open that arrives', (rig) => rig.receive({ type: 'open', stream: 3, fragment: '"a', more: true })],
-  ['a reset that arrives', (rig) => rig.receive({ type: 'reset', stream: 1, fragment: '"a', more: true })],
-  ['a payload that nobody has read', (rig) => rig.held(1).live.keep(MIB)],
+  ['an incoming payload', (rig) => rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true })],
+  ['an incoming open', (rig) => rig.receive({ type: 'open', stream: 3, fragment: '"a', more: true })],
+  ['an incoming reset', (rig) => rig.receive({ type: 'reset', stream: 1, fragment: '"a', more: true })],
+  ['an unread payload', (rig) => rig.held(1).live.keep(MIB)],
   [
-    'a transfer that leaves',
+    'an outgoing transfer',
     (rig) => {
       rig.transport.stuck = true;
       rig.send(rig.held(1), { payload: 'x'.repeat(3 * MIB) });
     },
   ],
   [
-    'a transfer that waits for its next turn',
+    'an outgoing transfer between two turns',
     (rig) => {
       rig.send(rig.held(1), { payload: 'x'.repeat(MIB) });
       rig.held(1).live.whenRoom(() => undefined);
     },
   ],
   [
-    'opens, resets, pongs and answers that wait for the socket',
+    'queued opens, resets, pongs and answers',
     (rig) => {
       rig.transport.bufferedAmount = MIB;
       rig.open({ payload: 'a' });
@@ -57,7 +57,7 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
     },
   ],
   [
-    'a drain that writes out what is left',
+    'a drain that writes the last frames',
     (rig) => {
       rig.transport.bufferedAmount = MIB;
       rig.send(rig.held(1), { payload: 'a' });
@@ -68,9 +68,9 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
   ['a failure', (rig) => rig.transport.receive('{')],
 ];
 
-describe('a socket that ends', () => {
+describe('ends of sockets', () => {
   it.each(MIDDLES)(
-    'in the middle of %s leaves nothing behind, and tells everybody once',
+    'Session releases everything and reports the end once when the socket ends during %s',
     inTime<[string, (rig: Rig) => void]>((time, _what, begin) => {
       const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
       const holders = [rig.open(), rig.remote(1)];
@@ -100,7 +100,7 @@ describe('a socket that ends', () => {
     }),
   );
 
-  it('tells its owner first, then fails its streams with how it ended, then tells everybody', () => {
+  it('Session reports the end to its owner, then fails its streams, then emits the close reason', () => {
     const rig = new Rig();
     const order: string[] = [];
     const stream = rig.open();
@@ -110,13 +110,13 @@ describe('a socket that ends', () => {
     expect(stream.ends).toEqual([{ how: 'lost', reason: { code: 1012, reason: '', wasClean: true, willRetry: false } }]);
   });
 
-  it('without saying how is reported as 1006', () => {
+  it('Session reports a socket that ends without a close code as 1006', () => {
     const rig = new Rig();
     rig.transport.end(null);
     expect(rig.reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
   });
 
-  it('before anybody reads is told as soon as somebody does', () => {
+  it('Session reports an end before `start` when it starts', () => {
     const rig = new Rig({ started: false });
     rig.transport.end();
     expect(rig.reasons).toEqual([]);
@@ -124,7 +124,7 @@ describe('a socket that ends', () => {
     expect(rig.reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
   });
 
-  it('lets those who wait for room go on when they have been told', () => {
+  it('Session wakes tasks that wait for room after it has reported the end of their stream', () => {
     const rig = new Rig();
     const stream = rig.open();
     const told: string[] = [];
