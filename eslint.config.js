@@ -33,6 +33,7 @@ const PLAIN = [
   'spec/peer/answers/**',
   'spec/peer/base/**',
   'spec/peer/calls/**',
+  'spec/peer/dial/**',
   'spec/session/**',
   'spec/soak/**',
   'spec/support/**',

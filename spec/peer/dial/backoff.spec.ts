@@ -13,7 +13,7 @@ const time = virtualPeerTime();
 const LOST = { code: 1006, reason: '', wasClean: false };
 const NOTHING: FailureFacts = { status: null, error: null, announced: null, offline: false, openMs: null, retryAfterMs: null };
 
-/** A backoff after so many failures, connected before them or not. */
+/** A backoff after `failures` failures, with or without a connection before them. */
 function after(failures: number, options: Reconnect = {}, connected = true): Backoff {
   const backoff = new Backoff(options);
   if (connected) backoff.connected();
@@ -21,14 +21,14 @@ function after(failures: number, options: Reconnect = {}, connected = true): Bac
   return backoff;
 }
 
-/** How long a run of failures goes on being retried, up to 100. */
+/** The number of failures in a row until the backoff refuses a retry, at most 100. */
 function attempts(backoff: Backoff, facts: Partial<FailureFacts> = {}): number {
   for (let n = 1; n <= 100; n++) if (!backoff.failed(LOST, { ...NOTHING, ...facts })) return n;
   return Infinity;
 }
 
-describe('the delay', () => {
-  it('lies between 0 and 500 ms doubled with each failure, and is never more than 5 s', () => {
+describe('Delay', () => {
+  it('The delay lies between 0 and 500 ms, doubles with each failure, and is at most 5 s', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_000 }), (failures) => {
         const delay = after(failures).delay(1006, NOTHING);
@@ -38,7 +38,7 @@ describe('the delay', () => {
     );
   });
 
-  it('stays within the bounds that the options set', () => {
+  it('The delay stays within the bounds of the options', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(1_000), fc.nat(100_000), (failures, minDelayMs, more) => {
         const maxDelayMs = minDelayMs + more;
@@ -49,7 +49,7 @@ describe('the delay', () => {
     );
   });
 
-  it('is spread over its whole range: no herd comes back together', () => {
+  it('The delay is spread over its whole range, so that peers do not return together', () => {
     const backoff = after(4);
     const delays = Array.from({ length: 2_000 }, () => backoff.delay(1006, NOTHING));
     const quarters = [0, 1, 2, 3].map((quarter) => delays.filter((delay) => Math.floor(delay / 1_000) === quarter).length);
@@ -57,10 +57,10 @@ describe('the delay', () => {
   });
 
   it.each<[string, number, number | null]>([
-    ['a goaway in good order', 1006, 0],
+    ['a clean goaway', 1006, 0],
     ['1001', 1001, null],
     ['1012', 1012, null],
-  ])('lies between 0 and 1 s after %s, however many have failed', (_what, code, announced) => {
+  ])('The delay lies between 0 and 1 s after %s, after any number of failures', (_what, code, announced) => {
     const backoff = after(20);
     const delays = Array.from({ length: 200 }, () => backoff.delay(code, { ...NOTHING, announced, openMs: 1_000 }));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
@@ -72,15 +72,15 @@ describe('the delay', () => {
     ['a goaway with ENHANCE_YOUR_CALM', 1006, 11],
     ['1008 without a goaway', 1008, null],
     ['4008 without a goaway', 4008, null],
-  ])('is 30 s after %s, and maxDelayMs where that is set', (_what, code, announced) => {
+  ])('The delay is 30 s after %s, or `maxDelayMs` if set', (_what, code, announced) => {
     const facts = { ...NOTHING, announced };
     expect([after(1).delay(code, facts), after(1, { maxDelayMs: 7_000 }).delay(code, facts)]).toEqual([30_000, 7_000]);
   });
 
   it.each<[string, number, number]>([
-    ['1008 with a goaway of another code, as of a refused hello', 1008, 7],
+    ['1008 with a goaway of another code, such as for a refused hello', 1008, 7],
     ['4008 with a goaway of another code', 4008, 7],
-  ])('is an ordinary one after %s', (_what, code, announced) => {
+  ])('The delay is an ordinary one after %s', (_what, code, announced) => {
     const backoff = after(1);
     const delays = Array.from({ length: 200 }, () => backoff.delay(code, { ...NOTHING, announced }));
     expect(Math.max(...delays)).toBeLessThanOrEqual(500);
@@ -89,24 +89,24 @@ describe('the delay', () => {
   it.each<[what: string, retryAfterMs: number, options: Reconnect, least: number, most: number]>([
     ['2 s', 2_000, {}, 2_000, 3_000],
     ['an hour', 3_600_000, {}, 30_000, 30_000],
-    ['an hour, with a maxDelayMs', 3_600_000, { maxDelayMs: 7_000 }, 7_000, 7_000],
-  ])('is at least Retry-After and half more at most: %s', (_what, retryAfterMs, options, least, most) => {
+    ['an hour, with `maxDelayMs`', 3_600_000, { maxDelayMs: 7_000 }, 7_000, 7_000],
+  ])('The delay is at least Retry-After, and at most half more: %s', (_what, retryAfterMs, options, least, most) => {
     const backoff = after(1, options);
     const delays = Array.from({ length: 200 }, () => backoff.delay(1006, { ...NOTHING, status: 503, retryAfterMs }));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(least);
     expect(Math.max(...delays)).toBeLessThanOrEqual(most);
   });
 
-  it('is the longest without a network', () => {
+  it('The delay is the longest without a network', () => {
     expect(after(1).delay(1006, { ...NOTHING, offline: true })).toBe(5_000);
   });
 
-  it('may be as long as minDelayMs, where no maxDelayMs says otherwise', () => {
+  it('The delay may reach `minDelayMs` when `maxDelayMs` is not set', () => {
     const { minDelayMs, maxDelayMs } = new Backoff({ minDelayMs: 60_000 });
     expect([minDelayMs, maxDelayMs]).toEqual([60_000, 60_000]);
   });
 
-  it('is none that the platform cannot count', () => {
+  it('The delay never exceeds what the timers of the platform can count', () => {
     const delay = after(1_500, { minDelayMs: 1, maxDelayMs: Infinity }).delay(1008, NOTHING);
     expect([delay, after(1_500, { minDelayMs: 0 }).delay(1006, NOTHING)]).toEqual([2 ** 31 - 1, 0]);
     const endless = after(1, { minDelayMs: 2 ** 40, maxDelayMs: Infinity });
@@ -114,17 +114,17 @@ describe('the delay', () => {
   });
 });
 
-describe('a server that ends its sockets in good order', () => {
+describe('Server that ends its sockets cleanly', () => {
   const ORDERLY = { ...NOTHING, announced: 0 };
   const REFUSED = { ...NOTHING, error: new ConnectError('connect ECONNREFUSED 127.0.0.1:8080') };
   const UNAVAILABLE = { ...REFUSED, status: 503 };
 
   beforeEach(() => {
-    // Each delay is the longest possible.
+    // Makes each delay the longest possible.
     jest.spyOn(Math, 'random').mockReturnValue(1);
   });
 
-  /** The delays after one failure after another. */
+  /** The delay after each failure. */
   const delays = (backoff: Backoff, failures: readonly (readonly [code: number, facts: FailureFacts])[]): readonly number[] =>
     failures.map(([code, facts]) => {
       backoff.failed({ ...LOST, code }, facts);
@@ -148,17 +148,17 @@ describe('a server that ends its sockets in good order', () => {
     ['another status', { ...REFUSED, status: 502 }],
     ['a refused hello', { ...NOTHING, error: new RemoteError('no', null) }],
     ['a lost socket', { ...NOTHING, openMs: 10 }],
-  ])('The delay doubles after what is no restart: %s', (_what, facts) => {
+  ])('The delay doubles after an event that is no restart: %s', (_what, facts) => {
     const backoff = after(0);
     backoff.goneAway(10_000);
     expect(delays(backoff, Array(5).fill([1006, facts]))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
   });
 
-  it('A refused connection that no restart came before doubles the delay', () => {
+  it('A refused connection without a restart before it doubles the delay', () => {
     expect(delays(after(0), Array(5).fill([1006, REFUSED]))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
   });
 
-  it('A dial that fails during a restart does not end the dialing, and one after it does', async () => {
+  it('Failed dials spend no attempts during a restart, and do so after it', async () => {
     const backoff = after(0, { maxAttempts: 3 });
     backoff.goneAway(10_000);
     expect(attempts(backoff, REFUSED)).toBe(Infinity);
@@ -170,7 +170,7 @@ describe('a server that ends its sockets in good order', () => {
     ['a goaway', 1000, ORDERLY],
     ['1001', 1001, NOTHING],
     ['1012', 1012, NOTHING],
-  ])('An end right after the opening is dialed soon once, then the delay doubles until a socket has lasted: %s', (_what, code, facts) => {
+  ])('The delay is short once after a socket that ended early, then doubles until a socket lasts: %s', (_what, code, facts) => {
     const backoff = after(0);
     const brief = { ...facts, openMs: 999 };
     expect(delays(backoff, Array(6).fill([code, brief]))).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
@@ -178,14 +178,14 @@ describe('a server that ends its sockets in good order', () => {
     expect(delays(backoff, [[code, brief]])).toEqual([500]);
   });
 
-  it('A goaway right after the opening counts as such an end while its socket drains', () => {
+  it('A goaway right after the opening counts as an early end while its socket drains', () => {
     const backoff = after(0);
     expect(Array.from({ length: 5 }, () => backoff.goneAway(0))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
     expect(backoff.failures).toBe(5);
     expect([backoff.goneAway(1_000), backoff.goneAway(0)]).toEqual([1_000, 500]);
   });
 
-  it('A stable socket ends the time of a restart', () => {
+  it('A stable socket ends the period of a restart', () => {
     const backoff = after(0, { maxAttempts: 2 });
     backoff.goneAway(10_000);
     backoff.stable();
@@ -193,20 +193,20 @@ describe('a server that ends its sockets in good order', () => {
   });
 });
 
-describe('the budget', () => {
+describe('Budget', () => {
   it.each<[string, Backoff, number]>([
-    ['5 failures in a row while never yet connected', after(0, {}, false), 5],
-    ['unlimited after a first success', after(0), Infinity],
+    ['5 failures in a row before the first success', after(0, {}, false), 5],
+    ['unlimited after the first success', after(0), Infinity],
     ['maxAttempts before the first success', after(0, { maxAttempts: 2 }, false), 2],
-    ['maxAttempts after it', after(0, { maxAttempts: 7 }), 7],
-    ['maxAttempts Infinity before it', after(0, { maxAttempts: Infinity }, false), Infinity],
+    ['maxAttempts after the first success', after(0, { maxAttempts: 7 }), 7],
+    ['unlimited with maxAttempts Infinity before the first success', after(0, { maxAttempts: Infinity }, false), Infinity],
     ['one failure with maxAttempts 1', after(0, { maxAttempts: 1 }), 1],
     ['one failure with maxAttempts 0', after(0, { maxAttempts: 0 }), 1],
-  ])('is %s', (_what, backoff, count) => {
+  ])('The budget is %s', (_what, backoff, count) => {
     expect(attempts(backoff)).toBe(count);
   });
 
-  it('starts anew after a stable connection', () => {
+  it('The budget starts again after a stable connection', () => {
     const backoff = after(3, { maxAttempts: 5 });
     expect(backoff.failures).toBe(3);
     backoff.stable();
@@ -214,13 +214,13 @@ describe('the budget', () => {
     expect(attempts(backoff)).toBe(5);
   });
 
-  it('is not spent without a network', () => {
+  it('The budget is not spent without a network', () => {
     const backoff = after(0, { maxAttempts: 2 });
     expect([attempts(backoff, { offline: true }), backoff.failures]).toEqual([Infinity, 0]);
   });
 });
 
-describe('what is not retried', () => {
+describe('Failures with and without a retry', () => {
   const FATAL: readonly (readonly [what: string, code: number, Partial<FailureFacts>])[] = [
     ['1002', 1002, {}],
     ['1003', 1003, {}],
@@ -232,7 +232,7 @@ describe('what is not retried', () => {
     ['another subprotocol', 1008, { error: new CodecMismatch('mux.v1.json', '') }],
   ];
 
-  it.each(FATAL)('is %s, unless shouldRetry says so', (_what, code, facts) => {
+  it.each(FATAL)('Backoff does not retry %s, unless `shouldRetry` decides so', (_what, code, facts) => {
     const asked: DialFailure[] = [];
     const reason = { ...LOST, code };
     expect(after(0).failed(reason, { ...NOTHING, ...facts })).toBe(false);
@@ -261,7 +261,7 @@ describe('what is not retried', () => {
     ['HTTP 404', 1006, { status: 404 }],
     ['HTTP 503', 1006, { status: 503 }],
     ['a time-out', 1006, { error: new ConnectError('late') }],
-  ])('is not %s, unless shouldRetry says so', (_what, code, facts) => {
+  ])('Backoff retries %s, unless `shouldRetry` decides against it', (_what, code, facts) => {
     expect(after(0).failed({ ...LOST, code }, { ...NOTHING, ...facts })).toBe(true);
     expect(after(0, { shouldRetry: () => false }).failed({ ...LOST, code }, { ...NOTHING, ...facts })).toBe(false);
   });
@@ -273,9 +273,9 @@ describe('what is not retried', () => {
         throw new Error('broken');
       },
     ],
-    ['gives a promise', () => Promise.reject(new Error('broken')) as unknown as boolean],
-    ['gives nothing', () => undefined as unknown as boolean],
-  ])('is decided without shouldRetry where it %s, which is logged', (_what, shouldRetry) => {
+    ['returns a promise', () => Promise.reject(new Error('broken')) as unknown as boolean],
+    ['returns nothing', () => undefined as unknown as boolean],
+  ])('Backoff decides without `shouldRetry` when it %s, and logs that', (_what, shouldRetry) => {
     const backoff = after(0, { shouldRetry });
     expect([backoff.failed(LOST, NOTHING), backoff.failed({ ...LOST, code: 1002 }, NOTHING)]).toEqual([true, false]);
     expect(logs.errors).toHaveLength(2);

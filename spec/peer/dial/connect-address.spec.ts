@@ -10,8 +10,8 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('an address that is a function', () => {
-  it('is asked for each dial, with what is known of those before it', async () => {
+describe('Address function', () => {
+  it('An address function runs for each dial, and receives facts of the earlier dials', async () => {
     const network = echoing();
     const contexts: DialContext[] = [];
     const peer = dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }, (context) => {
@@ -27,11 +27,11 @@ describe('an address that is a function', () => {
       { attempt: 2, reconnects: 1, last: { code: 1011, reason: 'crash', wasClean: false, willRetry: true } },
     ]);
     void peer.close();
-    // Neither was given up: both have opened.
+    // No dial was aborted: both have opened.
     expect(contexts.map(({ signal }) => signal.aborted)).toEqual([false, false]);
   });
 
-  it('may take its time, and is waited for', async () => {
+  it('An address function may return a promise, and the dial waits', async () => {
     const network = echoing();
     const peer = dialing(network, {}, async () => {
       await Promise.resolve();
@@ -53,7 +53,7 @@ describe('an address that is a function', () => {
       },
     ],
     ['rejects', () => Promise.reject(thrown)],
-  ])('that %s is a failed dial', async (_what, url) => {
+  ])('An address function that %s makes the dial fail', async (_what, url) => {
     const network = echoing();
     const peer = dialing(network, {}, url);
     await time.advance();
@@ -63,27 +63,24 @@ describe('an address that is a function', () => {
     expect(network.dials).toEqual([]);
   });
 
-  it.each([false, true])(
-    'that throws at once fails no sooner than one that rejects: onClose is told, with the helper %p',
-    async (reconnect) => {
-      const peer = dialing(echoing(), { reconnect }, () => {
-        throw thrown;
-      });
-      const reasons: unknown[] = [];
-      peer.onClose((reason) => reasons.push(['onClose', reason]));
-      peer.closes$.subscribe((reason) => reasons.push(['closes$', reason]));
-      expect(peer.status).toEqual({ state: 'connecting', attempt: 1, last: null });
-      await time.advance();
-      const reason = { code: 1006, reason: 'no token', wasClean: false, willRetry: reconnect };
-      expect(reasons).toEqual([
-        ['onClose', reason],
-        ['closes$', reason],
-      ]);
-      void peer.close();
-    },
-  );
+  it.each([false, true])('An address function that throws at once still reports to `onClose`, with reconnect %p', async (reconnect) => {
+    const peer = dialing(echoing(), { reconnect }, () => {
+      throw thrown;
+    });
+    const reasons: unknown[] = [];
+    peer.onClose((reason) => reasons.push(['onClose', reason]));
+    peer.closes$.subscribe((reason) => reasons.push(['closes$', reason]));
+    expect(peer.status).toEqual({ state: 'connecting', attempt: 1, last: null });
+    await time.advance();
+    const reason = { code: 1006, reason: 'no token', wasClean: false, willRetry: reconnect };
+    expect(reasons).toEqual([
+      ['onClose', reason],
+      ['closes$', reason],
+    ]);
+    void peer.close();
+  });
 
-  it('that throws at once is not reported where the peer is closed right after', async () => {
+  it('An address function that throws at once reports nothing when the peer is closed right after', async () => {
     const peer = dialing(echoing(), {}, () => {
       throw thrown;
     });
@@ -94,7 +91,7 @@ describe('an address that is a function', () => {
     expect([reasons, peer.status.state]).toEqual([[], 'closed']);
   });
 
-  it('is asked again by the reconnect helper when it has failed', async () => {
+  it('An address function that failed runs again for the next dial of the reconnect helper', async () => {
     const network = echoing();
     let asked = 0;
     const peer = dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }, () => {
@@ -105,7 +102,7 @@ describe('an address that is a function', () => {
     expect([asked, peer.status.state]).toEqual([3, 'open']);
   });
 
-  it('is told by its signal that the dial is given up: on a time-out, and on close()', async () => {
+  it('The signal of an address function aborts on a time-out and on `close`', async () => {
     const network = echoing();
     const signals: AbortSignal[] = [];
     const never: ConnectUrl = ({ signal }) => {
@@ -121,7 +118,7 @@ describe('an address that is a function', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
-  it('has one signal, which has aborted where it is asked for when all is over', async () => {
+  it('An address function has one signal, which has already aborted when it is first read after the end', async () => {
     const contexts: DialContext[] = [];
     const never: ConnectUrl = (context) => {
       contexts.push(context);
@@ -135,7 +132,7 @@ describe('an address that is a function', () => {
     expect(contexts[1]?.signal.aborted).toBe(true);
   });
 
-  it('may close the peer: no socket is made then', async () => {
+  it('An address function that closes the peer prevents the socket', async () => {
     const network = echoing();
     const peers: Peer[] = [];
     const peer = dialing(network, { lazy: true, reconnect: true }, () => {
@@ -150,7 +147,7 @@ describe('an address that is a function', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('whose socket factory throws is a failed dial', async () => {
+  it('A socket factory that throws makes the dial fail', async () => {
     const peer = connect(ADDRESS, {
       socket: () => {
         throw new SyntaxError('bad address');

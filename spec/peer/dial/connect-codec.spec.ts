@@ -7,14 +7,14 @@ import { Network } from '../../support/peer/network.js';
 const call = () => '';
 const CALLS = { encode: call, decode: call, encodePayload: call, decodePayload: call };
 
-describe('the codec of connect', () => {
+describe('Codec of `connect`', () => {
   afterEach(() => {
     clearCodecs();
     registerCodec('json', new JsonCodec());
     settings.reload();
   });
 
-  it('throws CodecNotRegistered at once, and before a socket is opened', () => {
+  it('`connect` throws CodecNotRegistered at once, before it opens a socket', () => {
     const network = new Network();
     settings.codec = 'cbor';
     expect(() => dialing(network)).toThrow(
@@ -28,28 +28,28 @@ describe('the codec of connect', () => {
 
   it.each<[string, unknown, string]>([
     ['a name', 'msgpack', "'msgpack'"],
-    ['an object without its calls', { name: 'json' }, 'an object'],
+    ['an object without methods', { name: 'json' }, 'an object'],
     ['a class', JsonCodec, 'a function'],
-    ['one without a name', { ...CALLS, binary: false }, 'one without a name'],
+    ['a codec without a name', { ...CALLS, binary: false }, 'one without a name'],
     [
-      'one whose calls are no functions',
+      'a codec whose methods are no functions',
       { name: 'n', binary: false, encode: 1, decode: 1, encodePayload: 1, decodePayload: 1 },
       'an object',
     ],
-    ['one that does not say whether it is binary', { ...CALLS, name: 'n' }, 'one without binary'],
-  ])('throws a TypeError for %s, before a socket is opened', (_, given, got) => {
+    ['a codec without `binary`', { ...CALLS, name: 'n' }, 'one without binary'],
+  ])('`connect` throws a TypeError for %s, before it opens a socket', (_, given, got) => {
     const network = new Network();
     const codec = given as JsonCodec;
     expect(() => dialing(network, { codec })).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
     expect(network.dials).toEqual([]);
   });
 
-  it.each([undefined, null])('is the configured one for %p', (codec) => {
+  it.each([undefined, null])('`connect` uses the configured codec for %p', (codec) => {
     const network = new Network();
     expect(dialing(network, { codec: codec as undefined }).codec.name).toBe('json');
   });
 
-  it('is the explicit one where it is given, whatever is configured', () => {
+  it('`connect` prefers an explicit codec to the configured one', () => {
     const network = new Network({ codec: new MsgpackCodec() });
     settings.codec = 'cbor';
     const codec = new MsgpackCodec();
@@ -57,7 +57,7 @@ describe('the codec of connect', () => {
     expect([peer.codec, network.last.protocol]).toEqual([codec, 'mux.v1.msgpack']);
   });
 
-  it('is read from the settings at every call', () => {
+  it('`connect` reads the codec from the settings at every call', () => {
     const network = new Network();
     const binary = new MsgpackCodec();
     registerCodec('msgpack', binary);

@@ -5,7 +5,7 @@ import type { ConnectFacts } from '../../../src/peer/dial/connect-error.js';
 const close = { code: 1006, reason: '', wasClean: false };
 const address = 'wss://user:secret@example.org:8443/mux?token=secret#secret';
 
-describe('the error of a dial that failed', () => {
+describe('Error of a failed dial', () => {
   it.each<[what: string, reason: string, facts: ConnectFacts, message: string]>([
     ['the close code', '', {}, 'the connection could not be opened (1006)'],
     ['the reason', 'ECONNREFUSED', {}, 'the connection could not be opened (1006 ECONNREFUSED)'],
@@ -32,19 +32,19 @@ describe('the error of a dial that failed', () => {
     expect(connectError({ ...close, reason }, facts).message).toBe(message);
   });
 
-  it('The error names the suspects only where the platform does not say why', () => {
+  it('The error names possible causes only when the platform reports none', () => {
     expect(connectError(close, { opaque: true }).message).toMatch(
       /^the connection could not be opened \(1006\); this platform does not say why: /,
     );
   });
 
-  it('The error has what the platform reported as its cause, where it did', () => {
+  it('The error has the error of the platform as its cause, if there is one', () => {
     const cause = new Error('ECONNREFUSED');
     expect(connectError(close, { cause }).cause).toBe(cause);
     expect('cause' in connectError(close)).toBe(false);
   });
 
-  it.each([null, 503])('The error has the reason of the close, and no dial of its own follows: status %p', (status) => {
+  it.each([null, 503])('The error carries the reason of the close, and announces no retry: status %p', (status) => {
     expect(connectError(close, { status })).toMatchObject({ status, reason: { ...close, willRetry: false } });
   });
 });

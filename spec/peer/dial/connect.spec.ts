@@ -12,8 +12,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 collectLogs();
 
-describe('connect', () => {
-  it('gives a peer at once, and dials with exactly one subprotocol', async () => {
+describe('`connect`', () => {
+  it('`connect` returns a peer at once, and dials with exactly one subprotocol', async () => {
     const network = echoing();
     const peer = dialing(network);
     expect(peer.isDialer).toBe(true);
@@ -24,13 +24,13 @@ describe('connect', () => {
     expect(peer.status).toEqual({ state: 'open', reconnects: 0 });
   });
 
-  it('accepts a URL', () => {
+  it('`connect` accepts a URL', () => {
     const network = echoing();
     dialing(network, {}, new URL(ADDRESS));
     expect(network.last.url).toBe(ADDRESS);
   });
 
-  it('sends what was called while it was connecting, in order, ids and all', async () => {
+  it('Calls made while a peer connects leave in order, and get their ids then', async () => {
     const network = echoing();
     const peer = dialing(network);
     const sent = framesOf(peer);
@@ -51,7 +51,7 @@ describe('connect', () => {
     expect([await answer, stream.id]).toEqual(['second', 1]);
   });
 
-  it('lets a call that is made when the socket opens go after those that waited', async () => {
+  it('A call made when the socket opens follows the calls that waited', async () => {
     const network = echoing();
     const peer = dialing(network);
     const sent = framesOf(peer);
@@ -63,7 +63,7 @@ describe('connect', () => {
     expect(sent.map((frame) => frame['payload'])).toEqual(['before', 'at the opening']);
   });
 
-  it('keeps the order of a stream into which a hook sends while it leaves', async () => {
+  it('A stream keeps its order when a hook sends on it while its open leaves', async () => {
     const network = echoing();
     const peer = dialing(network);
     const stream = peer.open('p');
@@ -78,7 +78,7 @@ describe('connect', () => {
     expect(sent).toEqual(['p', 1, 'from the hook']);
   });
 
-  it('ends a stream that a hook resets while it leaves', async () => {
+  it('A stream that a hook resets while its open leaves ends with a reset', async () => {
     const network = echoing();
     const peer = dialing(network);
     const stream = peer.open('p');
@@ -92,7 +92,7 @@ describe('connect', () => {
     expect([stream.cause, peer.status.state]).toEqual([expect.objectContaining({ how: 'reset', code: 300 }), 'open']);
   });
 
-  it('drops a stream that ended while it waited: nothing of it goes on the wire, and no id is spent', async () => {
+  it('A stream that ended before the connection opened sends no frame and uses no id', async () => {
     const network = echoing();
     const peer = dialing(network);
     const sent = framesOf(peer);
@@ -103,7 +103,7 @@ describe('connect', () => {
     expect([sent, kept.id]).toEqual([[{ type: 'open', stream: 1, payload: 'kept' }], 1]);
   });
 
-  it('lets deadlines run while it is connecting', async () => {
+  it('A deadline runs while the peer connects', async () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network);
@@ -112,11 +112,11 @@ describe('connect', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: null }) });
   });
 
-  it('takes 16 MiB of opens while it is connecting; more throws QueueOverflowError, which is retriable', () => {
+  it('A connecting peer queues 16 MiB of opens; one more throws a retriable QueueOverflowError', () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network);
-    // With its quotes a payload is 1 MiB.
+    // With its quotes a payload takes 1 MiB.
     const payload = 'x'.repeat(1024 * 1024 - 2);
     for (let n = 0; n < 16; n++) peer.open(payload);
     for (const more of [payload, 'small'])
@@ -125,7 +125,7 @@ describe('connect', () => {
       );
   });
 
-  it('lets one open that is larger than maxQueuedBytes wait alone, and takes 15 small ones in its place', () => {
+  it('An open larger than `maxQueuedBytes` may wait alone, and 15 small ones may wait instead', () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
@@ -139,7 +139,7 @@ describe('connect', () => {
     expect(() => peer.open('one too many')).toThrow(expect.objectContaining({ code: 'QUEUE_OVERFLOW', retriable: true }));
   });
 
-  it('fails a waiting stream that is fed beyond the limit, and that stream only', async () => {
+  it('A waiting stream that exceeds the queue limit fails, and no other stream does', async () => {
     const network = echoing();
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
     const other = peer.open('other');
@@ -150,7 +150,7 @@ describe('connect', () => {
     expect([stream.phase, other.id]).toEqual(['closed', 1]);
   });
 
-  it('lets send() wait while too much is queued, and go on with the socket', async () => {
+  it('`send` waits while the queue is over its limit, and resolves when the socket has opened', async () => {
     const network = echoing();
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
     const stream = peer.open('p');
@@ -162,7 +162,7 @@ describe('connect', () => {
     expect(seen).toEqual(['sent']);
   });
 
-  it('fails what waits with a retriable error when the dial fails', async () => {
+  it('A failed dial fails the waiting calls with a retriable error', async () => {
     const network = new Network();
     network.answer = { status: 503 };
     const peer = dialing(network);
@@ -186,7 +186,7 @@ describe('connect', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('names the suspects where the platform does not say why a dial failed', async () => {
+  it('A failed dial names possible causes when the platform reports none', async () => {
     const network = new Network();
     network.answer = { status: null };
     const peer = dialing(network);
@@ -201,7 +201,7 @@ describe('connect', () => {
   it.each<[string, number, number]>([
     ['10 s by default', NaN, 10_000],
     ['connectTimeoutMs', 300, 300],
-  ])('gives up a socket that does not open within %s', async (_what, connectTimeoutMs, ms) => {
+  ])('A socket that does not open within %s is abandoned', async (_what, connectTimeoutMs, ms) => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, Number.isNaN(connectTimeoutMs) ? {} : { connectTimeoutMs });
@@ -215,7 +215,7 @@ describe('connect', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it.each([0, Infinity, 2 ** 31])('waits for ever with connectTimeoutMs %p', async (connectTimeoutMs) => {
+  it.each([0, Infinity, 2 ** 31])('A dial waits for ever with `connectTimeoutMs` %p', async (connectTimeoutMs) => {
     const network = new Network();
     network.answer = 'silence';
     const peer = dialing(network, { connectTimeoutMs });
@@ -223,7 +223,7 @@ describe('connect', () => {
     expect(peer.status.state).toBe('connecting');
   });
 
-  it('fails with CodecMismatch, closing with 1008, when the socket opens with another subprotocol', async () => {
+  it('A socket with another subprotocol fails with CodecMismatch and closes with 1008', async () => {
     const network = new Network();
     network.answer = { protocol: 'mux.v1.msgpack' };
     const peer = dialing(network, { reconnect: true });
@@ -239,7 +239,7 @@ describe('connect', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('ends a socket of another subprotocol that the server does not close when nothing has moved for 2 s', async () => {
+  it('A socket with another subprotocol that the server does not close ends after 2 s without progress', async () => {
     const network = new Network();
     network.answer = { protocol: 'mux.v1.msgpack' };
     const sockets: SocketLike[] = [];
@@ -255,7 +255,7 @@ describe('connect', () => {
     expect([sockets[0]?.readyState, time.isOver()]).toEqual([3, true]);
   });
 
-  it('fails with CodecMismatch when the handshake is refused with 400', async () => {
+  it('A handshake refused with 400 fails with CodecMismatch', async () => {
     const network = new Network();
     network.answer = { status: 400 };
     const peer = dialing(network, { reconnect: true });
@@ -277,14 +277,14 @@ describe('connect', () => {
     ['reconnect.maxDelayMs', { reconnect: { minDelayMs: 10, maxDelayMs: 5 } }],
     ['reconnect.maxAttempts', { reconnect: { maxAttempts: NaN } }],
     ['reconnect.stableMs', { reconnect: { stableMs: -1 } }],
-  ])('throws TypeError naming the option %s, before it dials', (name, options) => {
+  ])('`connect` throws a TypeError that names the option %s, before it dials', (name, options) => {
     const network = new Network();
     expect(() => dialing(network, options)).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
     expect(network.dials).toEqual([]);
   });
 });
 
-describe('a lazy peer', () => {
+describe('Lazy peer', () => {
   it.each<[string, (peer: Peer) => unknown]>([
     ['open', (peer) => peer.open()],
     ['request', (peer) => void settled(peer.request())],
@@ -294,8 +294,8 @@ describe('a lazy peer', () => {
         peer.notify();
       },
     ],
-    ['open$ when it is subscribed to', (peer) => peer.open$().subscribe({ error: () => undefined })],
-  ])('dials on the first %s', async (_call, call) => {
+    ['subscription to open$', (peer) => peer.open$().subscribe({ error: () => undefined })],
+  ])('A lazy peer dials on the first %s', async (_call, call) => {
     const network = echoing();
     const peer = dialing(network, { lazy: true });
     await time.advance(60_000);
@@ -307,7 +307,7 @@ describe('a lazy peer', () => {
     expect([network.dials.length, peer.status.state]).toEqual([1, 'open']);
   });
 
-  it('does not dial for a call whose signal has aborted', async () => {
+  it('A lazy peer does not dial for a call whose signal has aborted', async () => {
     const network = echoing();
     const peer = dialing(network, { lazy: true });
     expect(await settled(peer.request('p', { signal: AbortSignal.abort() }))).toEqual({
@@ -317,7 +317,7 @@ describe('a lazy peer', () => {
     expect([network.dials, peer.status.state]).toEqual([[], 'connecting']);
   });
 
-  it('never dials when it is closed first', async () => {
+  it('A lazy peer that is closed first never dials', async () => {
     const network = echoing();
     const peer = dialing(network, { lazy: true });
     expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
@@ -326,7 +326,7 @@ describe('a lazy peer', () => {
   });
 });
 
-describe('connect where the platform has no WebSocket', () => {
+describe('`connect` without a WebSocket of the platform', () => {
   const had = Reflect.get(globalThis, 'WebSocket') as unknown;
   beforeEach(() => {
     Reflect.deleteProperty(globalThis, 'WebSocket');
@@ -335,14 +335,14 @@ describe('connect where the platform has no WebSocket', () => {
     if (had !== undefined) Reflect.set(globalThis, 'WebSocket', had);
   });
 
-  it('fails, and says where there is one', async () => {
+  it('A dial without a WebSocket of the platform fails, and names the package that has one', async () => {
     const peer = connect('ws://localhost');
     const outcome = settled(peer.opened);
     await time.advance();
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message: expect.stringContaining('rxmux/node') }) });
   });
 
-  it('does not dial again, unless it is told to', async () => {
+  it('A dial without a WebSocket of the platform is repeated only if `shouldRetry` decides so', async () => {
     const peer = connect('ws://localhost', { reconnect: { maxAttempts: Infinity } });
     const stubborn = connect('ws://localhost', { reconnect: { shouldRetry: () => true } });
     await time.advance();

@@ -19,7 +19,7 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('the connectivity of a peer that dials', () => {
+describe('Connectivity of a dialing peer', () => {
   function surrounded(network: Network, { url = 'ws://test', lazy = false } = {}) {
     const resumes$ = new Subject<Resume>();
     const connectivity = { offline: false, resumes$ };
@@ -39,7 +39,7 @@ describe('the connectivity of a peer that dials', () => {
     return { peer, connectivity, resumes$ };
   }
 
-  it('A peer without a network dials at the longest delay, spends no attempts, and dials at once when the network is back', async () => {
+  it('A peer without a network dials at the longest delay, spends no attempts, and dials at once when the network returns', async () => {
     const network = echoing();
     const { peer, connectivity, resumes$ } = surrounded(network);
     await time.advance();
@@ -52,7 +52,7 @@ describe('the connectivity of a peer that dials', () => {
     await time.advance(9_001);
     expect(network.dials).toHaveLength(11);
     expect(spell(peer.status)).toBe('waiting 1 offline');
-    // A page that becomes visible brings no network.
+    // A page that becomes visible does not restore the network.
     resumes$.next('page');
     expect(network.dials).toHaveLength(11);
     connectivity.offline = false;
@@ -65,7 +65,7 @@ describe('the connectivity of a peer that dials', () => {
     expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
   });
 
-  it('A peer that is told wrongly that there is no network connects all the same', async () => {
+  it('A peer that is wrongly reported offline connects all the same', async () => {
     const network = echoing();
     const { peer, connectivity } = surrounded(network);
     await time.advance();
@@ -92,7 +92,7 @@ describe('the connectivity of a peer that dials', () => {
     await time.advance();
   });
 
-  it('A lazy peer listens to its page from its first dial on', async () => {
+  it('A lazy peer listens to the page from its first dial on', async () => {
     const { peer, resumes$ } = surrounded(echoing(), { lazy: true });
     await time.advance();
     expect(resumes$.observed).toBe(false);
@@ -106,9 +106,9 @@ describe('the connectivity of a peer that dials', () => {
   });
 
   it.each<[Resume, string, readonly [dials: number, status: string]]>([
-    ['network', 'wakes it out of its delay', [2, 'connecting 2']],
-    ['page', 'leaves it its delay', [1, 'waiting 2']],
-  ])('has an open connection probed; the %s %s', async (wake, _what, after) => {
+    ['network', 'ends the delay', [2, 'connecting 2']],
+    ['page', 'does not end the delay', [1, 'waiting 2']],
+  ])('A resumed %s probes an open connection, and %s of a waiting peer', async (wake, _what, after) => {
     const network = echoing();
     const { peer, resumes$ } = surrounded(network);
     await time.advance();
@@ -125,8 +125,8 @@ describe('the connectivity of a peer that dials', () => {
   });
 });
 
-describe('the connectivity of a peer over a given socket', () => {
-  it('has it probed, until it ends', async () => {
+describe('Connectivity of a peer over a given socket', () => {
+  it('A resumed page probes a given socket until it ends', async () => {
     const resumes$ = new Subject<Resume>();
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));

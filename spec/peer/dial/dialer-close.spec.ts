@@ -14,7 +14,7 @@ const logs = collectLogs();
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
-describe('close() of a peer that dials', () => {
+describe('`close` of a dialing peer', () => {
   it.each<[string, (network: Network, peer: Peer) => void | Promise<void>]>([
     ['while it dials', (network) => void (network.answer = 'silence')],
     [
@@ -33,7 +33,7 @@ describe('close() of a peer that dials', () => {
         await time.advance();
       },
     ],
-  ])('%s ends it: nothing is dialed any more, and no timer is left', async (_when, before) => {
+  ])('`close` of a peer %s stops its dials and leaves no timer', async (_when, before) => {
     const network = echoing();
     if (_when === 'while it dials') network.answer = 'silence';
     const { peer, states } = reconnecting(network);
@@ -46,7 +46,7 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('while its hello is not answered is no failure', async () => {
+  it('`close` before the answer to the hello is no failure', async () => {
     const network = new Network({ onHello: () => new Promise(() => undefined) });
     const { peer } = reconnecting(network, { hello: () => ({}) });
     await time.advance();
@@ -56,7 +56,7 @@ describe('close() of a peer that dials', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   });
 
-  it('inside onClose ends it with the reason of that loss, of which everybody is told', async () => {
+  it('`close` in `onClose` ends the peer with the reason of the loss, and later handlers see that no retry follows', async () => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);
     const late: CloseReason[] = [];
@@ -77,7 +77,7 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('inside onClose of a dial that is not tried again leaves the calls that wait the error of that dial', async () => {
+  it('`close` in `onClose` of a final dial leaves the error of the dial to the waiting calls', async () => {
     const network = new Network();
     network.answer = { status: 503 };
     const { peer } = reconnecting(network, { reconnect: false });
@@ -87,7 +87,7 @@ describe('close() of a peer that dials', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true }) });
   });
 
-  it('has nothing asked of shouldRetry', async () => {
+  it('`close` does not call `shouldRetry`', async () => {
     const network = echoing();
     const shouldRetry = jest.fn(() => true);
     const { peer } = reconnecting(network, { reconnect: { shouldRetry } });
@@ -97,7 +97,7 @@ describe('close() of a peer that dials', () => {
     expect([peer.status.state, shouldRetry.mock.calls]).toEqual(['closed', []]);
   });
 
-  it.each(['waiting', 'connecting', 'open'])('inside status$ ends it when it is %s', async (when) => {
+  it.each(['waiting', 'connecting', 'open'])('`close` in `status$` ends a peer that is %s', async (when) => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -111,7 +111,7 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('inside the making of its socket ends that socket before it is open', async () => {
+  it('`close` in the socket factory ends the new socket before it opens', async () => {
     const network = new Network();
     network.answer = 'silence';
     const peers: Peer[] = [];
@@ -130,7 +130,7 @@ describe('close() of a peer that dials', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('inside the making of a socket that is open already ends that socket in the same way', async () => {
+  it('`close` in the socket factory ends a socket that is already open', async () => {
     const network = echoing();
     const open = network.socket('ws://test', 'mux.v1.json');
     await time.advance();
@@ -153,7 +153,7 @@ describe('close() of a peer that dials', () => {
     expect([received, reasons, peer.status.state, network.last.peer.status.state]).toEqual([[], [], 'closed', 'closed']);
   });
 
-  it('inside the making of a socket that fails is told of no failure', async () => {
+  it('`close` in a socket factory that throws reports no failure', async () => {
     const reasons: CloseReason[] = [];
     const peers: Peer[] = [];
     const peer = connect('ws://test', {
@@ -173,10 +173,10 @@ describe('close() of a peer that dials', () => {
   });
 
   it.each<[string, number, (peer: Peer) => void]>([
-    ['tells how many notify() never left', 2, (peer) => ['a', 'b'].forEach((payload) => peer.notify(payload))],
-    ['leaves it to the other calls to tell', 0, (peer) => void settled(peer.request('a'))],
-    ['is silent when nothing waits', 0, () => undefined],
-  ])('before it is open %s', async (_tells, count, call) => {
+    ['warns with the number of notifications that never left', 2, (peer) => ['a', 'b'].forEach((payload) => peer.notify(payload))],
+    ['warns of no call that rejects', 0, (peer) => void settled(peer.request('a'))],
+    ['logs nothing without waiting calls', 0, () => undefined],
+  ])('`close` before the opening %s', async (_tells, count, call) => {
     const network = echoing();
     const { peer } = reconnecting(network);
     const received = framesOf(network.last.peer, 'rx');
@@ -186,7 +186,7 @@ describe('close() of a peer that dials', () => {
     expect([received, logs.warnings]).toEqual([[], count === 0 ? [] : [expect.stringContaining(`${count} notify() never left`)]]);
   });
 
-  it('tells that a notify() after it never left', async () => {
+  it('`notify` after `close` warns that the notification never left', async () => {
     const { peer } = reconnecting(echoing());
     await time.advance();
     void peer.close();
@@ -195,7 +195,7 @@ describe('close() of a peer that dials', () => {
     expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer opens no more streams']);
   });
 
-  it('once it is open writes what it has accepted', async () => {
+  it('`close` of an open peer writes the accepted frames', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();

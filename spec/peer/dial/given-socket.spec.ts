@@ -20,7 +20,7 @@ const logs = collectLogs();
 
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 
-describe('new Peer(socket)', () => {
+describe('`new Peer(socket)`', () => {
   function given() {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const remote = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
@@ -35,13 +35,13 @@ describe('new Peer(socket)', () => {
     [undefined, 'undefined'],
     [null, 'null'],
     ['dialer', "'dialer'"],
-  ])('wants to know which end it is: isDialer %p is a TypeError', (isDialer, got) => {
+  ])('Peer throws a TypeError for `isDialer` %p', (isDialer, got) => {
     const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null);
     const options = { isDialer } as unknown as { readonly isDialer: boolean };
     expect(() => new Peer(socket, options)).toThrow(new TypeError(`isDialer: expected a boolean, got ${got}`));
   });
 
-  it('reads nothing before serve(), and keeps what comes until then', async () => {
+  it('Peer reads nothing before `serve`, and keeps early messages until then', async () => {
     const { peer, remote } = given();
     await time.advance();
     remote.notify('early');
@@ -58,7 +58,7 @@ describe('new Peer(socket)', () => {
     expect(await closed).toEqual(CLEAN);
   });
 
-  it('is closed, and never open, with a socket that closes already', async () => {
+  it('Peer over a closing socket is never open, and ends with the socket', async () => {
     const socket = new FakeSocket('CLOSING');
     const peer = new Peer(socket, { isDialer: true, keepalive: false });
     void peer.serve();
@@ -71,7 +71,7 @@ describe('new Peer(socket)', () => {
     expect(await opened).toEqual({ error: expect.objectContaining({ code: 'CONNECT' }) });
   });
 
-  it('keeps its calls until serve()', async () => {
+  it('Peer keeps its calls until `serve`', async () => {
     const { peer } = given();
     const answer = peer.request('p');
     await time.advance();
@@ -81,7 +81,7 @@ describe('new Peer(socket)', () => {
     expect(await answer).toBe('p');
   });
 
-  it('takes its handler from the options too', async () => {
+  it('Peer accepts its handler as an option', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const [peer, remote] = ([true, false] as const).map(
       (isDialer) =>
@@ -99,7 +99,7 @@ describe('new Peer(socket)', () => {
     expect([peer?.isDialer, remote?.isDialer]).toEqual([true, false]);
   });
 
-  it('closed before serve() ends an open socket in good order, with what was called before', async () => {
+  it('Peer that is closed before `serve` ends its open socket cleanly, after earlier calls', async () => {
     const { peer, remote } = given();
     const got: unknown[] = [];
     await time.advance();
@@ -111,7 +111,7 @@ describe('new Peer(socket)', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('closed before its socket is open ends the socket, and refuses what waits with a retriable error', async () => {
+  it('Peer that is closed before its socket opens ends the socket, and fails waiting calls with a retriable error', async () => {
     const { peer, socket } = given();
     const outcome = settled(peer.request('p'));
     const closed = await peer.close();
@@ -125,7 +125,7 @@ describe('new Peer(socket)', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('over a socket that ends before it is open is closed with a ConnectError', async () => {
+  it('Peer over a socket that ends before it opens is closed with a ConnectError', async () => {
     const { peer, socket } = given();
     const reasons: unknown[] = [];
     peer.onClose((reason) => reasons.push(reason));
@@ -136,7 +136,7 @@ describe('new Peer(socket)', () => {
     expect(reasons).toEqual([expect.objectContaining({ code: 1006, willRetry: false })]);
   });
 
-  /** A peer over a socket of another subprotocol, a second after it has closed its side. */
+  /** A peer over a socket of another subprotocol, one second after the peer has closed its side. */
   async function turnedAway() {
     const line = new MemoryLink({ protocol: 'mux.v1.msgpack' });
     const socket = new MemorySocket(line.ends.dialer, null);
@@ -146,7 +146,7 @@ describe('new Peer(socket)', () => {
     return { line, socket, peer };
   }
 
-  it('over a socket of another subprotocol whose remote does not close it ends when nothing has moved for 2 s', async () => {
+  it('Peer ends a socket of another subprotocol that the remote does not close after 2 s without progress', async () => {
     const { line, socket, peer } = await turnedAway();
     line.ends.acceptor.send('still here');
     await time.advance(1_999);
@@ -157,7 +157,7 @@ describe('new Peer(socket)', () => {
     expect([socket.readyState, time.isOver()]).toEqual([3, true]);
   });
 
-  it('closed while a socket of another subprotocol closes ends that at once', async () => {
+  it('Peer that is closed ends a closing socket of another subprotocol at once', async () => {
     const { socket, peer } = await turnedAway();
     void peer.close();
     expect([peer.status, socket.readyState]).toEqual([expect.objectContaining({ state: 'closed', error: null }), 3]);
@@ -165,7 +165,7 @@ describe('new Peer(socket)', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('refuses calls once its socket has ended: there will be no other', async () => {
+  it('Peer refuses calls once its socket has ended, because no other socket follows', async () => {
     const { peer, line } = given();
     void peer.serve();
     await time.advance();
@@ -177,8 +177,8 @@ describe('new Peer(socket)', () => {
   });
 });
 
-describe('a peer over a socket whose stream ids are used up', () => {
-  it('throws StreamIdsExhaustedError, and sends nothing: there is no other socket', async () => {
+describe('Peer over a given socket without free stream ids', () => {
+  it('`open` throws StreamIdsExhaustedError and sends nothing when a given socket has no free id', async () => {
     const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
     const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
     const core = new PeerCore(options);
@@ -191,7 +191,7 @@ describe('a peer over a socket whose stream ids are used up', () => {
     expect([sent, await settled(peer.request('another'))]).toMatchObject([[], { error: { code: 'IDS_EXHAUSTED' } }]);
   });
 
-  it('drops a notification that waited for another, with a warning', async () => {
+  it('A notification that waited for another is dropped with a warning when a given socket has no free id', async () => {
     const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
     const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
     const core = new PeerCore(options);
@@ -206,7 +206,7 @@ describe('a peer over a socket whose stream ids are used up', () => {
   });
 });
 
-describe('a peer that is still to be given its socket', () => {
+describe('Peer that awaits its socket', () => {
   function promised() {
     const core = new PeerCore(resolveOptions({ keepalive: false }, false));
     const source = new GivenSocket(core);
@@ -215,7 +215,7 @@ describe('a peer that is still to be given its socket', () => {
     return { source, peer, line: new MemoryLink({ protocol: 'mux.v1.json' }) };
   }
 
-  it('does not open it before it is served', async () => {
+  it('Peer does not open a socket that arrives before `serve`', async () => {
     const core = new PeerCore(resolveOptions({ keepalive: false }, false));
     const source = new GivenSocket(core);
     const peer = new Peer(core, source);
@@ -227,14 +227,14 @@ describe('a peer that is still to be given its socket', () => {
     expect([before, peer.status.state]).toEqual(['connecting', 'open']);
   });
 
-  it('takes one without a subprotocol', async () => {
+  it('Peer accepts an awaited socket without a subprotocol', async () => {
     const { source, peer } = promised();
     source.give(new MemoryLink({ protocol: '' }).ends.acceptor);
     await time.advance();
     expect(peer.status.state).toBe('open');
   });
 
-  it('tells nothing more where none comes and it is closed already', async () => {
+  it('A closed peer reports nothing when its awaited socket fails', async () => {
     const { source, peer } = promised();
     const reasons: unknown[] = [];
     peer.onClose((reason) => reasons.push(reason));
@@ -244,7 +244,7 @@ describe('a peer that is still to be given its socket', () => {
     expect([reasons, peer.status]).toEqual([[], expect.objectContaining({ error: null })]);
   });
 
-  it('ends a socket that comes when it is closed already', async () => {
+  it('A closed peer ends an awaited socket that arrives', async () => {
     const { source, peer, line } = promised();
     void peer.close();
     source.give(line.ends.acceptor);
@@ -252,7 +252,7 @@ describe('a peer that is still to be given its socket', () => {
     await time.advance();
   });
 
-  it('is closed with the ConnectError it is told when none will come', async () => {
+  it('Peer is closed with the ConnectError of its awaited socket', async () => {
     const { source, peer } = promised();
     const reasons: unknown[] = [];
     peer.onClose((reason) => reasons.push(reason));
@@ -262,8 +262,8 @@ describe('a peer that is still to be given its socket', () => {
   });
 });
 
-describe('a peer that awaits a hello on a socket that is still to come', () => {
-  it('gives it its time from the socket on', async () => {
+describe('Peer that awaits a socket and a hello', () => {
+  it('The time-out of a hello starts when the awaited socket arrives', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const hello = { handler: () => undefined, timeoutMs: 300, limits: DEFAULT_HELLO_LIMITS };
     const core = acceptorCore({ ...resolveOptions({ keepalive: false }, false), hello });

@@ -14,8 +14,8 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('the hello of a dialer', () => {
-  it('is the first stream, of request shape, and skips the open interceptors', async () => {
+describe('Hello of a dialer', () => {
+  it('The hello is the first stream, has the shape of a request, and skips the open interceptors', async () => {
     const interceptor = jest.fn<OpenInterceptor>();
     const { peer, sent } = greeted({ hello: () => ({ payload: 'me', headers: { token: 't' } }) });
     peer.interceptOpen(interceptor);
@@ -29,7 +29,7 @@ describe('the hello of a dialer', () => {
     expect(await answer).toBe('p');
   });
 
-  it('holds user opens, and opened, until its reply', async () => {
+  it('Opens of the user and `opened` wait for the reply to the hello', async () => {
     const { peer, sent } = greeted({ hello: () => ({}) }, { onHello: later(100, welcome), onStream: echo });
     const seen: string[] = [];
     void peer.opened.then(() => seen.push('opened'));
@@ -45,14 +45,14 @@ describe('the hello of a dialer', () => {
     ['a null payload', () => ({ payload: null }), { payload: null }],
     ['nothing', () => ({}), {}],
     ['a promise', () => Promise.resolve({ payload: 'later' }), { payload: 'later' }],
-  ])('can be %s', async (_what, hello, fields) => {
+  ])('The hello may be %s', async (_what, hello, fields) => {
     const { peer, sent } = greeted({ hello });
     await time.advance();
     expect(sent).toEqual([{ type: 'open', stream: 1, end: true, ...fields }]);
     expect(peer.status.state).toBe('open');
   });
 
-  it('hands the reply, and its stream, to onReply before anything that waited leaves', async () => {
+  it('`onReply` receives the reply and the stream of the hello before any waiting call leaves', async () => {
     const seen: unknown[] = [];
     const { peer, sent } = greeted({
       hello: () => ({ payload: 'me', onReply: (reply, stream) => seen.push(reply, stream.id, stream.replyHeaders, sent.length) }),
@@ -62,7 +62,7 @@ describe('the hello of a dialer', () => {
     expect(seen).toEqual(['welcome me', 1, {}, 1]);
   });
 
-  it('survives an onReply that throws, which is logged', async () => {
+  it('`onReply` that throws is logged, and the peer still opens', async () => {
     const { peer } = greeted({
       hello: () => ({
         onReply: () => {
@@ -74,7 +74,7 @@ describe('the hello of a dialer', () => {
     expect([peer.status.state, logs.errors]).toEqual(['open', ['rxmux: onReply of the hello failed']]);
   });
 
-  it('runs on every dial, with what is known of those before it', async () => {
+  it('The hello function runs on every dial, and receives facts of the earlier dials', async () => {
     const contexts: DialContext[] = [];
     const { network, peer } = greeted({
       reconnect: { minDelayMs: 10, maxDelayMs: 10 },
@@ -94,7 +94,7 @@ describe('the hello of a dialer', () => {
   });
 
   const refusal = new Error('no cursor');
-  /** What it was is told, and not what it held, which may be a secret. */
+  /** The message names the type and not the value, which may be a secret. */
   const notAHello = (got: string): object => {
     const message = `hello(): expected { payload, headers, onReply }, got ${got}`;
     return { code: 'CONNECT', message, cause: new TypeError(message) };
@@ -111,25 +111,25 @@ describe('the hello of a dialer', () => {
     ],
     ['whose handler fails', () => ({}), () => Promise.reject(new Error('bad token')), { code: 'REMOTE', message: 'bad token' }],
     [
-      'that throws',
+      'function that throws',
       () => {
         throw refusal;
       },
       welcome,
       { code: 'CONNECT', message: 'no cursor', cause: refusal },
     ],
-    ['that rejects', () => Promise.reject(refusal), welcome, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
+    ['function that rejects', () => Promise.reject(refusal), welcome, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
     ['that cannot be sent', () => ({ payload: 1n }), welcome, { code: 'CONNECT' }],
-    ['that gives nothing', () => undefined as unknown as Hello, welcome, notAHello('undefined')],
-    ['that gives null', () => null as unknown as Hello, welcome, notAHello('null')],
-    ['that gives a list', () => ['secret'] as unknown as Hello, welcome, notAHello('array')],
-    ['that gives its token as it is', () => Promise.resolve('secret' as unknown as Hello), welcome, notAHello('string')],
-  ])('%s counts as a failed dial', async (_what, hello, onHello, error) => {
+    ['function that returns undefined', () => undefined as unknown as Hello, welcome, notAHello('undefined')],
+    ['function that returns null', () => null as unknown as Hello, welcome, notAHello('null')],
+    ['function that returns an array', () => ['secret'] as unknown as Hello, welcome, notAHello('array')],
+    ['function that resolves with a bare token', () => Promise.resolve('secret' as unknown as Hello), welcome, notAHello('string')],
+  ])('A hello %s makes the dial fail', async (_what, hello, onHello, error) => {
     const { peer, reasons } = greeted({ hello }, { onHello });
     const outcome = settled(peer.request('p'));
     await time.advance(3_000);
     await expect(peer.opened).rejects.toMatchObject(error);
-    // Nothing of the call has left, whatever became of the hello's stream.
+    // No frame of the call has left, even when the stream of the hello was open.
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
     expect(await settled(peer.request('late'))).toEqual({ error: expect.objectContaining({ code: 'CONNECT', retriable: true }) });
     expect(reasons).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('that was refused is the cause of what the calls that wait for it fail with', async () => {
+  it('A refused hello is the cause of the error of the waiting calls', async () => {
     const { peer } = greeted({ hello: () => ({}) }, { onHello: () => Promise.reject(new Error('bad token')) });
     const outcome = settled(peer.request('p'));
     await time.advance(3_000);
@@ -151,7 +151,7 @@ describe('the hello of a dialer', () => {
     expect(logs.warnings).toEqual([]);
   });
 
-  it('that was refused is said again by the reconnect helper, within its budget', async () => {
+  it('The reconnect helper repeats a refused hello within its budget', async () => {
     let refusals = 0;
     const { network, peer, reasons } = greeted(
       { reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: () => ({}) },
@@ -166,7 +166,7 @@ describe('the hello of a dialer', () => {
     void peer.close();
   });
 
-  it('is no failure of its own where its socket is lost: the close says so', async () => {
+  it('A hello whose socket is lost reports the loss, and no failure of its own', async () => {
     const { network, peer, reasons } = greeted(
       { reconnect: true, hello: () => ({}) },
       { onHello: (payload, stream) => (network.dials.length === 1 ? new Promise(() => undefined) : stream.reply(payload)) },
@@ -189,7 +189,7 @@ describe('the hello of a dialer', () => {
   it.each<[string, number, number]>([
     ['10 s by default', NaN, 10_000],
     ['helloTimeoutMs', 300, 300],
-  ])('has %s for its reply', async (_what, helloTimeoutMs, ms) => {
+  ])('The dialer waits %s for the reply to its hello', async (_what, helloTimeoutMs, ms) => {
     const options = Number.isNaN(helloTimeoutMs) ? {} : { helloTimeoutMs };
     const { peer } = greeted({ hello: () => ({}), ...options }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
     const outcome = settled(peer.opened);
@@ -200,7 +200,7 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('has as long to be made', async () => {
+  it('The dialer waits `helloTimeoutMs` for the hello function', async () => {
     const { peer, sent } = greeted({ hello: () => new Promise(() => undefined), helloTimeoutMs: 300 });
     const outcome = settled(peer.opened);
     await time.advance(3_000);
@@ -211,7 +211,7 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('has as long for both together', async () => {
+  it('The hello function and the reply share one `helloTimeoutMs`', async () => {
     const hello = async (): Promise<object> => {
       await firstValueFrom(timer(250));
       return {};
@@ -228,13 +228,13 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('waits for ever with helloTimeoutMs 0', async () => {
+  it('The dialer waits for ever with `helloTimeoutMs` 0', async () => {
     const { peer } = greeted({ hello: () => ({}), helloTimeoutMs: 0 }, { onHello: () => new Promise(() => undefined), helloTimeoutMs: 0 });
     await time.advance(86_400_000);
     expect(peer.status.state).toBe('connecting');
   });
 
-  it('may close the peer: it is not said then, and nothing is left', async () => {
+  it('A hello function that closes the peer prevents the hello, and leaves no timer', async () => {
     const { network, peer, sent } = greeted({
       lazy: true,
       reconnect: true,
@@ -254,7 +254,7 @@ describe('the hello of a dialer', () => {
   it.each<[string, boolean]>([
     ['at once', true],
     ['while it is being made', false],
-  ])('is not said on a socket that is lost %s', async (_when, atOnce) => {
+  ])('The dialer sends no hello on a socket that is lost %s', async (_when, atOnce) => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     let said: (hello: Hello) => void = () => undefined;
     const peer = connectOver(
@@ -280,7 +280,7 @@ describe('the hello of a dialer', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('is not made on a socket that ends as it is first read', async () => {
+  it('The hello function does not run for a socket that ends on its first read', async () => {
     const transport = new ScriptedTransport();
     Object.defineProperty(transport, 'messages$', {
       get: () => {
@@ -294,7 +294,7 @@ describe('the hello of a dialer', () => {
     await peer.close();
   });
 
-  it('is told by its signal that its socket was lost while it is being made', async () => {
+  it('The signal of the hello function aborts when the socket is lost meanwhile', async () => {
     const signals: AbortSignal[] = [];
     const { network, peer } = greeted({
       reconnect: { minDelayMs: 1_000, maxDelayMs: 1_000 },
@@ -309,12 +309,12 @@ describe('the hello of a dialer', () => {
     void peer.close();
   });
 
-  it('belongs to its socket: it is not taken along to the next when nothing of it had left', async () => {
+  it('A hello that has not left is dropped with its socket, and the next socket has its own', async () => {
     const { network, peer } = greeted({ reconnect: { minDelayMs: 10, maxDelayMs: 10 }, hello: ({ attempt }) => ({ payload: attempt }) });
     const seen: unknown[] = [];
     peer.onFrame((direction, frame) => {
       if (direction === 'tx') seen.push(frame.payload);
-      // The socket dies on the first hello.
+      // The socket ends on the first hello.
       if (seen.length === 1) network.last.link.cut();
     });
     await time.advance(100);
@@ -322,7 +322,7 @@ describe('the hello of a dialer', () => {
     void peer.close();
   });
 
-  it('takes a second payload for one too many', async () => {
+  it('The dialer resets its hello at a second payload, and stays open', async () => {
     const { peer, sent } = greeted(
       { hello: () => ({}) },
       {
@@ -339,8 +339,8 @@ describe('the hello of a dialer', () => {
   });
 });
 
-describe('a peer with a hello', () => {
-  it('is a Peer like any other to the remote: pushes come through during the hello', async () => {
+describe('Peer with a hello', () => {
+  it('Peer answers pushes of the remote during its hello', async () => {
     const { network, peer } = greeted({ hello: () => ({}), onStream: echo }, { onHello: later(100, welcome) });
     await time.advance(10);
     const pushed: Peer = network.last.peer;

@@ -14,8 +14,8 @@ collectLogs();
 
 const cut = { code: 1006, reason: '', wasClean: false };
 
-describe('the reconnect helper', () => {
-  it('dials again after a lost socket, and says so', async () => {
+describe('Reconnect helper', () => {
+  it('The reconnect helper dials again after a lost socket, and reports that', async () => {
     const network = echoing();
     const { peer, reasons, states } = reconnecting(network);
     const frames: unknown[] = [];
@@ -39,7 +39,7 @@ describe('the reconnect helper', () => {
     expect(peer.status).toEqual({ state: 'open', reconnects: 1 });
   });
 
-  it('fails every stream whose open had left with ConnectionLostError, which is not retriable', async () => {
+  it('A lost socket fails every stream whose open was sent with a ConnectionLostError that is not retriable', async () => {
     const network = holding();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -58,12 +58,12 @@ describe('the reconnect helper', () => {
     ]);
   });
 
-  it('keeps opens that never left for the next socket, with everything sent after them', async () => {
+  it('Unsent opens move to the next socket, with all their frames', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();
     network.last.link.stall('acceptor');
-    // More than a socket takes: what follows does not leave any more.
+    // More than the socket accepts: later frames stay in the queue.
     peer.open().subscribe({ error: () => undefined });
     void peer.open('full').send('x'.repeat(2_000_000));
     await time.advance();
@@ -84,7 +84,7 @@ describe('the reconnect helper', () => {
     expect(await answer).toBe('asked');
   });
 
-  /** A socket that the remote has begun to close, with the end still to come. */
+  /** A socket that the remote has begun to close, before its close event. */
   async function closing(
     options: ConnectOptions,
   ): Promise<{ readonly peer: Peer; readonly network: Network; readonly sent: readonly Envelope[] }> {
@@ -101,7 +101,7 @@ describe('the reconnect helper', () => {
     return { peer, network, sent: framesOf(peer) };
   }
 
-  it('keeps calls for the next socket that are made while the remote closes this one', async () => {
+  it('Calls made while the remote closes the socket wait for the next socket', async () => {
     const { peer, network, sent } = await closing({ reconnect: SOON });
     const answer = peer.request('asked');
     peer.notify('told');
@@ -113,12 +113,12 @@ describe('the reconnect helper', () => {
     expect(sent.map(({ payload }) => payload)).toEqual(['asked', 'told']);
   });
 
-  it('without the helper refuses calls that are made while the remote closes the socket', async () => {
+  it('Calls made while the remote closes the socket are refused without the reconnect helper', async () => {
     const { peer } = await closing({});
     await expect(peer.request('asked')).rejects.toMatchObject({ code: 'REFUSED', retriable: true });
   });
 
-  it('reports a failed dial through onClose too, once each, and gives up after 5 while never yet connected', async () => {
+  it('The reconnect helper reports each failed dial to `onClose` once, and stops after 5 before a first success', async () => {
     const network = new Network();
     network.answer = { status: 503 };
     const { peer, reasons, states } = reconnecting(network);
@@ -134,7 +134,7 @@ describe('the reconnect helper', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('goes on without a limit after a first success', async () => {
+  it('The reconnect helper dials without a limit after a first success', async () => {
     const network = echoing();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -146,7 +146,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it('counts from one again when a socket has lasted for 10 s, and not before', async () => {
+  it('The reconnect helper counts attempts from one again after a socket that lasted 10 s, and not before', async () => {
     const network = echoing();
     const { peer, states } = reconnecting(network, { reconnect: { minDelayMs: 0, maxDelayMs: 0 } });
     await time.advance();
@@ -162,7 +162,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it('counts on while it waits, though the 10 s of the socket before are over by then', async () => {
+  it('The reconnect helper does not reset its count while it waits, even 10 s after the last opening', async () => {
     const network = echoing();
     const { peer, states } = reconnecting(network, { reconnect: { maxDelayMs: 20_000 } });
     await time.advance(9_999);
@@ -172,7 +172,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it.each([1002, 1003, 4002, 4003])('does not dial again after %p', async (code) => {
+  it.each([1002, 1003, 4002, 4003])('The reconnect helper does not dial again after %p', async (code) => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -183,7 +183,7 @@ describe('the reconnect helper', () => {
     expect(network.dials).toHaveLength(1);
   });
 
-  it.each([1002, 1006])('does not dial again after a goaway with PROTOCOL_ERROR and %p', async (code) => {
+  it.each([1002, 1006])('The reconnect helper does not dial again after a goaway with PROTOCOL_ERROR and %p', async (code) => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -196,7 +196,7 @@ describe('the reconnect helper', () => {
     expect(network.dials).toHaveLength(1);
   });
 
-  it('dials again after a goaway with ENHANCE_YOUR_CALM only at the longest delay', async () => {
+  it('The reconnect helper uses the longest delay after a goaway with ENHANCE_YOUR_CALM', async () => {
     const network = echoing();
     const { peer, reasons } = reconnecting(network, { reconnect: { maxDelayMs: 20_000 } });
     await time.advance();
@@ -211,7 +211,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it.each(['a socket is lost', 'a dial fails'])('does not dial again where shouldRetry closes the peer because %s', async (what) => {
+  it.each(['a socket is lost', 'a dial fails'])('The reconnect helper stops if `shouldRetry` closes the peer because %s', async (what) => {
     const network = echoing();
     if (what === 'a dial fails') network.answer = { status: 503 };
     const { peer, reasons } = reconnecting(network, {
@@ -228,7 +228,7 @@ describe('the reconnect helper', () => {
     expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
   });
 
-  it('tells no close handler of another dial where one who was told of the loss has closed the peer', async () => {
+  it('Close handlers learn that no dial follows when a subscriber of a lost stream has closed the peer', async () => {
     const network = holding();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -240,7 +240,7 @@ describe('the reconnect helper', () => {
   });
 
   it.each(['a socket is lost', 'a dial fails'])(
-    'tells later close handlers of no other dial where an earlier one closes the peer: %s',
+    'Later close handlers learn that no dial follows when an earlier one has closed the peer: %s',
     async (what) => {
       const network = echoing();
       if (what === 'a dial fails') network.answer = { status: 503 };
@@ -256,7 +256,7 @@ describe('the reconnect helper', () => {
     },
   );
 
-  it('asks shouldRetry, which has the last word', async () => {
+  it('`shouldRetry` has the final decision on a dial', async () => {
     const network = echoing();
     const asked: unknown[] = [];
     const { peer } = reconnecting(network, {
@@ -283,7 +283,7 @@ describe('the reconnect helper', () => {
     ]);
   });
 
-  it('is not there unless it is asked for: the peer ends with its socket', async () => {
+  it('A peer without the reconnect helper ends with its socket', async () => {
     const network = echoing();
     const { peer, reasons, states } = reconnecting(network, { reconnect: false });
     await time.advance();
@@ -293,7 +293,7 @@ describe('the reconnect helper', () => {
     expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
   });
 
-  it('dials at once with reconnectNow(), which does nothing else', async () => {
+  it('`reconnectNow` dials at once, and has no other effect', async () => {
     const network = echoing();
     const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
     await time.advance();
@@ -308,7 +308,7 @@ describe('the reconnect helper', () => {
     void peer.close();
   });
 
-  it('dials no more from within onClose of a loss that ends the peer: calls that are made there are refused', async () => {
+  it('`reconnectNow` in `onClose` of a final loss does not dial, and calls made there are refused', async () => {
     const network = holding();
     const { peer, reasons } = reconnecting(network, { reconnect: { maxAttempts: 1 } });
     await time.advance();
@@ -325,7 +325,7 @@ describe('the reconnect helper', () => {
     expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) }]);
   });
 
-  it('may be told to dial at once from within onClose', async () => {
+  it('`reconnectNow` in `onClose` dials at once', async () => {
     const network = echoing();
     const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });
     peer.onClose(() => {

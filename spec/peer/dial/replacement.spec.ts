@@ -31,8 +31,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('a goaway', () => {
-  it('has the replacement dialed before the old socket drains: make before break', async () => {
+describe('Goaway with a replacement', () => {
+  it('A goaway makes the peer dial the replacement before the old socket drains', async () => {
     const streams: Stream[] = [];
     const network = new Network({
       onStream: (_, stream) => {
@@ -59,12 +59,12 @@ describe('a goaway', () => {
     expect([values, old.cause]).toEqual([['drained'], null]);
     void old.end();
     await time.advance(10);
-    // The last stream has left, so the old socket closes: a replacement is there.
+    // The last stream has ended, so the old socket closes. The replacement is open by then.
     expect([reasons, states.at(-1)]).toEqual([[{ code: 1000, reason: '', wasClean: true, willRetry: true }], 'open 1']);
     void peer.close();
   });
 
-  it('that comes again, on a socket whose replacement is open, lowers the cut and has nothing else dialed', async () => {
+  it('A second goaway on a replaced socket lowers the cut, and causes no further dial', async () => {
     const network = holding();
     const { peer, states } = reconnecting(network);
     await time.advance();
@@ -82,7 +82,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('whose socket is lost while the replacement is dialed leaves that dial alone', async () => {
+  it('A dial of a replacement continues when the old socket is lost meanwhile', async () => {
     const network = holding();
     const { peer, reasons, states } = reconnecting(network);
     await time.advance(1_000);
@@ -103,7 +103,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('whose old socket outlives a replacement that close() has ended ends the peer with it: nothing more will be dialed', async () => {
+  it('The loss of the old socket ends a closed peer whose replacement has already closed', async () => {
     const network = holding();
     const { peer, reasons, states } = reconnecting(network);
     await time.advance();
@@ -122,7 +122,7 @@ describe('a goaway', () => {
     expect(network.dials).toHaveLength(2);
   });
 
-  it('whose old socket is lost from within the loss of its replacement, as close() waits for both, ends the peer once', async () => {
+  it('A closed peer ends once when the loss of its replacement makes a subscriber cut the old socket', async () => {
     const network = holding();
     const { peer, states, reasons } = reconnecting(network);
     await time.advance();
@@ -142,7 +142,7 @@ describe('a goaway', () => {
     expect(spell(peer.status)).toBe('closed 1011');
   });
 
-  it('leaves no connection where the replacement is lost while the old socket drains: a ping waits for the next', async () => {
+  it('A ping waits for the next connection when the replacement is lost while the old socket drains', async () => {
     const network = holding();
     const { peer, states } = reconnecting(network);
     await time.advance();
@@ -160,7 +160,7 @@ describe('a goaway', () => {
     await time.advance(70_000);
   });
 
-  it('whose old socket ends while the replacement waits for the answer to its hello leaves nothing that drains: it connects', async () => {
+  it('The status returns to connecting when the old socket ends before the hello on the replacement is answered', async () => {
     let greeted = 0;
     const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
     const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
@@ -178,7 +178,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('goes on draining where the replacement is lost before its hello was answered', async () => {
+  it('The status stays draining when the replacement is lost before its hello was answered', async () => {
     let greeted = 0;
     const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
     const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
@@ -195,7 +195,7 @@ describe('a goaway', () => {
     await time.advance(70_000);
   });
 
-  it('has the old socket, which drains, count as stable no more: the failures of its replacements add up', async () => {
+  it('A draining socket does not count as stable, so that failures of its replacements add up', async () => {
     const network = holding();
     const attempts: number[] = [];
     const url = ({ attempt }: DialContext): string => {
@@ -214,7 +214,7 @@ describe('a goaway', () => {
     await time.advance(70_000);
   });
 
-  it('fails calls that wait for the replacement when the peer is closed, without waiting for the drain', async () => {
+  it('`close` fails the calls that wait for a replacement at once, before the drain ends', async () => {
     const network = holding();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -230,7 +230,7 @@ describe('a goaway', () => {
     await time.advance(70_000);
   });
 
-  it('moves opens that have not left, and fails those it does not cover with a retriable RefusedError', async () => {
+  it('A goaway moves unsent opens to the replacement, and fails opens above its cut with a retriable RefusedError', async () => {
     const network = holding();
     const { peer } = reconnecting(network);
     await time.advance();
@@ -251,7 +251,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('without the reconnect helper ends the taking of new streams: they are refused', async () => {
+  it('A goaway without the reconnect helper makes the peer refuse new streams', async () => {
     const network = holding();
     const { peer } = reconnecting(network, { reconnect: false });
     await time.advance();
@@ -267,7 +267,7 @@ describe('a goaway', () => {
     expect(peer.status.state).toBe('closed');
   });
 
-  it('without the reconnect helper refuses at once what has not left', async () => {
+  it('A goaway without the reconnect helper refuses unsent opens at once', async () => {
     const network = holding();
     const { peer } = reconnecting(network, { reconnect: false });
     await time.advance();
@@ -285,7 +285,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('during the hello has the replacement dialed after it', async () => {
+  it('A goaway during the hello makes the peer dial a replacement after the hello', async () => {
     const network = new Network({ onHello: (_, stream) => lastValueFrom(timer(100)).then(() => stream.reply('welcome')) });
     const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
     await time.advance(50);
@@ -298,7 +298,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  /** A peer whose server answers the hello 100 ms later, and goes away 50 ms before. */
+  /** A peer whose server answers the hello after 100 ms, and sends a goaway after 50 ms. */
   async function goneDuringTheHello(code: number, options: ConnectOptions) {
     const network = new Network({ onHello: later(100, welcome), onStream: echo });
     const watching = watched(network, { hello: () => ({ payload: 'hi' }), ...options });
@@ -310,7 +310,7 @@ describe('a goaway', () => {
     return { ...watching, opened, waiting };
   }
 
-  it('during the hello opens nothing: the status drains, and the peer is open over the replacement', async () => {
+  it('A goaway during the hello leaves the peer draining until its replacement opens', async () => {
     const { peer, states, opened, waiting } = await goneDuringTheHello(0, { reconnect: SOON });
     expect([states, opened.settled]).toEqual([['connecting 1', 'draining by remote'], false]);
     await time.advance(1_200);
@@ -322,7 +322,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('during the hello ends the hopes of a peer without the reconnect helper: calls are refused, and it never opens', async () => {
+  it('A goaway during the hello refuses the calls of a peer without the reconnect helper, which never opens', async () => {
     const { peer, network, states, opened, waiting } = await goneDuringTheHello(0, {});
     expect([states, waiting]).toEqual([
       ['connecting 1', 'draining by remote'],
@@ -338,9 +338,9 @@ describe('a goaway', () => {
   });
 
   it.each([
-    [11, 'is followed by the longest delay', ['waiting 2'], 2],
-    [1, 'by none', ['closed 1000'], 1],
-  ])('during the hello with code %p %s, as shouldRetry is told', async (code, _what, states, dials) => {
+    [11, 'leads to the longest delay', ['waiting 2'], 2],
+    [1, 'ends the peer', ['closed 1000'], 1],
+  ])('A goaway of code %p during the hello %s, and `shouldRetry` learns so', async (code, _what, states, dials) => {
     const asked: boolean[] = [];
     const shouldRetry = ({ willRetry }: { readonly willRetry: boolean }): boolean => {
       asked.push(willRetry);
@@ -355,11 +355,11 @@ describe('a goaway', () => {
     void watching.peer.close();
   });
 
-  it('is not what is told of a connection that breaks before the hello has been made', async () => {
+  it('A connection that breaks before the hello was made reports the close and no goaway', async () => {
     const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
     const { peer, reasons } = watched(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
     await time.advance(50);
-    // So that the socket closes only after the hello.
+    // A stalled socket closes only after the hello.
     network.last.link.stall('acceptor');
     network.last.link.inject('dialer', '{');
     await time.advance(100);
@@ -369,7 +369,7 @@ describe('a goaway', () => {
     expect(peer.status).toMatchObject({ state: 'closed', error: { code: 'CONNECT', message: expect.stringContaining('1002') } });
   });
 
-  it('before the hello has been made has none sent on that socket, and the next greeted', async () => {
+  it('A goaway before the hello was made prevents the hello on that socket, and the next socket sends one', async () => {
     const network = new Network({ onHello: (_, stream) => stream.reply('welcome') });
     const { peer, sent } = reconnecting(network, { hello: () => lastValueFrom(timer(100)).then(() => ({ payload: 'hi' })) });
     await time.advance(50);
@@ -385,7 +385,7 @@ describe('a goaway', () => {
     void peer.close();
   });
 
-  it('and a replacement that is refused for good: the old streams drain, then the peer ends, and nothing hangs', async () => {
+  it('A peer whose replacement is refused for good drains its old streams, then ends', async () => {
     const network = holding();
     const { peer, reasons } = reconnecting(network);
     await time.advance();
@@ -410,7 +410,7 @@ describe('a goaway', () => {
     expect(time.isOver()).toBe(true);
   });
 
-  it('whose socket ends before the replacement is dialed leaves the peer waiting, and says so', async () => {
+  it('A peer whose socket ends before the replacement is dialed reports that it waits', async () => {
     const network = echoing();
     const { peer, states, reasons } = reconnecting(network);
     await time.advance(1_000);
@@ -424,7 +424,7 @@ describe('a goaway', () => {
   });
 });
 
-describe('a peer whose stream ids are used up', () => {
+describe('Peer without free stream ids', () => {
   const LAST = 2 ** 53 - 1;
 
   function nearlyUsedUp(network: Network, backoff: Backoff | null, hello?: () => Hello) {
@@ -445,7 +445,7 @@ describe('a peer whose stream ids are used up', () => {
     return peer;
   }
 
-  it('throws StreamIdsExhaustedError without the reconnect helper, and sends nothing', async () => {
+  it('`open` without the reconnect helper throws StreamIdsExhaustedError and sends nothing when no id is free', async () => {
     const peer = nearlyUsedUp(holding(), null);
     await time.advance();
     expect(peer.open('last').id).toBe(LAST);
@@ -454,7 +454,7 @@ describe('a peer whose stream ids are used up', () => {
     expect(sent).toEqual([]);
   });
 
-  it('sends a notification that waited for another over a new socket', async () => {
+  it('A notification that waited for another leaves over a new socket when no id is free', async () => {
     const seen: unknown[] = [];
     const network = new Network({ onStream: (payload) => void seen.push(String(payload).length) });
     const peer = nearlyUsedUp(network, new Backoff({}));
@@ -465,7 +465,7 @@ describe('a peer whose stream ids are used up', () => {
     expect([seen, network.dials.length]).toEqual([[300_000, 8], 2]);
   });
 
-  it('goes on over a new socket with it, while the old one drains', async () => {
+  it('`open` moves to a new socket when no id is free, while the old socket drains', async () => {
     const network = holding();
     const peer = nearlyUsedUp(network, new Backoff({}));
     await time.advance();
@@ -481,7 +481,7 @@ describe('a peer whose stream ids are used up', () => {
     void peer.close();
   });
 
-  it('dials no more where the observer of the goaway closes it', async () => {
+  it('A peer without free ids does not dial when an observer of the goaway closes it', async () => {
     const network = holding();
     const peer = nearlyUsedUp(network, new Backoff({}));
     await time.advance();
@@ -495,7 +495,7 @@ describe('a peer whose stream ids are used up', () => {
     expect([network.dials.length, peer.status.state, time.isOver()]).toEqual([1, 'closed', true]);
   });
 
-  it('connects where the old socket is lost before the hello on the new one was answered: nothing drains', async () => {
+  it('A peer without free ids connects when its old socket is lost before the hello on the new one is answered', async () => {
     const network = new Network({ onHello: later(100, welcome), onStream: () => new Promise(() => undefined) });
     const peer = nearlyUsedUp(network, new Backoff({ maxDelayMs: 0, minDelayMs: 0 }), () => ({ payload: 'hi' }));
     const states: string[] = [];
