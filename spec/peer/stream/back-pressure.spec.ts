@@ -15,11 +15,11 @@ const text = (bytes: number): string => 'x'.repeat(bytes);
 const TOO_MUCH =
   'stream 1: too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
 
-describe('what a reader has not come to yet', () => {
-  it('counts after the end of its stream too', async () => {
+describe('Values that a reader has not reached', () => {
+  it('Unread values count after the end of their stream', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: { maxHeldBytes: 1024 * KIB } } });
     const sent = framesOf(acceptor);
-    // Each reader has come to its first value, and to no other.
+    // Each reader has read its first value, and no other.
     const iterators: AsyncIterator<unknown>[] = [];
     acceptor.streams$.subscribe((stream) => void iterators[iterators.push(stream[Symbol.asyncIterator]()) - 1]?.next());
     for (let nth = 0; nth < 4; nth++) {
@@ -37,8 +37,8 @@ describe('what a reader has not come to yet', () => {
   });
 });
 
-describe('what is queued beyond maxUnsentBytes', () => {
-  it('is ended all the same: an end takes no room, and destroys nothing', async () => {
+describe('Queue beyond `maxUnsentBytes`', () => {
+  it('A queue beyond `maxUnsentBytes` accepts an end, which takes no room and destroys nothing', async () => {
     const { dialer, acceptor, link } = createPair({ acceptor: { limits: { maxUnsentBytes: 100 * KIB } } });
     acceptor.onStream((_, stream) => {
       void stream.send(text(2_000 * KIB));
@@ -56,8 +56,8 @@ describe('what is queued beyond maxUnsentBytes', () => {
   });
 });
 
-describe('what nobody reads', () => {
-  it('pauses the socket at pauseBytes, for all streams, until it is read', async () => {
+describe('Unread values', () => {
+  it('Unread values pause the socket at `pauseBytes`, for all streams, until they are read', async () => {
     const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
@@ -70,7 +70,7 @@ describe('what nobody reads', () => {
     expect(answer).toEqual({ settled: true, error: null });
   });
 
-  it('pauses it for 5 s at most', async () => {
+  it('Unread values pause the socket for 5 s at most', async () => {
     const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
@@ -82,7 +82,7 @@ describe('what nobody reads', () => {
     expect([answer.settled, local.phase]).toEqual([true, 'open']);
   });
 
-  it('is the end of its stream, and of no other, over maxUnreadBytes', async () => {
+  it('Unread values over `maxUnreadBytes` end their stream, and no other', async () => {
     const { dialer, local, remote } = await joined(time, { limits: { pauseBytes: Infinity, maxUnreadBytes: 10 * KIB } });
     const sent = framesOf(dialer);
     const other = dialer.open('other');
@@ -95,7 +95,7 @@ describe('what nobody reads', () => {
     expect(seen).toEqual(['value', 'value', 'value', 'value', expect.objectContaining({ code: 'RESET', resetCode: 3, streamId: 1 })]);
   });
 
-  it('never passes for the whole: a last payload that finds no room is an error, also where it ended the stream', async () => {
+  it('A last payload that finds no room is an error, even when it ended the stream', async () => {
     const { dialer, acceptor } = createPair({ limits: { maxUnreadBytes: 10 * KIB, pauseBytes: Infinity } });
     acceptor.onStream((_, stream) => stream.reply(text(20 * KIB)));
     const stream = dialer.open('p', { end: true });
@@ -109,7 +109,7 @@ describe('what nobody reads', () => {
     expect(seen).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 3 })]);
   });
 
-  it('counts for nothing where it is read as it comes, however much', async () => {
+  it('Values read on arrival count for nothing', async () => {
     const { local, remote } = await joined(time, { limits: { maxUnreadBytes: 10 * KIB, pauseBytes: 5 * KIB } });
     let bytes = 0;
     local.subscribe((value) => (bytes += (value as string).length));
@@ -118,7 +118,7 @@ describe('what nobody reads', () => {
     expect([bytes, local.phase]).toEqual([50 * 20 * KIB, 'open']);
   });
 
-  it('counts against maxHeldBytes of the whole connection: the stream that asks for more is reset', async () => {
+  it('Unread values count against `maxHeldBytes` of the connection: the stream that exceeds it is reset', async () => {
     const { dialer, acceptor } = createPair({ limits: { maxHeldBytes: 10 * KIB, pauseBytes: Infinity } });
     acceptor.onStream((_, stream) => {
       void stream.send(text(6 * KIB));
@@ -127,7 +127,7 @@ describe('what nobody reads', () => {
     const streams = [dialer.open(1), dialer.open(2)];
     await time.advance();
     expect(streams.map((stream) => stream.cause)).toEqual([null, expect.objectContaining({ by: 'library', code: 11 })]);
-    // What is read is given back.
+    // Read bytes are released.
     streams[0]?.subscribe();
     const third = dialer.open(3);
     await time.advance();
@@ -135,15 +135,15 @@ describe('what nobody reads', () => {
   });
 });
 
-describe('send()', () => {
-  it('resolves at once in the common case, with one promise for all', async () => {
+describe('`send`', () => {
+  it('`send` resolves at once in the common case, with one shared promise', async () => {
     const { local, remote } = await joined(time);
     const promises = [local.send(1), local.send(2), remote.send(3)];
     expect(new Set(promises).size).toBe(1);
     await promises[0];
   });
 
-  it('waits while 256 KiB of its stream are queued, and goes on below', async () => {
+  it('`send` waits while 256 KiB of its stream are queued, and resolves below', async () => {
     const { local, link } = await joined(time);
     link.stall('acceptor');
     for (let n = 0; n < 5; n++) void local.send(text(256 * KIB));
@@ -155,7 +155,7 @@ describe('send()', () => {
     expect(waiting).toEqual({ settled: true, error: null });
   });
 
-  it('waits while sendHighWaterBytes of all streams are queued, also on an idle stream', async () => {
+  it('`send` waits while `sendHighWaterBytes` of all streams are queued, even on an idle stream', async () => {
     const { dialer, local, link } = await joined(time, { limits: { sendHighWaterBytes: 300 * KIB } });
     const idle = dialer.open('idle');
     await time.advance();
@@ -169,7 +169,7 @@ describe('send()', () => {
     expect(waiting).toEqual({ settled: true, error: null });
   });
 
-  it('names the ways to hold an Observable back that pushes too much', async () => {
+  it('The overflow error of `sendAll` names the ways to slow an Observable that pushes too much', async () => {
     const { local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     link.stall('acceptor');
     await expect(local.sendAll(range(0, 12).pipe(map(() => text(200 * KIB))))).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe('send()', () => {
     });
   });
 
-  it('that ignores its promise fails its stream at maxUnsentBytes with QueueOverflowError, and no other', async () => {
+  it('Repeated `send` calls that ignore their promises fail their stream at `maxUnsentBytes`, and no other', async () => {
     const { dialer, local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     const other = dialer.open('other');
     await time.advance();
@@ -196,7 +196,7 @@ describe('send()', () => {
     expect([fine, other.phase]).toEqual([{ settled: true, error: null }, 'open']);
   });
 
-  it('takes small requests beside one that is larger than maxUnsentBytes', async () => {
+  it('A peer accepts small requests beside a request larger than `maxUnsentBytes`', async () => {
     const { acceptor, dialer } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(String(payload).length));
     const large = dialer.request(text(2 * 1024 * KIB));
@@ -205,7 +205,7 @@ describe('send()', () => {
     expect(await Promise.all([large, small])).toEqual([2 * 1024 * KIB, 5]);
   });
 
-  it('takes a value for a stream with nothing queued, whatever others have queued', async () => {
+  it('`send` accepts a value on a stream with an empty queue, however much other streams have queued', async () => {
     const { dialer, local, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     await local.send('first');
     link.stall('acceptor');
@@ -226,7 +226,7 @@ describe('send()', () => {
         for (const value of ['a', 'b', 'c']) yield await Promise.resolve(value.repeat(100 * KIB));
       },
     ],
-  ])('is never too much of %s, which is pulled: a value that finds everything full waits', async (_what, values) => {
+  ])('`sendAll` never overflows with %s, which is pulled: a value waits for room', async (_what, values) => {
     const { dialer, local, remote, link } = await joined(time, { limits: { maxUnsentBytes: 1024 * KIB } });
     const read: unknown[] = [];
     remote.subscribe((value) => read.push(String(value).length));
@@ -249,7 +249,7 @@ describe('send()', () => {
       { code: 'RESET', resetCode: 300 },
     ],
     [
-      'this side resets it',
+      'this side resets the stream',
       ({ local }) => {
         local.reset();
       },
@@ -269,7 +269,7 @@ describe('send()', () => {
       },
       { code: 'RESET', resetCode: 1 },
     ],
-  ])('that waits rejects when %s, which need not be handled', async (_what, act, error) => {
+  ])('A waiting `send` rejects when %s, and its promise may stay unhandled', async (_what, act, error) => {
     const sides = await joined(time);
     sides.link.stall('acceptor');
     for (let n = 0; n < 7; n++) void sides.local.send(text(256 * KIB));
@@ -281,7 +281,7 @@ describe('send()', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('that waits rejects when the remote does not read, and its socket is given up', async () => {
+  it('A waiting `send` rejects when the remote does not read and its socket is terminated', async () => {
     const { local, link } = await joined(time);
     link.stall('acceptor');
     for (let n = 0; n < 7; n++) void local.send(text(256 * KIB));
@@ -293,7 +293,7 @@ describe('send()', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('sends what the value was at the call', async () => {
+  it('`send` sends the value as it was at the call', async () => {
     const { local, remote, link } = await joined(time);
     const seen: unknown[] = [];
     remote.subscribe((value) => seen.push(value));
@@ -307,7 +307,7 @@ describe('send()', () => {
     expect(seen[1]).toEqual({ list: [1] });
   });
 
-  it('lets a small request overtake a big transfer', async () => {
+  it('A small request overtakes a big transfer', async () => {
     const { dialer, acceptor, local, remote } = await joined(time);
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const order: string[] = [];

@@ -10,7 +10,7 @@ const time = virtualPeerTime();
 const KIB = 1024;
 const bytesOf = (size: number): Uint8Array<ArrayBuffer> => Uint8Array.from({ length: size }, (_, i) => i % 251);
 
-/** What arrives of an input under msgpack. */
+/** The slices of an input that arrive under msgpack. */
 async function arriving(input: Blob): Promise<readonly Uint8Array[]> {
   const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
   const slices: Uint8Array[] = [];
@@ -25,13 +25,13 @@ async function arriving(input: Blob): Promise<readonly Uint8Array[]> {
   return slices;
 }
 
-describe('a Blob as an input', () => {
+describe('Blob as an input', () => {
   it.each<[string, number, readonly number[]]>([
-    ['nothing', 0, []],
+    ['no bytes', 0, []],
     ['one byte', 1, [1]],
     ['64 KiB', 64 * KIB, [64 * KIB]],
-    ['two slices and a bit', 128 * KIB + 5, [64 * KIB, 64 * KIB, 5]],
-  ])('of %s is sent in slices of 64 KiB', async (_what, size, lengths) => {
+    ['two slices and 5 bytes', 128 * KIB + 5, [64 * KIB, 64 * KIB, 5]],
+  ])('A Blob of %s is sent in slices of 64 KiB', async (_what, size, lengths) => {
     const bytes = bytesOf(size);
     const slices = await arriving(new Blob([bytes]));
     expect(slices.map(({ length }) => length)).toEqual(lengths);
@@ -39,14 +39,14 @@ describe('a Blob as an input', () => {
   });
 });
 
-describe('a Blob', () => {
-  it('can be sent again', async () => {
+describe('Blob', () => {
+  it('A Blob can be sent again', async () => {
     const blob = new Blob(['abc']);
     const twice = [await arriving(blob), await arriving(blob)];
     expect(twice.map((slices) => Buffer.concat(slices).toString())).toEqual(['abc', 'abc']);
   });
 
-  it('is an answer of respond()', async () => {
+  it('A Blob may be an answer of `respond`', async () => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     acceptor.streams$.pipe(respond(() => new Blob(['abc']))).subscribe();
     const seen: string[] = [];
@@ -55,14 +55,14 @@ describe('a Blob', () => {
     expect(seen).toEqual(['abc']);
   });
 
-  it('fails its call where the codec carries no bytes', async () => {
+  it('A Blob fails its call when the codec carries no bytes', async () => {
     const { dialer } = createPair();
     const outcome = progressOf(dialer.open('up').sendAll(new Blob(['abc'])));
     for (let turn = 0; turn < 3; turn++) await time.advance(10);
     expect(outcome.error).toBeInstanceOf(TypeError);
   });
 
-  it('fails its call where it cannot be read', async () => {
+  it('A Blob that cannot be read fails its call', async () => {
     const { dialer } = createPair({ codec: new MsgpackCodec() });
     const blob = new Blob(['abc']);
     Object.defineProperty(blob, 'slice', { value: () => ({ arrayBuffer: () => Promise.reject(new Error('the file has changed')) }) });
@@ -71,7 +71,7 @@ describe('a Blob', () => {
     expect(outcome.error).toEqual(new Error('the file has changed'));
   });
 
-  it('is left alone once its stream has ended', async () => {
+  it('A Blob is not read any more once its stream has ended', async () => {
     const { dialer } = createPair({ codec: new MsgpackCodec() });
     const stream = dialer.open('up');
     const outcome = progressOf(stream.sendAll(new Blob([bytesOf(300 * KIB)])));

@@ -11,8 +11,8 @@ collectLogs();
 const KIB = 1024;
 const text = (bytes: number): string => 'x'.repeat(bytes);
 
-describe('peer.bufferedAmount', () => {
-  it('is 0 while the other side takes what is sent', async () => {
+describe('`bufferedAmount`', () => {
+  it('`bufferedAmount` is 0 while the remote reads everything', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const answer = dialer.request<string>(text(300 * KIB));
@@ -21,7 +21,7 @@ describe('peer.bufferedAmount', () => {
     expect([dialer.bufferedAmount, acceptor.bufferedAmount]).toEqual([0, 0]);
   });
 
-  it('grows by each push to a reader that takes nothing, in the socket and in the queue behind it, until it is taken', async () => {
+  it('`bufferedAmount` grows with each push to a stalled reader, in socket and queue, and falls when it reads', async () => {
     const { dialer, acceptor, link } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     await time.advance();
@@ -38,13 +38,13 @@ describe('peer.bufferedAmount', () => {
     expect(dialer.bufferedAmount).toBe(0);
   });
 
-  it('counts what waits for a connection', async () => {
+  it('`bufferedAmount` counts the bytes that wait for a connection', async () => {
     const network = new Network();
     network.answer = 'silence';
     const peer = connect('ws://test', { socket: network.socket, reconnect: true });
     peer.notify(text(5_000));
     await time.advance();
-    // A text is as long as its characters and two quotes.
+    // A text takes its characters and two quotes.
     expect(peer.bufferedAmount).toBe(5_002);
     void peer.close();
     expect(peer.bufferedAmount).toBe(0);

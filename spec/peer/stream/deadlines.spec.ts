@@ -16,8 +16,8 @@ function callOneByOne(deadlines: Deadlines, calls: number, timeoutMs: number): v
   }
 }
 
-describe('deadlines', () => {
-  it.each([0, -1, Infinity])('are none for %d ms', (timeoutMs) => {
+describe('Deadlines', () => {
+  it.each([0, -1, Infinity])('Deadlines returns null for %d ms', (timeoutMs) => {
     inTime((time) => {
       expect(new Deadlines().add(NEVER_DUE, timeoutMs)).toBeNull();
       expect(time.isOver).toBe(true);
@@ -25,7 +25,7 @@ describe('deadlines', () => {
   });
 
   it(
-    'expire one by one where each has a time-out of its own, however many there are',
+    'Deadlines expires 200 000 different time-outs one by one',
     inTime((time) => {
       const deadlines = new Deadlines();
       const expired: number[] = [];
@@ -41,7 +41,7 @@ describe('deadlines', () => {
   );
 
   it(
-    'share a timer where one call follows another, which stays until it is due',
+    'Deadlines shares one timer between calls that follow each other, and keeps it until it is due',
     inTime((time) => {
       const set = jest.spyOn(asyncScheduler, 'schedule');
       const deadlines = new Deadlines();
@@ -58,7 +58,7 @@ describe('deadlines', () => {
   );
 
   it(
-    'are kept by a timer that stayed',
+    'Deadlines expires entries in time while it keeps a shared timer',
     inTime((time) => {
       const deadlines = new Deadlines();
       const expired: string[] = [];
@@ -77,7 +77,7 @@ describe('deadlines', () => {
   );
 
   it(
-    'keep no timer of a peer that has ended',
+    'Deadlines keeps no timer after `close`',
     inTime((time) => {
       const deadlines = new Deadlines();
       callOneByOne(deadlines, 101, 20);
@@ -91,7 +91,7 @@ describe('deadlines', () => {
     }),
   );
 
-  it('expire in the order of their time, those that were cancelled never, and leave no timer', () => {
+  it('Deadlines expires entries in the order of their time, never a cancelled one, and leaves no timer', () => {
     const act = fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 20 }) }),
       fc.record({ lift: fc.nat({ max: 30 }) }),

@@ -10,7 +10,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('an async generator that waits when its stream is cancelled', () => {
+describe('Waiting async generator whose stream is cancelled', () => {
   const ended: string[] = [];
   beforeEach(() => {
     ended.length = 0;
@@ -28,7 +28,7 @@ describe('an async generator that waits when its stream is cancelled', () => {
   const aborted = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
 
-  it('ends at its next value, which is not sent', async () => {
+  it('A waiting generator of a cancelled stream ends at its next value, which is not sent', async () => {
     const { dialer, acceptor } = createPair();
     let go: (value: string) => void = () => undefined;
     acceptor.onStream((_, stream) => stream.sendAll(producing(new Promise((resolve) => (go = resolve)))));
@@ -49,7 +49,7 @@ describe('an async generator that waits when its stream is cancelled', () => {
       },
     ],
     [
-      'that its own call has opened',
+      'that its own call opened',
       ({ dialer, acceptor }) => {
         acceptor.onStream(() => new Promise(() => undefined));
         let next: Promise<never> | null = null;
@@ -59,7 +59,7 @@ describe('an async generator that waits when its stream is cancelled', () => {
         return dialer.open$('p', { onOpen, input: () => producing(Promise.resolve(next)) }).subscribe();
       },
     ],
-  ])('ends at once, where it listens to the signal of the stream %s', async (_what, call) => {
+  ])('A waiting generator that listens to the signal of a stream %s ends at once', async (_what, call) => {
     const subscription = call(createPair());
     await time.advance();
     expect(ended).toEqual([]);
@@ -69,16 +69,16 @@ describe('an async generator that waits when its stream is cancelled', () => {
   });
 });
 
-/** So long that each is asked for when the one before has left: none but the first is pulled within the call. */
+/** So long that each value is pulled only when the value before has left. Only the first is pulled within the call. */
 const LONG = 'x'.repeat(300_000);
 
-describe('a generator that ends its own call while it makes a value', () => {
+describe('Generator that ends its own call while it makes a value', () => {
   it.each<[string, (stream: Stream, subscription: Unsubscribable, abort: AbortController) => void]>([
     ['by its signal', (_stream, _subscription, abort) => abort.abort()],
     ['by a reset', (stream) => stream.reset(ResetCode.CANCEL)],
     ['by unsubscribing', (_stream, subscription) => subscription.unsubscribe()],
     ['by closing the peer', (stream) => void stream.peer.close()],
-  ])('is ended %s, without a complaint, and what it made is not sent', async (_how, end) => {
+  ])('A generator that ends its own call %s is ended without an error, and its value is not sent', async (_how, end) => {
     const { dialer, acceptor } = createPair();
     const [abort, ended, got]: [AbortController, string[], number[]] = [new AbortController(), [], []];
     let opened: Stream | null = null;
@@ -104,8 +104,8 @@ describe('a generator that ends its own call while it makes a value', () => {
   });
 });
 
-describe('an iterator that ends its own call while it makes a value', () => {
-  /** The third value ends the call; gives how often the iterator was told to return. */
+describe('Iterator that ends its own call while it makes a value', () => {
+  /** Ends the call at the third value. Returns how often the library called `return` of the iterator. */
   const returnsOf = async (third: IteratorResult<string>, back?: () => unknown): Promise<number> => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
@@ -134,10 +134,10 @@ describe('an iterator that ends its own call while it makes a value', () => {
   };
 
   it.each<[string, IteratorResult<string>, (() => unknown) | undefined, number, string[]]>([
-    ['is told to return once', { done: false, value: 'late' }, () => ({ done: true }), 1, []],
-    ['is not told to return where it has just come to its own end', { done: true, value: undefined }, fails, 0, []],
-    ['need not know how to return', { done: false, value: 'late' }, undefined, 0, []],
-    ['may fail at that, which is logged', { done: false, value: 'late' }, fails, 1, ['rxmux: ending an input failed']],
+    ['`return` of an iterator that ends its own call runs once', { done: false, value: 'late' }, () => ({ done: true }), 1, []],
+    ['`return` of an iterator that ends itself and its call does not run', { done: true, value: undefined }, fails, 0, []],
+    ['An iterator that ends its own call may lack `return`', { done: false, value: 'late' }, undefined, 0, []],
+    ['A failing `return` of an iterator is logged', { done: false, value: 'late' }, fails, 1, ['rxmux: ending an input failed']],
   ])('%s', async (_what, third, back, returned, errors) => {
     expect([await returnsOf(third, back), logs.errors]).toEqual([returned, errors]);
   });

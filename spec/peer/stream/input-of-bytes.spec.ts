@@ -42,8 +42,8 @@ const WAYS: readonly (readonly [way: string, send: (dialer: Peer, acceptor: Peer
   ],
 ];
 
-describe.each(BYTES)('an input that is %s', (_what, bytes) => {
-  it.each(WAYS)('is refused by %s, and nothing of it is sent', async (_way, send) => {
+describe.each(BYTES)('Input that is %s', (_what, bytes) => {
+  it.each(WAYS)('Bytes as an input are refused by %s, and no value is sent', async (_way, send) => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     const sent = [framesOf(dialer), framesOf(acceptor)];
     const outcome = settled(send(dialer, acceptor, bytes));
@@ -54,13 +54,13 @@ describe.each(BYTES)('an input that is %s', (_what, bytes) => {
   });
 });
 
-describe('what is no input of bytes', () => {
+describe('Inputs that are not bytes', () => {
   it.each<[string, Input<unknown>, unknown[]]>([
     ['bytes in an array', [new Uint8Array([1, 2])], [new Uint8Array([1, 2])]],
     ['a promise of bytes', Promise.resolve(new Uint8Array([1, 2])), [new Uint8Array([1, 2])]],
     ['the values of a view', new Uint8Array([1, 2]).values(), [1, 2]],
     ['a text', 'ab', ['a', 'b']],
-  ])('is %s', async (_what, input, payloads) => {
+  ])('An input may be %s', async (_what, input, payloads) => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     acceptor.onStream((_, stream) => stream.sendAll(stream));
     const echoed = lastValueFrom(dialer.open$('p', { input }).pipe(toArray()));

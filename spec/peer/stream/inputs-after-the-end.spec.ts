@@ -9,8 +9,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('an input of a stream whose remote needs no more', () => {
-  it('counts as sent when it comes later', async () => {
+describe('Input of a stream whose remote needs no more', () => {
+  it('A later input counts as sent when the remote needs no more', async () => {
     const { local, remote } = await joined(time);
     remote.reset(ResetCode.NO_ERROR);
     await time.advance();
@@ -19,7 +19,7 @@ describe('an input of a stream whose remote needs no more', () => {
     expect(outcome).toEqual({ settled: true, error: null });
   });
 
-  it('counts as sent where it gives a value while a reader is told of that', async () => {
+  it('An input counts as sent when it emits a value while a reader learns that the remote needs no more', async () => {
     const { local, remote } = await joined(time);
     const input = new Subject<string>();
     const outcome = progressOf(local.sendAll(input));
@@ -34,10 +34,10 @@ describe('an input of a stream whose remote needs no more', () => {
   });
 });
 
-describe('an input whose stream has ended on both sides meanwhile', () => {
+describe('Input whose stream has ended on both sides', () => {
   it.each<[string, (next: { resolve(result: unknown): void; reject(error: unknown): void }) => void]>([
     [
-      'gives a value',
+      'emits a value',
       (next) => {
         next.resolve({ done: false, value: 'late' });
       },
@@ -48,7 +48,7 @@ describe('an input whose stream has ended on both sides meanwhile', () => {
         next.reject(new RangeError('late'));
       },
     ],
-  ])('is cut short, which is told once and not again when it then %s', async (_what, act) => {
+  ])('An input whose stream has ended on both sides rejects once, and reports nothing when it then %s', async (_what, act) => {
     const { local, remote } = await joined(time);
     const asked: Parameters<typeof act>[0][] = [];
     const next = () => new Promise((resolve, reject) => asked.push({ resolve, reject }));

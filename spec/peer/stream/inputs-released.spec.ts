@@ -13,7 +13,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** An input that gives its values once, and whether it has been released. */
+/** An input that emits its values once, and a check whether it has been released. */
 interface Held {
   readonly input: Input<unknown>;
   readonly released: () => boolean;
@@ -112,7 +112,7 @@ const kinds: readonly (readonly [string, () => Held])[] = [
   ['a promise', promise],
 ];
 
-/** Makes a call that comes to nothing with an input. */
+/** Makes a call with an input that the call never sends. */
 type Way = (input: Input<unknown>) => void | Promise<void>;
 
 const fails = (input: Input<unknown>, options: OpenOptions, payload: unknown = 'p', prepare: (peer: Peer) => void = () => undefined) => {
@@ -125,7 +125,7 @@ const no = (): never => {
   throw new Error('no');
 };
 
-/** A stream that has ended as `end` says. */
+/** A stream that `end` has ended. */
 async function ended(end: (local: Stream, remote: Stream) => void): Promise<Stream> {
   const { dialer, acceptor } = createPair();
   const remotes: Stream[] = [];
@@ -175,7 +175,7 @@ const ways: readonly (readonly [string, Way])[] = [
     },
   ],
   [
-    'a deadline before there is a connection',
+    'a deadline before the connection opens',
     (input) => {
       const network = holding();
       network.answer = 'silence';
@@ -188,7 +188,7 @@ const ways: readonly (readonly [string, Way])[] = [
   ['sendAll on a stream whose connection is lost', (input) => sendsAll(input, (local) => void local.peer.close())],
   ['sendAll after the end of this side', (input) => sendsAll(input, (local) => void local.end())],
   [
-    'respond where the stream is reset meanwhile',
+    '`respond` on a stream that is reset meanwhile',
     async (input) => {
       const { dialer, acceptor } = createPair();
       acceptor.streams$.pipe(respond((_, stream) => (stream.reset(), input as Observable<unknown>))).subscribe();
@@ -197,7 +197,7 @@ const ways: readonly (readonly [string, Way])[] = [
     },
   ],
   [
-    'respond that nobody is subscribed to any more',
+    '`respond` after its subscriber has left',
     async (input) => {
       const { dialer, acceptor } = createPair();
       const answering = new Subscription();
@@ -208,7 +208,7 @@ const ways: readonly (readonly [string, Way])[] = [
     },
   ],
   [
-    'withCredit whose consumer grants nothing',
+    '`withCredit` whose consumer grants no credit',
     (input) => {
       withCredit(1)
         .spend(EMPTY)(input as Observable<unknown>)
@@ -217,8 +217,8 @@ const ways: readonly (readonly [string, Way])[] = [
   ],
 ];
 
-describe.each(ways)('%s releases', (_way, act) => {
-  it.each(kinds)('%s', async (_kind, make) => {
+describe.each(ways)('Input after %s', (_way, act) => {
+  it.each(kinds)('An unused input that is %s is released', async (_kind, make) => {
     const { input, released } = make();
     await act(input);
     await time.advance(20);
@@ -227,15 +227,15 @@ describe.each(ways)('%s releases', (_way, act) => {
   });
 });
 
-describe('an input that is declined', () => {
-  it('is not made where it is a function', async () => {
+describe('Declined input', () => {
+  it('A declined function is not called to make its input', async () => {
     let made = 0;
     fails(() => (made++, EMPTY), {}, 1n);
     await time.advance();
     expect(made).toBe(0);
   });
 
-  it('is not subscribed to where it is an Observable', async () => {
+  it('A declined Observable is not subscribed to', async () => {
     let subscribed = 0;
     const { dialer } = createPair();
     dialer.interceptOpen(no);
@@ -247,7 +247,7 @@ describe('an input that is declined', () => {
     expect(subscribed).toBe(0);
   });
 
-  it('is not asked for an iterator where it is a lazy iterable', async () => {
+  it('A declined lazy iterable makes no iterator', async () => {
     let asked = 0;
     const input = { [Symbol.iterator]: () => (asked++, [].values()) };
     fails(input, {}, 1n);
@@ -255,7 +255,7 @@ describe('an input that is declined', () => {
     expect(asked).toBe(0);
   });
 
-  it('has an error logged where its return() throws', async () => {
+  it('A declined iterator whose `return` throws is logged', async () => {
     fails(
       {
         next: no,

@@ -14,13 +14,13 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** What was told, and the whole uploads that arrived at the other side. */
+/** The events of a call, and the complete uploads that arrived at the remote. */
 interface Story {
   readonly told: unknown[];
   readonly uploads: unknown[][];
 }
 
-/** Refuses so many streams, and then writes down each upload that comes to its end, and tells its opener. */
+/** Refuses the first streams. Then it records each complete upload, and replies to its opener. */
 const receiving = (uploads: unknown[][], refusals = 0) => {
   let opened = 0;
   return (_payload: unknown, stream: Stream): Promise<unknown> | undefined => {
@@ -46,7 +46,7 @@ const listen = (call$: Observable<unknown>, told: unknown[]): unknown =>
     complete: () => told.push('complete'),
   });
 
-/** A call with this input, and what is piped after it. */
+/** A call with the given input, piped through `again`. */
 const calling =
   (refusals: number, again: (call$: Observable<unknown>) => Observable<unknown>) =>
   async (input: Input<unknown>): Promise<Story> => {
@@ -104,12 +104,12 @@ const spent = (got: string): TypeError =>
     `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${got} that was taken before`,
   );
 
-describe.each(KINDS)('an input that is %s', (_kind, got, make) => {
+describe.each(KINDS)('Input that is %s', (_kind, got, make) => {
   it.each<[string, (input: Input<unknown>) => Promise<Story>]>([
     ['retryWhenSafe', calling(1, retryWhenSafe({ delay: 1 }))],
     ['retry of rxjs', calling(1, retry({ count: 1, delay: 1 }))],
     [
-      'retry of the call, and its function gives the same again,',
+      '`retry` of the call, whose function returns the same input again,',
       async (input) => {
         const { dialer, acceptor } = createPair();
         const story: Story = { told: [], uploads: [] };
@@ -138,16 +138,16 @@ describe.each(KINDS)('an input that is %s', (_kind, got, make) => {
         return story;
       },
     ],
-  ])('fails the second attempt of %s, which is the last, and nothing passes for an upload', async (_what, use) => {
+  ])('The second attempt of %s fails with a used input and ends the retries, and no partial upload arrives', async (_what, use) => {
     expect(await use(make())).toEqual({ told: [spent(got)], uploads: [] });
   });
 
-  it('is sent once by repeat, whose second call fails', async () => {
+  it('`repeat` sends a used input once, and its second call fails', async () => {
     const story = await calling(0, repeat(3))(make());
     expect(story).toEqual({ told: ['stored', spent(got)], uploads: [['a', 'b']] });
   });
 
-  it('is sent once by sendAll, and a second stream is reset', async () => {
+  it('`sendAll` sends a used input once, and resets a second stream', async () => {
     const { dialer, acceptor } = createPair();
     const uploads: unknown[][] = [];
     acceptor.onStream(receiving(uploads));
@@ -164,7 +164,7 @@ describe.each(KINDS)('an input that is %s', (_kind, got, make) => {
   it.each<[string, (stream: Stream, input: ObservableInput<unknown>) => ObservableInput<unknown>]>([
     ['respond', (_stream, input) => input],
     ['spend', (stream, input) => withCredit(8).spend(stream)(input)],
-  ])('answers one call by %s, and the next one fails', async (_what, project) => {
+  ])('An answer of %s is sent for one call, and fails for the next one', async (_what, project) => {
     const { dialer, acceptor } = createPair();
     const input = make();
     acceptor.streams$.pipe(respond((_, stream) => project(stream, input))).subscribe();
@@ -176,13 +176,13 @@ describe.each(KINDS)('an input that is %s', (_kind, got, make) => {
     expect(told).toEqual(['a', 'b', 'complete', expect.objectContaining({ code: 'REMOTE', message: spent(got).message })]);
   });
 
-  it('is sent again where a function makes a fresh one', async () => {
+  it('An input function that makes a fresh input is sent again', async () => {
     const { told, uploads } = await calling(1, retryWhenSafe({ delay: 1 }))(make);
     expect({ told, uploads }).toEqual({ told: ['stored', 'complete'], uploads: [['a', 'b']] });
   });
 });
 
-describe('an input that may be taken any number of times', () => {
+describe('Input that may be sent any number of times', () => {
   it.each<[string, Input<unknown>]>([
     ['an array', ['a', 'b']],
     ['a Set', new Set(['a', 'b'])],
@@ -191,7 +191,7 @@ describe('an input that may be taken any number of times', () => {
     ['an Observable', of('a', 'b')],
     ['a text', 'ab'],
     ['a function', () => ['a', 'b'].values()],
-  ])('is %s', async (_what, input) => {
+  ])('An input that may be sent again is %s', async (_what, input) => {
     const { told, uploads } = await calling(0, repeat(2))(input);
     expect([told, uploads]).toEqual([
       ['stored', 'stored', 'complete'],
@@ -202,7 +202,7 @@ describe('an input that may be taken any number of times', () => {
     ]);
   });
 
-  it('is a stream, while somebody reads it', async () => {
+  it('A stream may be sent again while a subscriber reads it', async () => {
     const { dialer, acceptor } = createPair();
     const source = createPair();
     source.acceptor.onStream((_, stream) => stream.sendAll(interval(10).pipe(take(4))));
@@ -221,7 +221,7 @@ describe('an input that may be taken any number of times', () => {
   });
 });
 
-it('a stream that a call reads is shared by it: it can be sent on again when who took it has left', async () => {
+it('A stream that a call reads may be sent on again when its first taker has left', async () => {
   const { dialer, acceptor } = createPair();
   const source = createPair();
   source.acceptor.onStream((_, stream) => stream.sendAll(interval(10).pipe(take(3))));
@@ -240,7 +240,7 @@ it('a stream that a call reads is shared by it: it can be sent on again when who
   ]);
 });
 
-it('a stream whose end completes the call is not shared by the next attempt, which begins before its reader has left', async () => {
+it('A stream that completes its call is not shared by the next attempt, which begins before the reader has left', async () => {
   const { dialer, acceptor } = createPair();
   const source = createPair();
   const rows$ = new Subject();
@@ -259,7 +259,7 @@ it('a stream whose end completes the call is not shared by the next attempt, whi
   expect([told, uploads]).toEqual([['early', spent('a stream')], 1]);
 });
 
-describe('an input that nobody took', () => {
+describe('Input that no call took', () => {
   const after = async (input: Input<unknown>, first: (peer: Peer) => unknown): Promise<Story> => {
     const { dialer, acceptor } = createPair();
     const story: Story = { told: [], uploads: [] };
@@ -273,12 +273,12 @@ describe('an input that nobody took', () => {
   const aborted = (input: Input<unknown>) => (peer: Peer) =>
     peer.open$('up', { input, signal: AbortSignal.abort() }).subscribe({ error: () => undefined });
 
-  it.each(KINDS)('was stopped, and fails who takes it then, when it is %s', async (_kind, got, make) => {
+  it.each(KINDS)('An input that no call took is stopped, and fails a later call, when it is %s', async (_kind, got, make) => {
     const input = make();
     expect(await after(input, aborted(input))).toEqual({ told: [spent(got)], uploads: [] });
   });
 
-  it.each(KINDS.slice(3))('is left to the call that has taken it, when it is %s', async (_kind, _got, make) => {
+  it.each(KINDS.slice(3))('An input stays with the call that has taken it, when it is %s', async (_kind, _got, make) => {
     const { dialer, acceptor } = createPair();
     const story: Story = { told: [], uploads: [] };
     acceptor.onStream(receiving(story.uploads));
@@ -291,7 +291,7 @@ describe('an input that nobody took', () => {
   });
 });
 
-it('a ReadableStream that somebody else has locked fails its call with what the platform says, and is not taken by that', async () => {
+it('A ReadableStream that other code has locked fails its call, and can be sent once it is unlocked', async () => {
   const input = new ReadableStream({ start: (controller) => controller.close() });
   const reader = input.getReader();
   const { told } = await calling(0, retryWhenSafe({ delay: 1 }))(input);

@@ -13,12 +13,12 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('a value that comes too late', () => {
+describe('Late value', () => {
   it.each<[string, (stream: Stream) => Promise<void>]>([
     ['send', (stream) => stream.send(1)],
     ['reply', (stream) => stream.reply(1)],
     ['end', (stream) => stream.end()],
-  ])('makes %s reject with a state error, which need not be handled, and warns once', async (_call, late) => {
+  ])('A late %s rejects with a state error, which may stay unhandled, and warns once', async (_call, late) => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
     await stream.end();
@@ -31,8 +31,8 @@ describe('a value that comes too late', () => {
 
   it.each<[string, (dialer: Peer) => unknown]>([
     ['', (dialer) => dialer.request().catch(() => undefined)],
-    [', which has stopped an upload,', (dialer) => dialer.open()],
-  ])('after the implicit end%s is lost with a warning that says how to answer later', async (_which, call) => {
+    [' that has stopped an upload', (dialer) => dialer.open()],
+  ])('A value after an implicit end%s is lost with a warning that says how to answer later', async (_which, call) => {
     const streams: Stream[] = [];
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
@@ -61,7 +61,7 @@ describe('a value that comes too late', () => {
       },
       { code: 'CANCELLED' },
     ],
-  ])('on a stream that %s rejects with that, without a warning', async (_what, before, error) => {
+  ])('A value on a stream that %s rejects with the cause, without a warning', async (_what, before, error) => {
     const { stream } = opened(stays);
     before(stream);
     await expect(stream.send(1)).rejects.toMatchObject(error);
@@ -72,7 +72,7 @@ describe('a value that comes too late', () => {
     ['ended', (stream) => stream.end(), { code: 'PROTOCOL' }],
     ['reset', (stream) => stream.reset(300, 'why'), { code: 'RESET', resetCode: 300 }],
     ['cancelled', (stream) => stream.reset(), { code: 'CANCELLED' }],
-  ])('because the stream is %s while the value is encoded, rejects as one that comes after it', async (_what, before, error) => {
+  ])('A value whose stream is %s while it is encoded rejects like a later value', async (_what, before, error) => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
     const toJSON = (): string => {
@@ -83,7 +83,7 @@ describe('a value that comes too late', () => {
     expect(sent.filter(({ payload }) => payload !== undefined)).toEqual([]);
   });
 
-  it('because a reply-headers interceptor has ended the peer, rejects as one that comes after it', async () => {
+  it('A value rejects like a later value when a reply-headers interceptor has closed the peer', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.interceptReplyHeaders(() => {
       void acceptor.close();
@@ -95,7 +95,7 @@ describe('a value that comes too late', () => {
     expect(outcomes).toMatchObject([{ code: 'CANCELLED' }]);
   });
 
-  it('is not the same as an input that gives nothing more, and completes: nothing is warned of', async () => {
+  it('An input that emits no value after the end of its stream completes without a warning', async () => {
     const { stream } = opened(stays);
     const input$ = new Subject<number>();
     const sent = stream.sendAll(input$);
@@ -106,7 +106,7 @@ describe('a value that comes too late', () => {
     expect(logs.warnings).toEqual([]);
   });
 
-  it('on a stream whose input has failed with what is no Error rejects with that, without a warning', async () => {
+  it('A value on a stream whose input failed with a text rejects with that text, without a warning', async () => {
     const { stream } = opened(stays);
     const thrown: unknown = 'text';
     await stream.sendAll(throwError(() => thrown)).catch(() => undefined);
@@ -114,7 +114,7 @@ describe('a value that comes too late', () => {
     expect(logs.warnings).toEqual([]);
   });
 
-  it('on a stream that the remote has reset rejects with that reset', async () => {
+  it('A value on a stream that the remote has reset rejects with the reset', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300, 'why');
     });
@@ -126,7 +126,7 @@ describe('a value that comes too late', () => {
     ['undefined', undefined],
     ['ABSENT', ABSENT],
     ['a value the codec cannot represent', 1n],
-  ])('is not the same as %s, for which send throws at once', async (_what, value) => {
+  ])('`send` throws at once for %s, and the stream stays open', async (_what, value) => {
     const { stream } = opened((_, remote) => remote.sendAll(remote));
     const seen: unknown[] = [];
     stream.subscribe((echo) => seen.push(echo));
@@ -136,14 +136,14 @@ describe('a value that comes too late', () => {
     expect([seen, stream.phase]).toEqual([['next'], 'open']);
   });
 
-  it('is not the same as trailers that fail: reply throws, nothing is sent, and the stream goes on', async () => {
+  it('`reply` throws when its trailers fail, sends nothing, and leaves the stream open', async () => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
     stream.setTrailers(() => {
       throw new Error('no trailers');
     });
     expect(() => stream.reply(1)).toThrow('no trailers');
-    stream.setTrailers(() => Promise.reject(new Error('nobody sees this')));
+    stream.setTrailers(() => Promise.reject(new Error('the caller does not see this')));
     expect(() => stream.reply(1)).toThrow(TypeError);
     expect([sent, stream.phase]).toEqual([[], 'open']);
     await stream.reply(2, { trailers: { ok: true } });
@@ -157,7 +157,7 @@ describe('a value that comes too late', () => {
       (stream) => stream.reply(1, { headers: { a: 1 }, trailers: { of: 'the reply that failed' } }),
     ],
     ['an end with trailers that fit no frame', (stream) => stream.end({ trailers: { much: 'x'.repeat(100_000) } })],
-  ])('is not the same as %s, which leaves none of its trailers to the next end', async (_call, fails) => {
+  ])('No trailers of %s stay for the next end', async (_call, fails) => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
     stream.setTrailers({ rows: 1 });
