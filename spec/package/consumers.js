@@ -98,6 +98,19 @@ async function checkOneInstance(directory) {
   }
 }
 
+/** A page compiled for less than ES2022, as Vite 6 does by default, pays neither in bytes nor in time. */
+async function checkOldTarget(directory) {
+  const bundled = async (target) => {
+    const contents = "import { connect } from 'rxmux'; connect('ws://x').request(1).then(console.log);";
+    const options = { bundle: true, minify: true, write: false, format: 'esm', external: ['rxjs'], logLevel: 'error' };
+    const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: directory }, target });
+    return outputFiles[0].text;
+  };
+  const [old, present] = await Promise.all(['es2020', 'es2022'].map(bundled));
+  check('no private member becomes a WeakMap in ES2020', !old.includes('private field'));
+  check(`ES2020 takes at most 4 % more than ES2022: ${old.length}, ${present.length} bytes`, old.length <= present.length * 1.04);
+}
+
 /** Objects of one copy of the package do not pass for those of another, although both name their members alike. */
 function checkTwoCopies(directory) {
   cpSync(join(directory, 'node_modules/rxmux'), join(directory, 'node_modules/rxmux-again'), { recursive: true });
@@ -266,6 +279,7 @@ try {
   checkClassNames(esm);
   checkTwoCopies(esm);
   await checkServerBundle(esm);
+  await checkOldTarget(esm);
   const cjs = checkNodeProject('commonjs');
   checkCompilers(cjs);
   checkOldestPeers(cjs);

@@ -3,8 +3,9 @@ import type { Rate } from '../../wire/limits.js';
 
 /** A token bucket. A TestScheduler's time fills it too. */
 export class TokenBucket {
-  #tokens: number;
-  #filledAt = 0;
+  // Both are fractions later. `-0` is stored as one, so the engine never has to change the shape of a bucket: it gives up optimizing then.
+  #tokens = -0;
+  #filledAt = -0;
 
   constructor(private readonly rate: Rate) {
     this.#tokens = rate.burst;

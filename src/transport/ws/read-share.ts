@@ -7,7 +7,8 @@ const MOST_BETWEEN_LOOKS = 8;
 
 /** The share of a turn of the event loop that one read has for its messages. The first is not timed: most reads bring only one. */
 export class ReadShare {
-  #startedAt = 0;
+  /** `-0` is stored as a fraction, as times are. */
+  #startedAt = -0;
   #count = 0;
   #nextLook = 1;
   #isSpent = false;
