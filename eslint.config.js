@@ -26,6 +26,7 @@ const PLAIN = [
   'spec/docs/plain-english.spec.ts',
   'spec/fuzz/**',
   'spec/honest/**',
+  'spec/hostile/**',
   'spec/leaks/**',
   'spec/model/**',
   'spec/operators/**',

@@ -8,13 +8,13 @@ import { portOf } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
 import { until } from '../support/socket/leaks.js';
 
-/** What ends each thing that a test has opened. */
+/** Functions that end the peers, servers and sockets of a test. */
 const opened: (() => void)[] = [];
 const http = httpServer((server) => {
   for (const end of opened.splice(0)) end();
   server.closeAllConnections();
 });
-// After `http`, so that ending it logs nothing either.
+// Declared after `http`, so that it also collects the logs of ending it.
 collectLogs();
 
 const ATTACKERS = 10;
@@ -28,7 +28,7 @@ interface Answer {
   readonly reason?: string;
 }
 
-/** A dialer that sends what it likes, and never waits. */
+/** A dialer that sends any frames and never waits. */
 class Attacker {
   readonly socket = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}`, ['mux.v1.json']);
   readonly answers: Answer[] = [];
@@ -43,7 +43,7 @@ class Attacker {
     this.socket.send(JSON.stringify(frame));
   }
 
-  /** Begins so many payloads, and ends none of them; a ping behind them shows when the server has read them all. */
+  /** Begins {@link PIECES} payloads and ends none. The pong to the ping behind them shows that the server has read all. */
   begin(first: number): void {
     for (let nth = 0; nth < PIECES; nth++) this.send({ type: 'open', stream: first + 2 * nth, fragment: 'x'.repeat(PIECE), more: true });
     this.send({ type: 'ping', nonce: 'read' });
@@ -65,7 +65,7 @@ async function attackers(count: number): Promise<readonly Attacker[]> {
   return all;
 }
 
-/** A dialer with the default options that was let in, at a server with the default limits that never answers the hello of a stranger. */
+/** A dialer with an accepted hello, at a server that never answers the hello of a stranger. Both have the default options. */
 async function letIn(): Promise<Peer> {
   const mux = serve({
     server: http.now,
@@ -81,8 +81,8 @@ async function letIn(): Promise<Peer> {
   return friend;
 }
 
-describe(`${ATTACKERS} attackers whose hello was not accepted`, () => {
-  it('An attacker makes the server hold 1 MiB, where a dialer that was let in may have it hold four times as much', async () => {
+describe(`${ATTACKERS} attackers before the hello`, () => {
+  it('A server holds at most 1 MiB for an attacker, and four times as much for an accepted dialer', async () => {
     const friend = await letIn();
     const [guest, ...strangers] = await attackers(ATTACKERS + 1);
     if (guest === undefined) throw new Error('expected a guest');
@@ -98,7 +98,7 @@ describe(`${ATTACKERS} attackers whose hello was not accepted`, () => {
     expect(await friend.request('still there?')).toBe('still there?');
   });
 
-  it('An attacker that sends a message of many items is cut, where a dialer that was let in may send it', async () => {
+  it('A server ends the connection of an attacker that sends many items, and accepts them from an accepted dialer', async () => {
     const friend = await letIn();
     const strangers = await attackers(ATTACKERS);
     const payload = Array.from({ length: DEFAULT_HELLO_LIMITS.maxPayloadItems }, () => []);

@@ -13,17 +13,17 @@ const arrays = (count: number, length: number): Buffer => {
 const maps = (count: number): Buffer => Buffer.from('dfffffffffa161'.repeat(count), 'hex');
 
 const BOMBS: readonly (readonly [what: string, bomb: Buffer])[] = [
-  ['20 arrays of 30 million in each other', arrays(20, 30_000_000)],
-  ['one array of 34 million', arrays(1, 34_000_000)],
-  ['94 arrays of 4 096 in each other, with bytes for the first', Buffer.concat([arrays(94, 4_096), Buffer.alloc(4_096)])],
-  ['50 maps of 4 billion in each other', maps(50)],
+  ['20 nested arrays of 30 million items', arrays(20, 30_000_000)],
+  ['one array of 34 million items', arrays(1, 34_000_000)],
+  ['94 nested arrays of 4 096 items, with bytes for the innermost', Buffer.concat([arrays(94, 4_096), Buffer.alloc(4_096)])],
+  ['50 nested maps of 4 billion entries', maps(50)],
   ['4 billion bytes', Buffer.from('c6ffffffff', 'hex')],
   ['a text of 4 billion bytes', Buffer.from('dbffffffff', 'hex')],
   ['an extension of 4 billion bytes', Buffer.from('c9ffffffff01', 'hex')],
-  ['900 000 arrays in each other', Buffer.alloc(900_000, 0x91)],
+  ['900 000 nested arrays', Buffer.alloc(900_000, 0x91)],
 ];
 
-/** A frame as msgpack, and behind it a key with this value, whatever that is. */
+/** A frame as msgpack, followed by a key with any encoded value. */
 function message(frame: Envelope, key?: string, value?: Buffer): Buffer {
   const head = Buffer.from(encode(frame));
   if (key === undefined || value === undefined) return head;
@@ -33,7 +33,7 @@ function message(frame: Envelope, key?: string, value?: Buffer): Buffer {
 
 const open = (more: Envelope = {}): Buffer => message({ type: 'open', stream: 1, ...more });
 
-/** So many bytes to a fragment; the first is of an open. */
+/** Bytes per fragment. */
 const SLICE = 60_000;
 const inFragments = (payload: Buffer, slice = SLICE): Buffer[] =>
   Array.from({ length: Math.ceil(payload.length / slice) }, (_, n) =>
@@ -43,7 +43,7 @@ const inFragments = (payload: Buffer, slice = SLICE): Buffer[] =>
     }),
   );
 
-/** Where in a frame a bomb may lie, when the whole message cannot be decoded. */
+/** Fields that may carry a bomb which makes the whole message undecodable. */
 const FIELDS: readonly (readonly [field: string, frame: Envelope])[] = [
   ['headers', { type: 'open', stream: 1 }],
   ['trailers', { type: 'data', stream: 1, end: true }],
@@ -53,7 +53,7 @@ const FIELDS: readonly (readonly [field: string, frame: Envelope])[] = [
   ['unknown', { type: 'whatever' }],
 ];
 
-/** What a process may grow by: the code that runs for the first time takes some. */
+/** The most by which a process may grow, which includes code that runs for the first time. */
 const MEGABYTES = 16;
 
 const inMessages = [
@@ -61,9 +61,9 @@ const inMessages = [
   ...FIELDS.flatMap(([field, frame]) => BOMBS.slice(0, 2).map(([what, bomb]) => [field, frame, what, bomb] as const)),
 ];
 
-describe('a bomb in a message ends the connection, and costs no memory', () => {
-  it.each(inMessages.map(([field, frame, what, bomb]) => [`as ${field}: ${what}`, message(frame, field, bomb)] as const))(
-    '%s',
+describe('bombs in messages', () => {
+  it.each(inMessages.map(([field, frame, what, bomb]) => [`${field}, ${what}`, message(frame, field, bomb)] as const))(
+    'A bomb in a message ends the connection and takes no memory: %s',
     (_title, bomb) => {
       const { megabytes, ...survival } = attack(true, [bomb]);
       expect(survival).toEqual({ told: ['goaway 1'], closes: [4002], answers: false });
@@ -72,19 +72,19 @@ describe('a bomb in a message ends the connection, and costs no memory', () => {
   );
 });
 
-describe('a bomb in fragments costs its stream, and no memory', () => {
-  it.each(BOMBS)('%s', (_what, bomb) => {
+describe('bombs in fragments', () => {
+  it.each(BOMBS)('A bomb in fragments ends its stream and takes no memory: %s', (_what, bomb) => {
     const { megabytes, ...survival } = attack(true, inFragments(bomb));
     expect(survival).toEqual({ told: ['reset 1'], closes: [], answers: true });
     expect(megabytes).toBeLessThan(MEGABYTES);
   });
 
-  it.each(BOMBS.filter(([, bomb]) => bomb.length < 1_000))('%s, cut after each third byte', (_what, bomb) => {
+  it.each(BOMBS.filter(([, bomb]) => bomb.length < 1_000))('A bomb in fragments of three bytes ends its stream: %s', (_what, bomb) => {
     const { told, answers } = attack(true, inFragments(bomb, 3));
     expect([told, answers]).toEqual([['reset 1'], true]);
   });
 
-  it.each(BOMBS)('%s, as the payload of a reset, which takes effect without it', (_what, bomb) => {
+  it.each(BOMBS)('A reset with a bomb takes effect without its payload: %s', (_what, bomb) => {
     const fragments = inFragments(bomb).map((_, n, all) => {
       const fragment = Uint8Array.from(bomb.subarray(n * SLICE, (n + 1) * SLICE));
       return message({ type: 'reset', stream: 1, code: 300, fragment, ...(n + 1 < all.length ? { more: true } : {}) });
@@ -98,16 +98,16 @@ describe('a bomb in fragments costs its stream, and no memory', () => {
 const MIB = 1024 * 1024;
 const json = (text: string): Buffer => Buffer.from(`{"type":"open","stream":1,"payload":${text}}`);
 
-describe('what is large and allowed, or just beyond, is answered by a process of 64 MB', () => {
+describe('large payloads', () => {
   it.each<[string, boolean, readonly Buffer[], object]>([
     [
-      'a million items but one',
+      'a million items less one',
       true,
       inFragments(Buffer.concat([arrays(1, 999_999), Buffer.alloc(999_999, 1)])),
       { told: [], answers: true },
     ],
     [
-      'a million items and one',
+      'a million items plus one',
       true,
       inFragments(Buffer.concat([arrays(1, 1_000_000), Buffer.alloc(1_000_000, 1)])),
       { told: ['reset 1'], answers: true },
@@ -119,13 +119,13 @@ describe('what is large and allowed, or just beyond, is answered by a process of
       { told: ['reset 1'], answers: true },
     ],
     [
-      'one text of 16 MiB, as large as may be',
+      'a text of 16 MiB, the largest allowed one',
       true,
       inFragments(Buffer.concat([Buffer.from('db00fffffb', 'hex'), Buffer.alloc(16 * MIB - 5, 0x61)])),
       { told: [], answers: true },
     ],
     [
-      'one text of 16 MiB and a byte',
+      'a text of 16 MiB plus one byte',
       true,
       inFragments(Buffer.concat([Buffer.from('db00fffffc', 'hex'), Buffer.alloc(16 * MIB - 4, 0x61)])),
       { told: ['reset 6'], answers: true },
@@ -145,7 +145,7 @@ describe('what is large and allowed, or just beyond, is answered by a process of
     ],
     ['a message of just over 1 MiB', false, [json(`"${'x'.repeat(MIB)}"`)], { told: ['goaway 11'], answers: false }],
     ['a number of a million digits', false, [json('1'.repeat(1_000_000))], { told: [], answers: true }],
-  ])('%s', (_what, binary, messages, survival) => {
+  ])('A process with 64 MB answers %s', (_what, binary, messages, survival) => {
     expect(attack(binary, messages)).toMatchObject(survival);
   });
 });

@@ -9,7 +9,7 @@ import type { Envelope } from '../support/peer/frames.js';
 const blob = Uint8Array.from({ length: 5_000 }, (_, n) => n % 251);
 const value = { blob, list: [blob, { deep: blob.subarray(10, 20) }], text: 'x'.repeat(300) };
 
-/** Messages that lie in one pool, which is written over as soon as the last of them was handed over. */
+/** Sends messages whose memory is overwritten as soon as the peer has received them. */
 const pooled =
   (...envelopes: readonly Envelope[]): Step =>
   (remote) => {
@@ -21,7 +21,7 @@ const pooled =
     }
   };
 
-/** One half of the encoded value, cut anywhere. */
+/** One half of the encoded value. */
 function half(codec: Codec, which: 'first' | 'second'): Uint8Array {
   const encoded = new Uint8Array(codec.encodePayload(value) as ArrayBuffer);
   const middle = encoded.length >> 1;
@@ -36,7 +36,7 @@ const halves = (codec: Codec, around: Envelope): Envelope[] => [
 const open = { type: 'open', stream: 3 };
 const data = { type: 'data', stream: 3 };
 
-/** Where bytes arrive, and where the application finds them. */
+/** Places where bytes arrive, each with how the application reads them. */
 const ARRIVING: readonly (readonly [
   place: string,
   frames: (codec: Codec) => readonly Envelope[],
@@ -61,10 +61,10 @@ const aliases = ARRIVING.flatMap(([place, frames, found]): HostileCase[] => {
   };
   const common = { codec: 'msgpack', expect: 'lives', handlerCalls: 1 } as const;
   return [
-    { ...common, name: `${place} are those that were sent`, send: (codec) => [pooled(...frames(codec)), 0, check] },
+    { ...common, name: `The application receives the sent bytes in ${place}`, send: (codec) => [pooled(...frames(codec)), 0, check] },
     {
       ...common,
-      name: `${place} are not lent to the next message`,
+      name: `The bytes in ${place} outlive later messages`,
       send: (codec) => [pooled(...frames(codec), ...times(20, () => ({ type: 'whatever', payload: value }))), 0, check],
     },
   ];
@@ -72,7 +72,7 @@ const aliases = ARRIVING.flatMap(([place, frames, found]): HostileCase[] => {
 
 const observed: readonly HostileCase[] = [
   {
-    name: 'a frame observer may keep',
+    name: 'A frame observer may keep the bytes of fragments',
     codec: 'msgpack',
     send: (codec) => {
       const kept: unknown[] = [];
@@ -95,7 +95,7 @@ const observed: readonly HostileCase[] = [
   },
 ];
 
-/** Uses the peer's codec for something else, both ways, large and small. */
+/** Encodes and decodes other values with the codec of the peer. */
 function useCodec(codec: Codec): undefined {
   const other = { other: ['y'.repeat(5_000), 1, { z: null }] };
   expect(codec.decodePayload(codec.encodePayload(other))).toEqual(other);
@@ -104,7 +104,7 @@ function useCodec(codec: Codec): undefined {
   expect(() => codec.encodePayload({ deep: () => 1 })).toThrow(TypeError);
 }
 
-/** Code of an application that runs in the middle of something. */
+/** Places where application code runs while the peer handles a frame. */
 const HOOKS: readonly (readonly [hook: string, hang: (peer: Peer, use: () => undefined) => unknown])[] = [
   ['an open interceptor', (peer, use) => peer.interceptOpen(use)],
   ['a reply-headers interceptor', (peer, use) => peer.interceptReplyHeaders(use)],
@@ -116,7 +116,7 @@ const HOOKS: readonly (readonly [hook: string, hang: (peer: Peer, use: () => und
 
 const payload = { list: [1, 2.5, null, true], text: 'é😀'.repeat(2_000), deep: { a: { b: { c: [] } } } };
 
-/** A getter of a value that is being encoded uses the codec that encodes it. */
+/** A value with a getter that uses the codec which encodes the value. */
 const withGetter = (use: () => undefined): object =>
   Object.defineProperty({ ...payload }, 'deep', {
     enumerable: true,
@@ -128,7 +128,7 @@ const withGetter = (use: () => undefined): object =>
 
 const reentrant = HOOKS.map(([hook, hang]): HostileCase => {
   return {
-    name: `in ${hook}`,
+    name: `The peer loses no data when ${hook} uses its codec`,
     options: {
       onStream: (received, stream) => {
         stream.setTrailers({ t: 1 });
@@ -154,11 +154,11 @@ const reentrant = HOOKS.map(([hook, hang]): HostileCase => {
   };
 });
 
-describeHostile('bytes that the application reads outlive their message:', [...aliases, ...observed]);
-describeHostile('a codec that is used while it works loses nothing:', [
+describeHostile('bytes of messages', [...aliases, ...observed]);
+describeHostile('re-entrant codecs', [
   ...reentrant,
   {
-    name: 'in a getter of what it encodes',
+    name: 'The peer loses no data when a getter of the payload uses its codec',
     send: (codec) => [
       ({ peer }) => {
         peer.notify(withGetter(() => useCodec(codec)));

@@ -8,7 +8,7 @@ import { buildSync } from 'esbuild';
 import { WebSocket } from 'ws';
 import { connect } from '../../src/node.js';
 
-// A server of the defaults in a process of its own, whose heap is 1 GiB. Its handler never lets go of what an attacker sends.
+// A server with the default options in its own process with a heap of 1 GiB. Its handler keeps each payload of an attacker forever.
 const directory = mkdtempSync(join(tmpdir(), 'rxmux-memory-'));
 const bundle = join(directory, 'server.cjs');
 const ATTACKERS = 10;
@@ -44,12 +44,12 @@ const json = (count: number, item: (nth: number) => string): string => `[${Array
 const keys = (nth: number, count: number): string =>
   `{${Array.from({ length: count }, (_, key) => `"${(nth * count + key).toString(36)}":0`).join()}}`;
 
-/** Payloads within the default limits, each of the largest that are taken. */
+/** Payloads within the default limits, each close to the largest accepted one. */
 const SHAPES: readonly (readonly [what: string, json: string])[] = [
   ['empty arrays', json(999_000, () => '[]')],
   ['arrays in arrays', json(4_900, () => '['.repeat(200) + ']'.repeat(200))],
-  ['maps of 100 keys that differ', json(4_950, (nth) => keys(nth, 100))],
-  ['maps of one key that differs', json(300_000, (nth) => keys(nth, 1))],
+  ['maps of 100 unique keys', json(4_950, (nth) => keys(nth, 100))],
+  ['maps of one unique key each', json(300_000, (nth) => keys(nth, 1))],
   ['maps with a hole before their index', json(150_000, () => '{"34":0}')],
   ['text of two bytes each', JSON.stringify(`☃${'a'.repeat(15_000_000)}`)],
   ['unfinished text of two bytes each', ''],
@@ -69,7 +69,7 @@ async function attack(port: number, payload: string): Promise<void> {
       await send({ type: 'open', stream: 1 + 2 * nth, fragment, ...(isLast ? {} : { more: true }) });
     }
   }
-  // Stays, with all that it has had taken, until the server is gone.
+  // The socket stays open, with all its payloads, until the server ends.
   void ended;
 }
 
@@ -82,7 +82,7 @@ async function started(child: ChildProcess): Promise<number> {
 
 describe(`${ATTACKERS} attackers within all limits`, () => {
   it.each(SHAPES)(
-    'end no process of 1 GiB, which answers others meanwhile: %s',
+    'A server with a heap of 1 GiB survives attackers within all limits and answers other clients: %s',
     async (_what, payload) => {
       const child = fork(bundle, [], { execArgv: ['--max-old-space-size=1024'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
       let errors = '';

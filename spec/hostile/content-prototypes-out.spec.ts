@@ -7,7 +7,7 @@ import type { HostilePeer } from '../support/hostile/peer.js';
 import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile/prototypes.js';
 import type { Envelope } from '../support/peer/frames.js';
 
-/** Where this side's own code may put a map that goes out. */
+/** Places where code of this side may put an outgoing map. */
 const OUT: readonly (readonly [
   place: string,
   put: (map: Metadata) => (remote: HostilePeer) => unknown,
@@ -61,7 +61,7 @@ const OUT: readonly (readonly [
 const outbound = OUT.flatMap(([place, put, found]) =>
   KEYS.map((key): HostileCase => {
     return {
-      name: `${key} in ${place}`,
+      name: `The peer sends ${key} in ${place} as an own key, or refuses it`,
       send: ({ binary }) => [
         { type: 'open', stream: 3, payload: 'p' },
         async (remote) => {
@@ -84,11 +84,11 @@ const outbound = OUT.flatMap(([place, put, found]) =>
   }),
 );
 
-describeHostile('what goes out is sent with its own keys only, and refused where the codec cannot:', outbound);
+describeHostile('prototype keys in outgoing maps', outbound);
 
-describeHostile('an interceptor that gives headers another prototype', [
+describeHostile('interceptors that change prototypes', [
   {
-    name: 'sends nothing of it',
+    name: 'The peer sends no keys of a prototype that an open interceptor sets',
     send: [
       ({ peer }) => {
         const remove = peer.interceptOpen((headers) => {

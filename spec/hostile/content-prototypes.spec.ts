@@ -5,7 +5,7 @@ import type { HostilePeer } from '../support/hostile/peer.js';
 import { admin, checkMap, KEYS, poison, unpolluted } from '../support/hostile/prototypes.js';
 import type { Envelope } from '../support/peer/frames.js';
 
-/** Looks at every map that any hook is shown, and counts them. */
+/** Checks and counts every map that a hook receives. */
 function watch({ peer }: HostilePeer, key: string): { seen: number } {
   const watched = { seen: 0 };
   const look = (map: unknown): void => {
@@ -22,7 +22,7 @@ function watch({ peer }: HostilePeer, key: string): { seen: number } {
   return watched;
 }
 
-/** Where a remote may put a map, what of it an application reads, and how often hooks see it. */
+/** Places where a remote may put a map, each with how an application reads it and how often hooks receive it. */
 const PLACES: readonly (readonly [
   place: string,
   frames: (map: unknown) => readonly Envelope[],
@@ -65,7 +65,7 @@ const inbound = PLACES.flatMap(([place, frames, readBack, seen]) =>
   KEYS.flatMap((key): HostileCase[] => {
     const calls = frames(null).filter(({ type }) => type === 'open').length;
     const arrives: HostileCase = {
-      name: `${key} in ${place} is a key like any other`,
+      name: `The peer delivers ${key} in ${place} like any other key`,
       ...(key === '__proto__' ? { codec: 'json' } : {}),
       send: () => {
         let watched = { seen: 0 };
@@ -86,7 +86,7 @@ const inbound = PLACES.flatMap(([place, frames, readBack, seen]) =>
       handlerCalls: calls,
     };
     const refused: HostileCase = {
-      name: `__proto__ in ${place} is a broken rule`,
+      name: `The peer ends the connection at __proto__ in ${place}`,
       codec: 'msgpack',
       send: [...frames(poison(key)), unpolluted],
       expect: PROTOCOL,
@@ -97,7 +97,7 @@ const inbound = PLACES.flatMap(([place, frames, readBack, seen]) =>
 );
 
 const envelopes = KEYS.map((key): HostileCase => ({
-  name: `${key} beside the keys of an envelope is dropped`,
+  name: `The peer drops ${key} beside the keys of an envelope`,
   codec: 'json',
   send: [
     { type: 'open', stream: 3, [key]: { type: 'reset', ...admin } },
@@ -109,10 +109,10 @@ const envelopes = KEYS.map((key): HostileCase => ({
   handlerCalls: 1,
 }));
 
-/** A field that only a prototype has is no field. */
+/** Fields that an envelope only inherits. */
 const inherited: readonly HostileCase[] = [
   {
-    name: 'a type that every object inherits',
+    name: 'The peer ends the connection at an envelope that only inherits its type',
     codec: 'json',
     send: [
       (remote) => {
@@ -127,7 +127,7 @@ const inherited: readonly HostileCase[] = [
     expect: PROTOCOL,
   },
   {
-    name: 'a payload, headers and an end that every object inherits',
+    name: 'The peer ignores a payload, headers and an end that an envelope only inherits',
     codec: 'json',
     send: [
       (remote) => {
@@ -148,5 +148,5 @@ const inherited: readonly HostileCase[] = [
   },
 ];
 
-describeHostile('of what arrives,', inbound);
-describeHostile('of an envelope,', [...envelopes, ...inherited]);
+describeHostile('prototype keys in maps', inbound);
+describeHostile('prototype keys in envelopes', [...envelopes, ...inherited]);

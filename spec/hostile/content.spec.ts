@@ -8,7 +8,7 @@ import type { HostileCase, Step } from '../support/hostile/case.js';
 
 const { PROTOCOL_ERROR } = ResetCode;
 
-/** Brackets of one kind, opened and closed so many times. */
+/** Nested arrays or maps of one kind. */
 interface Nesting {
   readonly what: string;
   readonly codec: 'json' | 'msgpack';
@@ -23,7 +23,7 @@ const NESTINGS: readonly Nesting[] = [
   { what: 'arrays', codec: 'json', limit: 256, encoded: (levels) => '['.repeat(levels) + ']'.repeat(levels) },
   { what: 'objects', codec: 'json', limit: 256, encoded: (levels) => '{"":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1) },
   {
-    what: 'the last of many items',
+    what: 'arrays in the last of several items',
     codec: 'json',
     limit: 256,
     encoded: (levels) => '[1,2,'.repeat(levels - 1) + '[]' + ']'.repeat(levels - 1),
@@ -36,10 +36,15 @@ const NESTINGS: readonly Nesting[] = [
     limit: 95,
     encoded: (levels) => bytes(repeat(levels - 1, [0xdd, 0, 0, 0, 1]), [0x90]),
   },
-  { what: 'the last of many items', codec: 'msgpack', limit: 95, encoded: (levels) => bytes(repeat(levels - 1, [0x93, 1, 2]), [0x90]) },
+  {
+    what: 'arrays in the last of several items',
+    codec: 'msgpack',
+    limit: 95,
+    encoded: (levels) => bytes(repeat(levels - 1, [0x93, 1, 2]), [0x90]),
+  },
 ];
 
-/** An open of stream 3 with an encoded payload in the place of its own, or of its headers. */
+/** An open with an encoded value in place of its payload or its headers. */
 function around(codec: Codec, key: 'payload' | 'headers', encoded: Message, stream: number): Message {
   if (typeof encoded === 'string') return `{"type":"open","stream":${stream},"${key}":${encoded}}`;
   const head = new Uint8Array(codec.encode({ type: 'open', stream, payload: 0 }) as ArrayBuffer);
@@ -56,7 +61,7 @@ const openWith =
 
 const echo: StreamHandler = (payload, stream) => stream.reply(payload);
 
-/** The one stream that the peer has answered was sent back as it came. */
+/** Checks that the peer has sent the payload of its only call back unchanged. */
 const echoed: Step = (remote) => {
   const news = remote.news();
   expect([remote.calls.length, news]).toEqual([1, [{ type: 'data', stream: 3, end: true, payload: remote.calls[0]?.payload }]]);
@@ -66,17 +71,27 @@ const depths = NESTINGS.flatMap(({ what, codec, limit, encoded }): HostileCase[]
   const fragment = (message: Message): unknown => (typeof message === 'string' ? message : new Uint8Array(message));
   return [
     {
-      name: `${limit} levels of ${what} arrive, and can be sent on`,
+      name: `The peer receives and sends ${limit} levels of ${what}`,
       codec,
       options: { onStream: echo },
       send: [openWith('payload', encoded(limit)), 0, echoed],
       expect: 'lives',
       handlerCalls: 1,
     },
-    { name: `${limit + 1} levels of ${what} are a broken rule`, codec, send: [openWith('payload', encoded(limit + 1))], expect: PROTOCOL },
-    { name: `30 000 levels of ${what} are, too`, codec, send: [openWith('payload', encoded(30_000))], expect: PROTOCOL },
     {
-      name: `${limit} levels of ${what} arrive in fragments`,
+      name: `The peer ends the connection at ${limit + 1} levels of ${what}`,
+      codec,
+      send: [openWith('payload', encoded(limit + 1))],
+      expect: PROTOCOL,
+    },
+    {
+      name: `The peer ends the connection at 30 000 levels of ${what}`,
+      codec,
+      send: [openWith('payload', encoded(30_000))],
+      expect: PROTOCOL,
+    },
+    {
+      name: `The peer receives and sends ${limit} levels of ${what} in fragments`,
       codec,
       options: { onStream: echo },
       send: [{ type: 'open', stream: 3, fragment: fragment(encoded(limit)) }, 0, echoed],
@@ -84,14 +99,14 @@ const depths = NESTINGS.flatMap(({ what, codec, limit, encoded }): HostileCase[]
       handlerCalls: 1,
     },
     {
-      name: `${limit + 1} levels of ${what} in fragments cost the stream`,
+      name: `The peer resets a stream for ${limit + 1} levels of ${what} in fragments`,
       codec,
       send: [{ type: 'open', stream: 3, fragment: fragment(encoded(limit + 1)) }],
       expect: 'lives',
       resets: [[3, PROTOCOL_ERROR]],
     },
     {
-      name: `30 000 levels of ${what} in fragments cost no more`,
+      name: `The peer resets a stream for 30 000 levels of ${what} in fragments`,
       codec,
       send: [{ type: 'open', stream: 3, fragment: fragment(encoded(30_000)) }],
       expect: 'lives',
@@ -100,7 +115,7 @@ const depths = NESTINGS.flatMap(({ what, codec, limit, encoded }): HostileCase[]
   ];
 });
 
-/** Odd values, and what of them reaches the application. */
+/** Unusual values, each with the value that reaches the application. */
 const VALUES: readonly (readonly [what: string, codec: 'json' | 'msgpack', message: Message, arrives: unknown])[] = [
   ['1e400', 'json', '1e400', Infinity],
   ['-1e400', 'json', '-1e400', -Infinity],
@@ -110,7 +125,7 @@ const VALUES: readonly (readonly [what: string, codec: 'json' | 'msgpack', messa
   ['2^64', 'json', '18446744073709551616', 2 ** 64],
   ['a lone surrogate', 'json', '"\\ud800"', '\ud800'],
   ['a NUL', 'json', '"\\u0000"', '\0'],
-  ['a key twice', 'json', '{"a":1,"a":2}', { a: 2 }],
+  ['a map with a duplicate key', 'json', '{"a":1,"a":2}', { a: 2 }],
   ['an object that looks like a thenable', 'json', '{"then":1}', { then: 1 }],
   ['NaN', 'msgpack', bytes([0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0]), NaN],
   ['a NaN with a payload', 'msgpack', bytes([0xcb, 0xff, 0xf8, 0, 0, 0, 0, 0, 1]), NaN],
@@ -119,36 +134,36 @@ const VALUES: readonly (readonly [what: string, codec: 'json' | 'msgpack', messa
   ['2^64 - 1, rounded', 'msgpack', bytes([0xcf], repeat(8, [0xff])), 2 ** 64],
   ['-2^63', 'msgpack', bytes([0xd3, 0x80], repeat(7, [0])), -(2 ** 63)],
   ['a timestamp', 'msgpack', bytes([0xd6, 0xff, 0, 0, 0, 1]), new Date(1_000)],
-  ['a key twice', 'msgpack', bytes([0x82, 0xa1, 0x61, 1, 0xa1, 0x61, 2]), { a: 2 }],
-  ['an integer for a key', 'msgpack', bytes([0x81, 7, 1]), { 7: 1 }],
+  ['a map with a duplicate key', 'msgpack', bytes([0x82, 0xa1, 0x61, 1, 0xa1, 0x61, 2]), { a: 2 }],
+  ['a map with an integer as a key', 'msgpack', bytes([0x81, 7, 1]), { 7: 1 }],
 ];
 
-/** What no application sees: undecodable. */
+/** Undecodable values, which no application receives. */
 const REFUSED: readonly (readonly [what: string, codec: 'json' | 'msgpack', message: Message])[] = [
   ['NaN', 'json', 'NaN'],
   ['Infinity', 'json', 'Infinity'],
-  ['a text with a line break in it', 'json', '"\n"'],
+  ['a text that contains a line break', 'json', '"\n"'],
   ['a number with a leading zero', 'json', '01'],
-  ['a comma behind the last', 'json', '[1,]'],
+  ['a trailing comma', 'json', '[1,]'],
   ['a comment', 'json', '/**/1'],
-  ['nothing', 'json', ''],
+  ['an empty payload', 'json', ''],
   ['an extension', 'msgpack', bytes([0xd4, 1, 0])],
   ['an extension of no bytes', 'msgpack', bytes([0xc7, 0, 1])],
   ['a timestamp of no known length', 'msgpack', bytes([0xc7, 3, 0xff, 0, 0, 0])],
   ['a timestamp beyond Date', 'msgpack', bytes([0xc7, 12, 0xff], repeat(4, [0]), [0x7f], repeat(7, [0xff]))],
-  ['the byte that is never used', 'msgpack', bytes([0xc1])],
-  ['a text that is cut off', 'msgpack', bytes([0xa5, 0x61])],
+  ['the byte that msgpack never uses', 'msgpack', bytes([0xc1])],
+  ['a truncated text', 'msgpack', bytes([0xa5, 0x61])],
   ['a map without its last value', 'msgpack', bytes([0x81, 0xa1, 0x61])],
-  ['a map with a list for a key', 'msgpack', bytes([0x81, 0x90, 1])],
-  ['a map with null for a key', 'msgpack', bytes([0x81, 0xc0, 1])],
-  ['a map with a number and its numeral for keys', 'msgpack', bytes([0x82, 1, 1, 0xa1, 0x31, 2])],
+  ['a map with a list as a key', 'msgpack', bytes([0x81, 0x90, 1])],
+  ['a map with null as a key', 'msgpack', bytes([0x81, 0xc0, 1])],
+  ['a map with a number and its numeral as keys', 'msgpack', bytes([0x82, 1, 1, 0xa1, 0x31, 2])],
   ['a key __proto__', 'msgpack', new Uint8Array(encode({ ['__proto__']: { admin: true } })).buffer],
-  ['more bytes than a value', 'msgpack', bytes([1, 2])],
+  ['a value with a byte behind it', 'msgpack', bytes([1, 2])],
 ];
 
 const values = [
   ...VALUES.map(([what, codec, message, arrives]): HostileCase => ({
-    name: `${what} arrives`,
+    name: `The peer delivers ${what}`,
     codec,
     send: [
       openWith('payload', message),
@@ -161,9 +176,9 @@ const values = [
     handlerCalls: 1,
   })),
   ...REFUSED.flatMap(([what, codec, message]): HostileCase[] => [
-    { name: `${what} is a broken rule`, codec, send: [openWith('payload', message)], expect: PROTOCOL },
+    { name: `The peer ends the connection at ${what}`, codec, send: [openWith('payload', message)], expect: PROTOCOL },
     {
-      name: `${what} in fragments costs the stream`,
+      name: `The peer resets a stream for ${what} in fragments`,
       codec,
       send: [{ type: 'open', stream: 3, fragment: typeof message === 'string' ? message : new Uint8Array(message) }],
       expect: 'lives',
@@ -172,12 +187,12 @@ const values = [
   ]),
 ];
 
-describeHostile('of nested payloads', depths);
-describeHostile('of odd payloads', values);
+describeHostile('nested payloads', depths);
+describeHostile('unusual payloads', values);
 
-describeHostile('text that is not UTF-8', [
+describeHostile('invalid UTF-8', [
   ...[[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80]].map((invalid): HostileCase => ({
-    name: `(${invalid.map((byte) => byte.toString(16)).join(' ')}) is a broken rule`,
+    name: `The peer ends the connection at text with the invalid bytes ${invalid.map((byte) => byte.toString(16)).join(' ')}`,
     codec: 'msgpack',
     send: [openWith('payload', bytes([0xa0 + invalid.length], invalid))],
     expect: PROTOCOL,

@@ -23,42 +23,47 @@ const pongs = (count: number, nonce: (n: number) => string = String): Envelope[]
 const BURST = PING_RATE.burst;
 
 const PINGS: readonly HostileCase[] = [
-  { name: `${BURST} are answered, each once, in order`, send: pings(BURST), expect: 'lives', sends: pongs(BURST) },
-  { name: 'one more is not', send: pings(BURST + 1), expect: TOO_MUCH, sends: pongs(BURST) },
+  { name: `The peer answers ${BURST} pings, each once and in order`, send: pings(BURST), expect: 'lives', sends: pongs(BURST) },
+  { name: 'The peer ends the connection at one ping more than the burst', send: pings(BURST + 1), expect: TOO_MUCH, sends: pongs(BURST) },
   {
-    name: `${PING_RATE.perSecond} more are answered a second later, and no more`,
+    name: `The peer answers ${PING_RATE.perSecond} more pings a second later, and ends the connection at one more`,
     send: [...pings(BURST), 1_000, ...pings(PING_RATE.perSecond + 1)],
     expect: TOO_MUCH,
     sends: [...pongs(BURST), ...pongs(PING_RATE.perSecond)],
   },
   {
-    name: `${BYTES_PER_PING} bytes of anything else earn one more, and only one`,
+    name: `Other frames of ${BYTES_PER_PING} bytes earn one more ping`,
     send: [...opens(1), ...pings(BURST), { type: 'data', stream: 3, payload: 'x'.repeat(BYTES_PER_PING) }, ...pings(2)],
     expect: TOO_MUCH,
     sends: [...pongs(BURST), ...pongs(1)],
     handlerCalls: 1,
   },
-  { name: 'one without a nonce gets a pong without one', send: [{ type: 'ping' }], expect: 'lives', sends: [{ type: 'pong' }] },
   {
-    name: 'a nonce of 60 KB is sent back once, as it came',
+    name: 'The peer answers a ping without a nonce by a pong without one',
+    send: [{ type: 'ping' }],
+    expect: 'lives',
+    sends: [{ type: 'pong' }],
+  },
+  {
+    name: 'The peer returns a nonce of 60 KB once and unchanged',
     send: [{ type: 'ping', nonce: 'é\n"'.repeat(10_000) }],
     expect: 'lives',
     sends: [{ type: 'pong', nonce: 'é\n"'.repeat(10_000) }],
   },
   {
-    name: 'a nonce whose pong fits no message is junk, of which there may not be too much',
+    name: 'The peer counts a nonce whose pong does not fit a message as junk',
     options: { limits: { junk: { burst: 10, perSecond: 0 } } },
     send: pings(11, () => 'x'.repeat(MAX_FRAME_BYTES)),
     expect: TOO_MUCH,
   },
 ];
 
-/** From here on the socket takes nothing. */
+/** From here on the socket takes no bytes. */
 const stop = ({ socket }: HostilePeer): void => {
   socket.bufferedAmount = MIB;
 };
 
-/** It takes everything again, and some time passes until that is noticed. */
+/** The socket takes everything again, and some time passes until the peer notices. */
 const flow: readonly Step[] = [
   ({ socket }) => {
     socket.bufferedAmount = 0;
@@ -69,37 +74,37 @@ const flow: readonly Step[] = [
 const NEVER = 90_001;
 const dataOfNever = (count: number): Envelope[] => times(count, (n) => ({ type: 'data', stream: NEVER + 2 * n, payload: 'x' }));
 
-/** A nonce of 32 Ki characters, and how many of them are 1 Mi. */
+/** A nonce of 32 Ki characters, and the number of such nonces that makes 1 Mi characters. */
 const long = (n: number): string => String(n).padStart(32 * 1024);
 const NONCES = 32;
 
-/** What a remote makes the peer answer, and that it does not read. */
+/** Frames that the peer answers, from a remote that does not read the answers. */
 const UNREAD: readonly HostileCase[] = [
   {
-    name: `${maxControlFrames} pongs wait until it reads`,
+    name: `The peer queues ${maxControlFrames} pongs until the remote reads`,
     send: [stop, ...pings(maxControlFrames), ...flow],
     expect: 'lives',
     sends: pongs(maxControlFrames),
   },
   {
-    name: 'one more does not',
+    name: `The peer ends the connection at one unread pong more than ${maxControlFrames}`,
     options: { limits: { pings: { burst: 2 * maxControlFrames, perSecond: 0 } } },
     send: [stop, ...pings(maxControlFrames + 1)],
     expect: { ...TOO_MUCH, because: 'maxControlFrames' },
   },
   {
-    name: `${NONCES} pongs with nonces of 32 Ki characters, 1 Mi in all, wait until it reads, again and again`,
+    name: `The peer queues ${NONCES} pongs with nonces of 1 Mi characters in all until the remote reads, again and again`,
     send: [stop, ...pings(NONCES, long), ...flow, stop, ...pings(NONCES, long), ...flow],
     expect: 'lives',
     sends: [...pongs(NONCES, long), ...pongs(NONCES, long)],
   },
   {
-    name: 'one character more does not',
+    name: 'The peer ends the connection at one character more in the nonces of unread pongs',
     send: [stop, ...pings(NONCES, long), isOpen, ...pings(1)],
     expect: { ...TOO_MUCH, because: 'unread pongs' },
   },
   {
-    name: `${maxControlFrames} refusals wait, and no handler is called`,
+    name: `The peer queues ${maxControlFrames} refusals until the remote reads, and calls no handler`,
     options: { limits: { maxStreams: 2 } },
     send: [stop, ...opens(maxControlFrames + 1), ...flow, { type: 'reset', stream: 3, code: CANCEL }],
     expect: 'lives',
@@ -107,32 +112,32 @@ const UNREAD: readonly HostileCase[] = [
     handlerCalls: 1,
   },
   {
-    name: 'one refusal more does not',
+    name: `The peer ends the connection at one unread refusal more than ${maxControlFrames}`,
     options: { limits: { maxStreams: 2 } },
     send: [stop, ...opens(maxControlFrames + 2)],
     expect: { ...TOO_MUCH, because: 'maxControlFrames' },
     handlerCalls: 1,
   },
   {
-    name: `${maxControlFrames} resets of what was never opened wait`,
+    name: `The peer queues ${maxControlFrames} resets of never opened streams until the remote reads`,
     send: [stop, ...dataOfNever(maxControlFrames), ...flow],
     expect: 'lives',
     resets: dataOfNever(maxControlFrames).map(({ stream }) => [Number(stream), PROTOCOL_ERROR] as const),
   },
   {
-    name: 'one reset more does not',
+    name: `The peer ends the connection at one unread reset more than ${maxControlFrames}`,
     send: [stop, ...dataOfNever(maxControlFrames + 1)],
     expect: { ...TOO_MUCH, because: 'maxControlFrames' },
   },
   {
-    name: 'what was read in between is no debt any more',
+    name: 'The peer does not count answers that the remote has read in between',
     send: [stop, ...pings(600), ...flow, stop, ...pings(400), ...flow, stop, ...dataOfNever(900), ...flow],
     expect: 'lives',
     sends: [...pongs(600), ...pongs(400)],
     resets: dataOfNever(900).map(({ stream }) => [Number(stream), PROTOCOL_ERROR] as const),
   },
   {
-    name: 'a stream that the peer has reset keeps its place until the reset has left',
+    name: 'A stream that the peer has reset keeps its place until the reset has left',
     options: { limits: { maxStreams: 2 }, onStream: (_, stream) => stream.reset(300) },
     send: [stop, ...opens(2), ...flow, { type: 'open', stream: 7, payload: 'p' }],
     expect: 'lives',
@@ -144,7 +149,7 @@ const UNREAD: readonly HostileCase[] = [
     handlerCalls: 2,
   },
   {
-    name: 'the pongs leave ahead of what the peer itself has to say',
+    name: 'Pongs leave ahead of the data of the peer',
     send: [
       stop,
       (remote) => {
@@ -158,7 +163,7 @@ const UNREAD: readonly HostileCase[] = [
   },
 ];
 
-/** An open of which the message has exactly so many bytes. */
+/** Sends an open whose message has exactly this number of bytes. */
 const sized =
   (bytes: number): Step =>
   (remote) => {
@@ -170,11 +175,20 @@ const sized =
 const big = Object.fromEntries(times(5_000, (n) => [`key${n}`, n] as const));
 
 const HEADERS: readonly HostileCase[] = [
-  { name: `a message of ${maxMessageBytes} bytes of them is taken`, send: [sized(maxMessageBytes)], expect: 'lives', handlerCalls: 1 },
-  { name: 'one byte more is not', send: [sized(maxMessageBytes + 1)], expect: TOO_BIG },
-  { name: 'four times as many are not', send: [sized(4 * maxMessageBytes)], expect: TOO_BIG },
   {
-    name: '5 000 of them reach the handler as they are',
+    name: `The peer accepts headers in a message of ${maxMessageBytes} bytes`,
+    send: [sized(maxMessageBytes)],
+    expect: 'lives',
+    handlerCalls: 1,
+  },
+  { name: 'The peer ends the connection at headers in a message of one byte more', send: [sized(maxMessageBytes + 1)], expect: TOO_BIG },
+  {
+    name: 'The peer ends the connection at headers in a message of four times that size',
+    send: [sized(4 * maxMessageBytes)],
+    expect: TOO_BIG,
+  },
+  {
+    name: 'The handler receives 5 000 headers unchanged',
     send: [
       { type: 'open', stream: 3, headers: big },
       (remote) => {
@@ -185,13 +199,13 @@ const HEADERS: readonly HostileCase[] = [
     handlerCalls: 1,
   },
   {
-    name: '60 KB of them on each of 300 later frames are not kept',
+    name: 'The peer keeps no headers of 300 later frames with 60 KB each',
     send: [
       ...opens(1),
       ...times(300, (n) => ({ type: 'data', stream: 3, headers: { big: 'x'.repeat(60_000) }, payload: n })),
       holdsNothing,
       ({ session: { receiveBudget } }) => {
-        // What came with the two opens, each the least that a frame is charged.
+        // The two opens, each with the least charge of a frame.
         expect(receiveBudget.attached.used).toBe(2 * MIN_CHARGE_BYTES);
       },
     ],
@@ -200,6 +214,6 @@ const HEADERS: readonly HostileCase[] = [
   },
 ];
 
-describeHostile('a flood of pings', quietly(PINGS));
-describeHostile('a remote that does not read what it is answered', quietly(UNREAD));
+describeHostile('floods of pings', quietly(PINGS));
+describeHostile('unread answers', quietly(UNREAD));
 describeHostile('huge headers', quietly(HEADERS));

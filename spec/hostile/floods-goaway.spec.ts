@@ -8,7 +8,7 @@ import { progressOf } from '../support/peer/outcome.js';
 
 const { INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR, REFUSED } = ResetCode;
 
-/** What was sent so far is not looked at. */
+/** Skips the frames that the peer has sent so far. */
 const forget = (remote: HostilePeer): void => {
   remote.news();
 };
@@ -20,7 +20,7 @@ const openFour: Step = (remote) => {
 
 const GOAWAYS: readonly HostileCase[] = [
   {
-    name: 'a later one cuts lower, never higher again; whoever is above fails once, as refused',
+    name: 'A later goaway lowers the cut and never raises it, and each stream above it fails once as refused',
     send: [
       openFour,
       { type: 'goaway', code: NO_ERROR, last_stream: 8 },
@@ -32,20 +32,20 @@ const GOAWAYS: readonly HostileCase[] = [
     gotBack: [['goes on'], ['REFUSED'], ['REFUSED'], ['REFUSED']],
   },
   {
-    name: 'without last_stream it refuses nothing',
+    name: 'A goaway without last_stream refuses no stream',
     send: [openFour, { type: 'goaway' }, { type: 'data', stream: 10, payload: 'goes on' }],
     expect: 'lives',
     gotBack: [[], [], [], ['goes on']],
   },
   {
-    name: 'with the id of one of its own streams it cuts below that',
+    name: 'A goaway with an id of the remote cuts below that id',
     role: 'acceptor',
     send: [openFour, { type: 'goaway', code: NO_ERROR, last_stream: 7 }],
     expect: 'lives',
     gotBack: [[], [], ['REFUSED'], ['REFUSED']],
   },
   {
-    name: 'says nothing new with the same code and the same last_stream, or a higher one: that is junk',
+    name: 'The peer counts a goaway with the same code and no lower last_stream as junk',
     options: { limits: { junk: { burst: 2, perSecond: 0 } } },
     send: [
       ...[4, 4, 10].map((last_stream) => ({ type: 'goaway', code: NO_ERROR, last_stream })),
@@ -56,7 +56,7 @@ const GOAWAYS: readonly HostileCase[] = [
     expect: TOO_MUCH,
   },
   {
-    name: 'ends the connection when it is the 101st, whatever it says',
+    name: 'The peer ends the connection at the 101st goaway',
     send: [
       ...times(100, (n) => ({ type: 'goaway', code: NO_ERROR, last_stream: 1_000 - n })),
       isOpen,
@@ -65,7 +65,7 @@ const GOAWAYS: readonly HostileCase[] = [
     expect: { ...TOO_MUCH, because: 'goaways' },
   },
   {
-    name: '100 of them do what one does',
+    name: 'The peer handles 100 equal goaways like one',
     send: () => {
       const states: string[] = [];
       return [
@@ -83,7 +83,7 @@ const GOAWAYS: readonly HostileCase[] = [
     gotBack: [[], ['REFUSED'], ['REFUSED'], ['REFUSED']],
   },
   {
-    name: 'after it nothing is opened, and a call fails as refused with nothing sent',
+    name: 'A call after a goaway fails as refused and sends nothing',
     send: () => {
       let progress: { readonly error: unknown } = { error: null };
       return [
@@ -100,7 +100,7 @@ const GOAWAYS: readonly HostileCase[] = [
     expect: 'lives',
   },
   {
-    name: 'with an error, the peer gives its sender a second and closes, whatever other error it names meanwhile',
+    name: 'The peer closes one second after a goaway with an error, even if others follow',
     send: [
       { type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 },
       600,
@@ -113,7 +113,7 @@ const GOAWAYS: readonly HostileCase[] = [
     expect: { goaway: null, close: 1000 },
   },
   {
-    name: 'of the peer itself: opens above it are refused, and junk when there are too many',
+    name: 'The peer refuses opens above its own goaway, and counts them as junk',
     options: { limits: { junk: { burst: 10, perSecond: 0 } } },
     send: [({ peer }) => void peer.close({ drainMs: 1_000 }), forget, ...opens(11)],
     expect: TOO_MUCH,
@@ -121,4 +121,4 @@ const GOAWAYS: readonly HostileCase[] = [
   },
 ];
 
-describeHostile('a goaway', quietly(GOAWAYS));
+describeHostile('goaways', quietly(GOAWAYS));

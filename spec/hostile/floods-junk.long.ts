@@ -11,33 +11,33 @@ import type { Envelope } from '../support/peer/frames.js';
 const { CANCEL, PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
 const { junk: JUNK_RATE, provokedResets: PROVOKED_RATE } = DEFAULT_LIMITS;
 
-/** Ids that nobody has opened: the remote's, and the peer's. */
+/** Ids that were never opened: the first of the remote, and one of the peer. */
 const NEVER = 90_001;
 const NEVER_MINE = 90_002;
 
 const JUNK: readonly (readonly [what: string, junk: (n: number) => Envelope])[] = [
-  ['pongs that nobody asked for', (n) => ({ type: 'pong', nonce: `${SECRET}${n}` })],
+  ['pongs without a ping', (n) => ({ type: 'pong', nonce: `${SECRET}${n}` })],
   ['pongs without a nonce', () => ({ type: 'pong' })],
   ['resets of streams that were never opened', (n) => ({ type: 'reset', stream: NEVER + 2 * n, code: CANCEL, payload: SECRET })],
   ['resets of streams that the peer has never opened', () => ({ type: 'reset', stream: NEVER_MINE, code: CANCEL })],
   ['resets without a stream', () => ({ type: 'reset', code: CANCEL })],
   ['resets of stream 0', () => ({ type: 'reset', stream: 0, code: CANCEL })],
-  ['data without a stream', () => ({ type: 'data', payload: SECRET })],
-  ['data with nothing in it', () => ({ type: 'data', stream: 1 })],
+  ['data frames without a stream', () => ({ type: 'data', payload: SECRET })],
+  ['data frames without content', () => ({ type: 'data', stream: 1 })],
 ];
 
 const junk = (count: number, frame: (n: number) => Envelope): Step[] => inTurns(times(count, frame));
 
-/** The first of a kind shows the defaults, the others that they are counted in the same bucket. */
+/** The first kind tests the default burst. The others test a smaller one, so as to take less time. */
 const junkCases = JUNK.flatMap(([what, frame], nth): HostileCase[] => {
   const { perSecond } = JUNK_RATE;
   const burst = nth === 0 ? JUNK_RATE.burst : 400;
   const options = { limits: { junk: { burst, perSecond } } };
   return [
-    { name: `${burst} ${what} are put up with`, options, send: junk(burst, frame), expect: 'lives' },
-    { name: `${burst + 1} ${what} are not`, options, send: junk(burst + 1, frame), expect: TOO_MUCH },
+    { name: `The peer accepts ${burst} ${what}`, options, send: junk(burst, frame), expect: 'lives' },
+    { name: `The peer ends the connection at ${burst + 1} ${what}`, options, send: junk(burst + 1, frame), expect: TOO_MUCH },
     {
-      name: `${perSecond} more ${what} each second are, and no more`,
+      name: `The peer accepts ${perSecond} more ${what} each second, and ends the connection at one more`,
       options: { limits: { junk: { burst: 400, perSecond } } },
       send: [...junk(400, frame), 1_000, ...junk(perSecond, frame), 1_000, ...junk(perSecond, frame), isOpen, ...junk(1, frame)],
       expect: TOO_MUCH,
@@ -47,7 +47,7 @@ const junkCases = JUNK.flatMap(([what, frame], nth): HostileCase[] => {
 
 const PONGS: readonly HostileCase[] = [
   {
-    name: 'a pong with another nonce answers no ping, the right one does, and a second time it is junk',
+    name: 'Only a pong with the same nonce answers a ping, and a second such pong is junk',
     options: { limits: { junk: { burst: 10, perSecond: 0 } } },
     send: () => {
       let progress = progressOf(Promise.resolve());
@@ -73,7 +73,7 @@ const PONGS: readonly HostileCase[] = [
   },
 ];
 
-/** How often each is sent to a peer that puts up with no junk at all. */
+/** How often each frame is sent to a peer that accepts no junk at all. */
 const MANY = 300;
 const NO_JUNK = { junk: { burst: 0, perSecond: 0 } };
 const UNKNOWN = ['window_update', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '', 'x'.repeat(1_000)];
@@ -83,12 +83,12 @@ const whole: Envelope = { payload: 'p', end: true };
 
 const FREE: readonly HostileCase[] = [
   {
-    name: 'frames of types that nobody knows',
+    name: 'The peer ignores any number of frames of unknown types',
     send: free((n) => ({ type: UNKNOWN[n % UNKNOWN.length], stream: n % 5, payload: SECRET, headers: { [SECRET]: 1 }, nonce: SECRET })),
     expect: 'lives',
   },
   {
-    name: 'data of a stream that has ended',
+    name: 'The peer drops any number of data frames of a stream that has ended',
     options: { onStream: () => undefined },
     send: [...opens(1, whole), 0, ...free(() => ({ type: 'data', stream: 3, payload: 'late' }))],
     expect: 'lives',
@@ -96,7 +96,7 @@ const FREE: readonly HostileCase[] = [
     got: [['p', 'end']],
   },
   {
-    name: 'data of a stream that the peer has reset',
+    name: 'The peer drops any number of data frames of a stream that it has reset',
     options: { onStream: (_, stream) => stream.reset(300, 'enough') },
     send: [...opens(1), ...free(() => ({ type: 'data', stream: 3, payload: 'late' }))],
     expect: 'lives',
@@ -104,7 +104,7 @@ const FREE: readonly HostileCase[] = [
     handlerCalls: 1,
   },
   {
-    name: 'data of a stream that it has reset itself',
+    name: 'The peer drops any number of data frames of a stream that the remote has reset',
     send: [
       ...opens(1),
       { type: 'reset', stream: 3, code: CANCEL },
@@ -114,13 +114,13 @@ const FREE: readonly HostileCase[] = [
     got: [['p', 'RESET']],
   },
   {
-    name: 'resets of a stream that is closed',
+    name: 'The peer drops any number of resets of a closed stream',
     send: [...opens(1), ...free(() => ({ type: 'reset', stream: 3, code: CANCEL }))],
     expect: 'lives',
     got: [['p', 'RESET']],
   },
   {
-    name: 'data and resets of ids that were skipped',
+    name: 'The peer drops any number of data frames and resets of skipped ids',
     send: [
       { type: 'open', stream: idOf(MANY), payload: 'p' },
       ...free((n) => ({ type: n % 2 === 0 ? 'data' : 'reset', stream: idOf(n), payload: 'skipped' })),
@@ -129,7 +129,7 @@ const FREE: readonly HostileCase[] = [
     handlerCalls: 1,
   },
   {
-    name: 'late slices of an open',
+    name: 'The peer drops any number of late slices of an open',
     send: ({ binary }) => [
       ...opens(1),
       { type: 'reset', stream: 3, code: CANCEL },
@@ -139,7 +139,7 @@ const FREE: readonly HostileCase[] = [
     got: [['p', 'RESET']],
   },
   {
-    name: 'headers on later frames, which change nothing',
+    name: 'The peer ignores any number of headers on later frames',
     send: [
       { type: 'open', stream: 3, payload: 'p', headers: { mine: 1 } },
       ...free(() => ({ type: 'data', stream: 3, headers: { [SECRET]: 1 } })),
@@ -151,13 +151,13 @@ const FREE: readonly HostileCase[] = [
     handlerCalls: 1,
   },
   {
-    name: 'trailers without an end',
+    name: 'The peer ignores any number of trailers without an end',
     send: [...opens(1), ...times(50, () => ({ type: 'data', stream: 3, payload: 1, trailers: { [SECRET]: 1 } }))],
     expect: 'lives',
     got: [['p', ...times(50, () => 1)]],
   },
   {
-    name: 'keys that nobody knows',
+    name: 'The peer ignores any number of unknown keys',
     send: [...opens(1), ...times(50, (n) => ({ type: 'data', stream: 3, payload: n, [SECRET]: SECRET, constructor: 1 }))],
     expect: 'lives',
     got: [['p', ...times(50, (n) => n)]],
@@ -167,7 +167,7 @@ const FREE: readonly HostileCase[] = [
 const bad = (binary: boolean): unknown => (binary ? Uint8Array.of(0xc1) : '{');
 const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
 
-/** What the remote does so that the peer has to reset a stream. */
+/** Violations for which the peer resets a stream. */
 const PROVOCATIONS: readonly (readonly [
   what: string,
   code: ResetCode,
@@ -176,12 +176,12 @@ const PROVOCATIONS: readonly (readonly [
 ])[] = [
   ['data after the end', STREAM_CLOSED, () => [whole, { payload: 'more' }], true],
   ['a second end', STREAM_CLOSED, () => [whole, { end: true }], true],
-  ['more beside a payload', PROTOCOL_ERROR, () => [{}, { payload: 1, more: true }], true],
-  ['more on its own', PROTOCOL_ERROR, () => [{}, { more: true }], true],
-  ['an end beside more', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true, end: true }], true],
+  ['`more` beside a payload', PROTOCOL_ERROR, () => [{}, { payload: 1, more: true }], true],
+  ['`more` alone', PROTOCOL_ERROR, () => [{}, { more: true }], true],
+  ['an end beside `more`', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true, end: true }], true],
   ['an open that goes on after its end', PROTOCOL_ERROR, (_, binary) => [{}, { type: 'open', fragment: some(binary), more: true }], true],
   ['a payload between fragments', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true }, { payload: 1 }], true],
-  ['data before the open is whole', PROTOCOL_ERROR, (_, binary) => [{ fragment: some(binary), more: true }, { payload: 1 }], false],
+  ['data before the open is complete', PROTOCOL_ERROR, (_, binary) => [{ fragment: some(binary), more: true }, { payload: 1 }], false],
   ['a fragment that does not decode', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: bad(binary) }], true],
   ['an open that does not decode', PROTOCOL_ERROR, (_, binary) => [{ fragment: bad(binary) }], false],
 ];
@@ -201,21 +201,21 @@ const provocationCases = PROVOCATIONS.flatMap(([what, code, frames, reaches], nt
   const options = { limits: { provokedResets: { burst, perSecond } } };
   return [
     {
-      name: `${burst} times ${what} is put up with`,
+      name: `The peer accepts ${what} ${burst} times`,
       options,
       send: ({ binary }) => provoked(burst, 0, on(binary)),
       expect: 'lives',
       ...common(burst),
     },
     {
-      name: `${burst + 1} times ${what} is not`,
+      name: `The peer ends the connection when ${what} comes ${burst + 1} times`,
       options,
       send: ({ binary }) => provoked(burst + 1, 0, on(binary)),
       expect: TOO_MUCH,
       ...common(burst + 1),
     },
     {
-      name: `${what} once a second more is, and no more`,
+      name: `The peer accepts ${what} once more each second, and ends the connection at one more`,
       options: { limits: { provokedResets: { burst: 20, perSecond } } },
       send: ({ binary }) => [...provoked(20, 0, on(binary)), 3_000, ...provoked(4, 20, on(binary))],
       expect: TOO_MUCH,
@@ -225,15 +225,12 @@ const provocationCases = PROVOCATIONS.flatMap(([what, code, frames, reaches], nt
 });
 
 const NEVER_OPENED: readonly HostileCase[] = [PROVOKED_RATE.burst, PROVOKED_RATE.burst + 1].map((count, nth) => ({
-  name: `${count} times data of a stream that was never opened is ${nth === 0 ? '' : 'not '}put up with, and answered each time`,
+  name: `The peer answers ${count} data frames of never opened streams${nth === 0 ? '' : ', and then ends the connection'}`,
   send: inTurns(times(count, (n) => ({ type: 'data', stream: NEVER + 2 * n, payload: INNOCENT }))),
   expect: nth === 0 ? 'lives' : TOO_MUCH,
   resets: times(count, (n) => [NEVER + 2 * n, PROTOCOL_ERROR] as const),
 }));
 
-describeHostile('a flood of junk', quietly([...junkCases, ...PONGS]));
-describeHostile(
-  'what costs nothing, however often it comes:',
-  quietly(FREE.map((each) => ({ ...each, options: { ...each.options, limits: NO_JUNK } }))),
-);
-describeHostile('a remote that makes the peer reset its streams', quietly([...provocationCases, ...NEVER_OPENED]));
+describeHostile('floods of junk', quietly([...junkCases, ...PONGS]));
+describeHostile('frames that are not counted', quietly(FREE.map((each) => ({ ...each, options: { ...each.options, limits: NO_JUNK } }))));
+describeHostile('provoked resets', quietly([...provocationCases, ...NEVER_OPENED]));

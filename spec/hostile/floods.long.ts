@@ -11,7 +11,7 @@ const { CANCEL, DEADLINE_EXCEEDED, REFUSED } = ResetCode;
 
 const { maxStreams, reassemblyTimeoutMs, resets } = DEFAULT_LIMITS;
 
-/** Of all places one is the innocent stream's. */
+/** The innocent stream occupies one of the places. */
 const FREE_PLACES = maxStreams - 1;
 const A_TOKEN_MS = 1_000 / resets.perSecond;
 
@@ -19,29 +19,29 @@ const reset = (n: number): Step => ({ type: 'reset', stream: idOf(n), code: CANC
 const refused = (from: number, to: number): [number, ResetCode][] => times(to - from, (n) => [idOf(from + n), REFUSED]);
 
 const openAndReset = (n: number): Step[] => [{ type: 'open', stream: idOf(n), payload: 'p' }, reset(n)];
-/** The first so many streams, each reset at once. */
+/** Opens the first `count` streams and resets each at once. */
 const opensAndResets = (count: number): Step[] => times(count, openAndReset).flat();
 
 const WORK_MS = 1_000;
-/** Works for its time, whatever becomes of its stream. */
+/** Runs for {@link WORK_MS}, even if its stream ends. */
 const stubborn: StreamHandler = () => lastValueFrom(timer(WORK_MS));
 
 const OPENS: readonly HostileCase[] = [
   {
-    name: `${maxStreams} streams at a time are all taken`,
+    name: `The peer accepts ${maxStreams} concurrent streams`,
     send: [...inTurns(opens(FREE_PLACES)), ...times(FREE_PLACES, reset)],
     expect: 'lives',
     handlerCalls: FREE_PLACES,
   },
   {
-    name: `one more than ${maxStreams} is refused, and its handler not called; there is room again when one of them ends`,
+    name: `The peer refuses one stream more than ${maxStreams}, and accepts streams again when one of them ends`,
     send: [...inTurns(opens(FREE_PLACES + 1)), reset(0)],
     expect: 'lives',
     handlerCalls: FREE_PLACES,
     resets: refused(FREE_PLACES, FREE_PLACES + 1),
   },
   {
-    name: 'opens over the limit are put up with, each refused, however many they are',
+    name: 'The peer refuses any number of opens over the limit and keeps the connection',
     role: 'acceptor',
     send: [...inTurns(opens(FREE_PLACES + 20_000)), reset(0)],
     expect: 'lives',
@@ -49,7 +49,7 @@ const OPENS: readonly HostileCase[] = [
     resets: refused(FREE_PLACES, FREE_PLACES + 20_000),
   },
   {
-    name: `opens that are never whole take places too, for ${reassemblyTimeoutMs} ms of silence`,
+    name: `Unfinished opens occupy places until ${reassemblyTimeoutMs} ms of silence`,
     send: (codec) => [
       ...inTurns(opens(FREE_PLACES + 1, { fragment: codec.binary ? Uint8Array.of(0xa9) : '"un', more: true })),
       reassemblyTimeoutMs - 1,
@@ -62,7 +62,7 @@ const OPENS: readonly HostileCase[] = [
     resets: [...refused(FREE_PLACES, FREE_PLACES + 1), ...times(FREE_PLACES, (n) => [idOf(n), DEADLINE_EXCEEDED] as const)],
   },
   {
-    name: 'the other slices of an open that was refused are late, and dropped',
+    name: 'The peer drops the later slices of a refused open',
     options: { limits: { maxStreams: 2 } },
     send: ({ binary }) => [
       ...opens(1),
@@ -75,7 +75,7 @@ const OPENS: readonly HostileCase[] = [
     resets: refused(1, 2),
   },
   {
-    name: `${2 * maxStreams} requests one after the other are all answered`,
+    name: `The peer answers ${2 * maxStreams} consecutive requests`,
     send: inTurns(opens(2 * maxStreams, { payload: GOOD, end: true })),
     expect: 'lives',
     sends: times(2 * maxStreams, (n) => ({ type: 'data', stream: idOf(n), end: true, payload: GOOD })),
@@ -84,7 +84,7 @@ const OPENS: readonly HostileCase[] = [
 
 const RAPID_RESETS: readonly HostileCase[] = [
   {
-    name: `no more than ${maxStreams} handlers run at once, whatever they make of the reset`,
+    name: `The peer runs at most ${maxStreams} handlers at once, even if they ignore resets`,
     options: { onStream: stubborn },
     send: [...inTurns(opensAndResets(2 * maxStreams)), WORK_MS],
     expect: 'lives',
@@ -92,7 +92,7 @@ const RAPID_RESETS: readonly HostileCase[] = [
     resets: refused(FREE_PLACES, 2 * maxStreams),
   },
   {
-    name: 'places come back when the handlers have settled, not before',
+    name: 'A place is free again only when its handler has settled',
     options: { onStream: stubborn, limits: { maxStreams: 3 } },
     send: [...opensAndResets(3), WORK_MS - 1, ...openAndReset(3), 1, ...openAndReset(4), WORK_MS],
     expect: 'lives',
@@ -100,14 +100,14 @@ const RAPID_RESETS: readonly HostileCase[] = [
     resets: refused(2, 4),
   },
   {
-    name: `${resets.burst} resets of running handlers are put up with`,
+    name: `The peer accepts ${resets.burst} resets of running handlers`,
     options: { onStream: stubborn, limits: { maxStreams: 5 * resets.burst } },
     send: [...inTurns(opensAndResets(resets.burst)), WORK_MS],
     expect: 'lives',
     handlerCalls: resets.burst,
   },
   {
-    name: `after them a new stream every ${A_TOKEN_MS} ms is taken, and the others refused: a page that drops everything is slowed, not cut off`,
+    name: `The peer accepts one stream every ${A_TOKEN_MS} ms after a flood of resets, refuses the others and keeps the connection`,
     options: { onStream: stubborn, limits: { maxStreams: 5 * resets.burst } },
     send: [
       ...inTurns(opensAndResets(resets.burst + 1)),
@@ -124,7 +124,7 @@ const RAPID_RESETS: readonly HostileCase[] = [
     resets: [0, 1, 3, 5].flatMap((more) => refused(resets.burst + more, resets.burst + more + 1)),
   },
   {
-    name: `${2 * resets.burst} resets after handlers that have settled cost nothing`,
+    name: `The peer does not count ${2 * resets.burst} resets of streams whose handlers have settled`,
     options: { onStream: () => undefined },
     send: inTurns(opensAndResets(2 * resets.burst)),
     expect: 'lives',
@@ -132,12 +132,12 @@ const RAPID_RESETS: readonly HostileCase[] = [
     sends: times(2 * resets.burst, (n) => ({ type: 'data', stream: idOf(n), end: true })),
   },
   {
-    name: 'a stream that is reset twice ends once',
+    name: 'A stream ends once even if the remote resets it several times',
     send: [...opens(1), reset(0), reset(0), reset(0)],
     expect: 'lives',
     got: [['p', 'RESET']],
   },
 ];
 
-describeHostile('a flood of opens', quietly(OPENS));
-describeHostile('a flood of opens and resets', quietly(RAPID_RESETS));
+describeHostile('floods of opens', quietly(OPENS));
+describeHostile('floods of opens and resets', quietly(RAPID_RESETS));

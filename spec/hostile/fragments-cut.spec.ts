@@ -11,14 +11,14 @@ import type { Envelope } from '../support/peer/frames.js';
 const PIECES = 5;
 const PAYLOAD = `${SECRET} in ${PIECES} pieces`;
 
-/** Where a payload in fragments arrives, and what its reader has been told when nothing else has happened. */
+/** A place where a fragmented payload arrives, and what its reader has received before. */
 interface Place {
   readonly where: string;
   readonly before: readonly Step[];
   readonly stream: number;
   readonly frame: (fields: Envelope) => Envelope;
   readonly sends: readonly Envelope[];
-  /** Of the handler, or of the stream that this side has opened; `null` where no handler has been called. */
+  /** Values that the handler or the reader of the peer's stream has received. `null` if no handler has been called. */
   readonly told: readonly unknown[] | null;
   readonly resets: ((remote: HostilePeer) => void) | null;
 }
@@ -59,15 +59,15 @@ const holdsSome: Step = ({ session }) => {
   expect(session.receiveBudget.held.used).toBeGreaterThan(0);
 };
 
-/** What breaks a payload off, and what becomes of it. */
+/** An event that cuts a payload off, and its outcome. */
 interface Break {
   readonly by: string;
   readonly steps: (place: Place) => readonly Step[];
   readonly expect: HostileCase['expect'];
-  /** What the reader is told. */
+  /** The error that the reader receives. */
   readonly told: string | null;
   readonly resets?: ResetCode;
-  /** Whether what is left of the payload still comes, and finds nobody. */
+  /** Whether the other fragments still arrive, without a stream to receive them. */
   readonly goesOn?: boolean;
 }
 
@@ -76,7 +76,7 @@ const BREAKS: readonly Break[] = [
   { by: 'a clean close of the socket', steps: () => [closedCleanly], expect: 'lost', told: 'CONNECTION_LOST' },
   { by: 'an undecodable message', steps: () => [{ type: 1 }], expect: PROTOCOL, told: null },
   {
-    by: 'a goaway with an error, and a second',
+    by: 'a goaway with an error',
     steps: () => [{ type: 'goaway', code: ResetCode.INTERNAL_ERROR, last_stream: 4 }, 1_000],
     expect: { goaway: null, close: 1000 },
     told: null,
@@ -103,7 +103,7 @@ const BREAKS: readonly Break[] = [
 function brokenOff(place: Place, { by, steps, resets, told, goesOn, ...outcome }: Break, after: number): HostileCase {
   const trail = place.told === null ? [] : [[...place.told, ...(told === null ? [] : [told])]];
   return {
-    name: `${place.where} of ${PIECES} fragments after its ${after}${['st', 'nd', 'rd'][after - 1] ?? 'th'}, by ${by}`,
+    name: `The peer drops ${place.where} that is cut off after ${after} of ${PIECES} fragments by ${by}`,
     options: NOTHING_SPARE,
     send: (codec) => {
       const frames = framed(slices(codec, PAYLOAD, PIECES), place.frame);
@@ -122,7 +122,7 @@ const CUTS = Array.from({ length: PIECES - 1 }, (_, nth) => nth + 1);
 for (const each of BREAKS) {
   const places = PLACES.filter(({ resets }) => each.by !== 'a reset of this side' || resets !== null);
   describeHostile(
-    `a payload is broken off by ${each.by}`,
+    `payloads cut off by ${each.by}`,
     places.flatMap((place) => CUTS.map((after) => brokenOff(place, each, after))),
   );
 }

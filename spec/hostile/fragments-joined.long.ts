@@ -8,7 +8,7 @@ import { SECRET } from '../support/hostile/peer.js';
 import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile/steps.js';
 import type { Envelope } from '../support/peer/frames.js';
 
-/** Slices of a payload, one after the other, as the codec of the case cuts it. */
+/** The slices of a payload in sequence, as the codec of the case cuts them. */
 const pieces =
   (
     payload: unknown,
@@ -27,28 +27,28 @@ const pieces =
 
 const PAYLOAD = { text: `${SECRET} é € 😀 "quoted"\n`, list: [1, null, { deep: true }] };
 
-describeHostile('fragments that are joined:', [
+describeHostile('joined fragments', [
   ...[1, 2, 7, 60].map((count): HostileCase => ({
-    name: `${count} of an open`,
+    name: `The peer joins ${count} fragments of an open`,
     send: pieces(PAYLOAD, count, [], (fields) => open(3, fields), { end: true }),
     expect: 'lives',
     got: [[PAYLOAD, 'end']],
   })),
   ...[1, 2, 7, 60].map((count): HostileCase => ({
-    name: `${count} of data, cut within characters`,
+    name: `The peer joins ${count} fragments of data that are cut within characters`,
     send: pieces(PAYLOAD, count, [open(3)], (fields) => data(3, fields)),
     expect: 'lives',
     got: [[SECRET, PAYLOAD]],
   })),
   {
-    name: 'of an answer',
+    name: 'The peer joins the fragments of an answer',
     send: pieces(PAYLOAD, 5, [opens], (fields) => data(4, fields), { end: true }),
     expect: 'lives',
     sends: [MINE],
     gotBack: [[PAYLOAD, 'end']],
   },
   {
-    name: 'and an empty last one',
+    name: 'The peer joins fragments with an empty last one',
     send: (codec) => [
       open(3, { ...NONE, fragment: codec.encodePayload(7), more: true }),
       open(3, { ...NONE, fragment: codec.binary ? bytes() : '' }),
@@ -57,7 +57,7 @@ describeHostile('fragments that are joined:', [
     got: [[7]],
   },
   {
-    name: 'with whole frames of other streams between them',
+    name: 'The peer joins fragments with whole frames of other streams between them',
     send: (codec) => {
       const [first, last] = slices(codec, 'whole', 2);
       const between = [open(5, { payload: 'other' }), data(5, { payload: 'more' }), reset(5)];
@@ -67,14 +67,14 @@ describeHostile('fragments that are joined:', [
     got: [['other', 'more', 'RESET'], ['whole']],
   },
   {
-    name: 'with halves of a surrogate pair',
+    name: 'The peer joins the halves of a surrogate pair',
     codec: 'json',
     send: [open(3, slice('"\ud83d', true)), open(3, slice('\ude00"', false))],
     expect: 'lives',
     got: [['😀']],
   },
   {
-    name: 'with headers on each, of which the first count',
+    name: 'The peer takes the headers of the first fragment and ignores the others',
     send: (codec) => [
       ...slices(codec, 1_000, 3).map((fragment, nth) => open(3, { ...NONE, fragment, more: nth < 2, headers: { nth } })),
       (remote) => {
@@ -85,7 +85,7 @@ describeHostile('fragments that are joined:', [
     got: [[1_000]],
   },
   {
-    name: 'with headers on all but the first, which are ignored',
+    name: 'The peer ignores headers that begin on a later fragment',
     send: (codec) => [
       ...slices(codec, 'text', 3).map((fragment, nth) =>
         open(3, { ...NONE, fragment, more: nth < 2, headers: nth === 0 ? null : { nth } }),
@@ -98,7 +98,7 @@ describeHostile('fragments that are joined:', [
     got: [['text']],
   },
   {
-    name: 'of a reset, which takes effect with the last',
+    name: 'A fragmented reset takes effect with its last fragment',
     send: (codec) => [
       opens,
       ...slices(codec, { name: 'Error', message: 'm' }, 3).flatMap((fragment, nth): Step[] => [
@@ -117,7 +117,7 @@ describeHostile('fragments that are joined:', [
     gotBack: [['REMOTE']],
   },
   {
-    name: 'of a reset, in the middle of data, whose fragments are forgotten',
+    name: 'A fragmented reset amid data drops the fragments of the data',
     send: (codec) => [
       open(3),
       data(3, { ...NONE, fragment: codec.binary ? bytes(0x92) : '[', more: true }),
@@ -131,7 +131,7 @@ describeHostile('fragments that are joined:', [
     got: [[SECRET, 'RESET']],
   },
   {
-    name: 'though data without anything comes between them, which is junk',
+    name: 'The peer joins fragments with data without content between them',
     send: (codec) => {
       const [first, last] = slices(codec, 'whole', 2);
       return [open(3), data(3, { ...NONE, fragment: first, more: true }), data(3, NONE), data(3, { ...NONE, fragment: last })];
@@ -141,7 +141,7 @@ describeHostile('fragments that are joined:', [
   },
 ]);
 
-/** Every order of three streams' three fragments each: who sends next, nine times. */
+/** Every order of three fragments on each of three streams, as a list of senders. */
 function interleavings(left: readonly number[] = [3, 3, 3]): (readonly number[])[] {
   if (left.every((count) => count === 0)) return [[]];
   return left.flatMap((count, who) =>
@@ -151,7 +151,7 @@ function interleavings(left: readonly number[] = [3, 3, 3]): (readonly number[])
 
 const ORDERS = interleavings();
 
-/** What three senders send in one order, each a payload of its own, and who has finished in turn. `nth` is the sender's place by its first fragment. */
+/** The frames of three senders in one order, and the senders in the order in which they finish. `nth` is a sender's place by its first fragment. */
 function inOrder(codec: Codec, order: readonly number[], round: number, frame: (who: number, nth: number, fields: Envelope) => Envelope) {
   const names: number[] = [];
   const left = [0, 1, 2].map((who) => slices(codec, `${round}-${who}`, 3));
@@ -168,14 +168,14 @@ function inOrder(codec: Codec, order: readonly number[], round: number, frame: (
   return { sent, done };
 }
 
-describeHostile('fragments of three streams', [
+describeHostile('interleaved fragments', [
   {
-    name: `in each of their ${ORDERS.length} orders make three opens`,
+    name: `The peer joins three opens in each of ${ORDERS.length} orders of their fragments`,
     options: { onStream: (payload, stream) => stream.reply(payload) },
     send: (codec) =>
       ORDERS.flatMap((order, round): Step[] => [
         ...inOrder(codec, order, round, (_who, nth, fields) => open(3 + 6 * round + 2 * nth, fields)).sent,
-        // Handlers settle, so that their places are free again.
+        // A turn passes, in which handlers settle and free their places.
         ...(round % 100 === 0 ? [0] : []),
       ]),
     expect: 'lives',
@@ -190,7 +190,7 @@ describeHostile('fragments of three streams', [
     ),
   },
   {
-    name: `in each of their ${ORDERS.length} orders make three values, of which one is an answer`,
+    name: `The peer joins two values and an answer in each of ${ORDERS.length} orders of their fragments`,
     send: (codec) => [
       opens,
       open(3),
@@ -206,7 +206,7 @@ describeHostile('fragments of three streams', [
     gotBack: [ORDERS.map((_order, round) => `${round}-2`)],
   },
   {
-    name: 'of which one breaks off leave the others whole',
+    name: 'The peer joins the fragments of two streams when it resets a third one',
     send: (codec) => {
       const [one, two, three] = [0, 1, 2].map((who) => slices(codec, `whole ${who}`, 2));
       return [

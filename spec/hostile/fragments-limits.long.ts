@@ -18,25 +18,25 @@ const { maxEmptyFragments, maxFragments, maxPayloadBytes } = DEFAULT_LIMITS;
 
 const empty = ({ binary }: Codec): Message => (binary ? bytes() : '');
 
-/** Empty fragments with `more`, on so many streams in turn. */
+/** Empty fragments with `more`, spread over `streams` in turn. */
 const emptyOnes = (codec: Codec, count: number, streams: number): Envelope[] =>
   times(count, (nth) => open(3 + 2 * (nth % streams), { ...NONE, fragment: empty(codec), more: true }));
 
 describeHostile('empty fragments', [
   ...[1, 7, maxEmptyFragments].flatMap((streams): HostileCase[] => [
     {
-      name: `${maxEmptyFragments} on ${streams} streams are put up with`,
+      name: `The peer accepts ${maxEmptyFragments} empty fragments on ${streams} streams`,
       send: (codec) => emptyOnes(codec, maxEmptyFragments, streams),
       expect: 'lives',
     },
     {
-      name: `${maxEmptyFragments + 1} on ${streams} streams end the connection`,
+      name: `The peer ends the connection at ${maxEmptyFragments + 1} empty fragments on ${streams} streams`,
       send: (codec) => emptyOnes(codec, maxEmptyFragments + 1, streams),
       expect: { ...TOO_MUCH, because: 'maxEmptyFragments' },
     },
   ]),
   {
-    name: 'count over the connection’s life, however its payloads end',
+    name: 'The peer counts empty fragments over the whole connection, however their payloads end',
     send: (codec) => [
       ...times(maxEmptyFragments, (nth): Envelope[] => [
         open(3 + 2 * nth, { ...NONE, fragment: empty(codec), more: true }),
@@ -48,7 +48,7 @@ describeHostile('empty fragments', [
     got: times(maxEmptyFragments / 2, (nth) => [2 * nth + 1]),
   },
   {
-    name: 'that are the last of their payload do not count',
+    name: 'The peer does not count an empty fragment that is the last of its payload',
     send: (codec) => [
       open(3),
       ...times(2 * maxEmptyFragments, () => [
@@ -60,13 +60,13 @@ describeHostile('empty fragments', [
     got: [[SECRET, ...times(2 * maxEmptyFragments, () => 1)]],
   },
   {
-    name: 'of a reset count too',
+    name: 'The peer counts the empty fragments of a reset',
     send: (codec) => [opens, ...times(maxEmptyFragments + 1, () => ({ ...reset(4), fragment: empty(codec), more: true }))],
     expect: TOO_MUCH,
     sends: [MINE],
   },
   {
-    name: 'of types that nobody knows, and of streams that are closed, do not count',
+    name: 'The peer does not count the empty fragments of unknown types and of closed streams',
     send: (codec) => [
       open(3),
       reset(3),
@@ -78,7 +78,7 @@ describeHostile('empty fragments', [
   },
 ]);
 
-/** A text whose encoding has exactly `size` bytes: as many of `unit` as there is room for, and then single ones. */
+/** A text whose encoding has exactly `size` bytes: as many of `unit` as fit, and then single bytes. */
 function textOf(codec: Codec, size: number, unit = 'x'): string {
   const room = 2 * size - encodedLength(codec.encodePayload('x'.repeat(size)));
   const width = encodedLength(unit);
@@ -88,15 +88,15 @@ function textOf(codec: Codec, size: number, unit = 'x'): string {
 /** An encoding of `count` bytes as `count` slices. */
 const unitSlices = (codec: Codec, count: number): Message[] => slices(codec, textOf(codec, count), count);
 
-describeHostile('fragments of one unit', [
+describeHostile('many fragments', [
   {
-    name: `${maxFragments} are joined`,
+    name: `The peer joins ${maxFragments} fragments`,
     send: (codec) => framed(unitSlices(codec, maxFragments), (fields) => open(3, fields)),
     expect: 'lives',
     handlerCalls: 1,
   },
   ...(['an open', 'data', 'an answer'] as const).map((where): HostileCase => ({
-    name: `${maxFragments + 1} reset the stream: ${where}`,
+    name: `The peer resets a stream for ${maxFragments + 1} fragments of ${where}`,
     send: (codec) => [
       ...(where === 'an open' ? [] : where === 'data' ? [open(3)] : [opens]),
       ...framed(unitSlices(codec, maxFragments + 1), (fields) =>
@@ -110,7 +110,7 @@ describeHostile('fragments of one unit', [
     ...(where === 'an answer' ? { sends: [MINE], gotBack: [['RESET']] } : {}),
   })),
   {
-    name: 'of a reset that are too many end their stream without its payload',
+    name: 'A reset of too many fragments ends its stream without a payload',
     ...limited({ maxFragments: 10 }),
     send: (codec) => [
       opens,
@@ -125,7 +125,7 @@ describeHostile('fragments of one unit', [
     gotBack: [['RESET']],
   },
   {
-    name: 'each take 64 bytes of what the connection may hold',
+    name: 'Each fragment takes at least 64 bytes of maxHeldBytes',
     ...limited({ maxHeldBytes: 12 * 64 }),
     send: (codec) => [
       ...framed(unitSlices(codec, 20).slice(0, 9), (fields) => open(3, fields), true),
@@ -140,7 +140,7 @@ describeHostile('fragments of one unit', [
   },
 ]);
 
-/** A payload of exactly `size` bytes as an honest sender cuts it, between characters. */
+/** A payload of exactly `size` bytes, cut between characters as an honest sender does. */
 const honest = (codec: Codec, size: number, unit: string): Envelope[] =>
   [...splitFrame({ type: 'open', stream: 3, payload: textOf(codec, size, unit) }, SMALL_LIMIT / 10, codec)].map(toMapping);
 
@@ -152,17 +152,17 @@ const CHARACTERS: readonly (readonly [size: string, unit: string])[] = [
   ['of four bytes each', '😀'],
 ];
 
-describeHostile('a payload in fragments', [
+describeHostile('fragmented payloads', [
   ...CHARACTERS.flatMap(([what, unit]): HostileCase[] => [
     {
-      name: `of as many bytes as may be, in characters ${what}, is joined`,
+      name: `The peer joins a payload of maxPayloadBytes in characters ${what}`,
       ...limited({ maxPayloadBytes: SMALL_LIMIT }),
       send: (codec) => honest(codec, SMALL_LIMIT, unit),
       expect: 'lives',
       handlerCalls: 1,
     },
     {
-      name: `of a byte more, in characters ${what}, resets the stream`,
+      name: `The peer resets a stream for a payload of one byte more in characters ${what}`,
       ...limited({ maxPayloadBytes: SMALL_LIMIT }),
       send: (codec) => [...honest(codec, SMALL_LIMIT + 1, unit), holdsNothing],
       expect: 'lives',
@@ -170,14 +170,14 @@ describeHostile('a payload in fragments', [
     },
   ]),
   {
-    name: `of ${maxPayloadBytes} bytes is joined`,
+    name: `The peer joins a payload of ${maxPayloadBytes} bytes`,
     role: 'acceptor',
     send: (codec) => framed(slices(codec, textOf(codec, maxPayloadBytes), 32), (fields) => open(3, fields)),
     expect: 'lives',
     handlerCalls: 1,
   },
   {
-    name: `of ${maxPayloadBytes + 1} bytes resets the stream, and what still comes of it is dropped`,
+    name: `The peer resets a stream for a payload of ${maxPayloadBytes + 1} bytes, and drops its later fragments`,
     role: 'dialer',
     send: (codec) => [
       ...framed(slices(codec, textOf(codec, maxPayloadBytes + 1), 32), (fields) => open(3, fields)),
@@ -189,14 +189,14 @@ describeHostile('a payload in fragments', [
     resets: [[3, PAYLOAD_TOO_LARGE]],
   },
   {
-    name: 'over the limit in one piece resets the stream',
+    name: 'The peer resets a stream for a payload over the limit in one fragment',
     ...limited({ maxPayloadBytes: 100 }),
     send: (codec) => [open(3, { ...NONE, fragment: codec.encodePayload('x'.repeat(200)) }), holdsNothing],
     expect: 'lives',
     resets: [[3, PAYLOAD_TOO_LARGE]],
   },
   {
-    name: 'over the limit resets no other stream',
+    name: 'The peer resets no other stream for a payload over the limit',
     ...limited({ maxPayloadBytes: 100 }),
     send: (codec) => [
       ...framed(slices(codec, 'y'.repeat(50), 2).slice(0, 1), (fields) => open(3, fields), true),
@@ -209,7 +209,7 @@ describeHostile('a payload in fragments', [
     got: [['y'.repeat(50)]],
   },
   {
-    name: 'of an answer over the limit fails its reader',
+    name: 'The reader of an answer over the limit fails',
     ...limited({ maxPayloadBytes: 100 }),
     send: (codec) => [opens, ...framed(slices(codec, 'x'.repeat(200), 4), (fields) => data(4, fields)), holdsNothing],
     expect: 'lives',
@@ -218,7 +218,7 @@ describeHostile('a payload in fragments', [
     gotBack: [['RESET']],
   },
   {
-    name: 'of a reset over the limit ends its stream without its payload',
+    name: 'A reset with a payload over the limit ends its stream without a payload',
     ...limited({ maxPayloadBytes: 100 }),
     send: (codec) => [opens, ...framed(slices(codec, 'x'.repeat(200), 4), (fields) => ({ ...reset(4, 300), ...fields })), holdsNothing],
     expect: 'lives',

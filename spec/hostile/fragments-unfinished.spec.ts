@@ -13,18 +13,18 @@ const { maxHeldBytes, reassemblyTimeoutMs, maxStreams } = DEFAULT_LIMITS;
 
 const MIB = 1024 * 1024;
 const PIECE = 512 * 1024;
-/** What the payload of the stream that each case begins with takes of the limit. */
+/** The charge for the payload of the innocent stream. */
 const BEGUN = 64;
 
-/** Fragments of 512 KiB, none of them a last one, on streams one after the other. */
+/** Fragments of 512 KiB without a last one, `perStream` on each stream. */
 const unfinished = ({ binary }: Codec, count: number, perStream: number): Envelope[] => {
   const fragment = binary ? new ArrayBuffer(PIECE) : 'x'.repeat(PIECE);
   return times(count, (nth) => open(3 + 2 * Math.floor(nth / perStream), { ...NONE, fragment, more: true }));
 };
 
-describeHostile('payloads that are never finished', [
+describeHostile('unfinished payloads', [
   {
-    name: `hold ${maxHeldBytes / MIB} MiB at most: the stream that asks for more is reset, and no other`,
+    name: `The peer holds at most ${maxHeldBytes / MIB} MiB of unfinished payloads, and resets only the stream that exceeds it`,
     role: 'acceptor',
     ...limited({ maxHeldBytes: maxHeldBytes + BEGUN }),
     send: (codec) => [...unfinished(codec, maxHeldBytes / PIECE + 2, maxHeldBytes / PIECE / 8), holds(maxHeldBytes - PIECE)],
@@ -32,7 +32,7 @@ describeHostile('payloads that are never finished', [
     resets: [[19, ENHANCE_YOUR_CALM]],
   },
   {
-    name: 'are reset one by one when nothing is left to hold them in',
+    name: 'The peer resets each stream whose unfinished payload finds no room',
     ...limited({ maxHeldBytes: 64 * 32 + BEGUN }),
     send: (codec) => [
       ...times(37, (nth) => open(3 + 2 * nth, { ...NONE, fragment: codec.binary ? bytes(0x91) : '[', more: true })),
@@ -42,13 +42,13 @@ describeHostile('payloads that are never finished', [
     resets: times(5, (nth) => [3 + 2 * (32 + nth), ENHANCE_YOUR_CALM] as const),
   },
   {
-    name: `on ${maxStreams - 1} streams are given ${reassemblyTimeoutMs} ms, and then nothing of them is left`,
+    name: `The peer resets unfinished payloads on ${maxStreams - 1} streams after ${reassemblyTimeoutMs} ms`,
     send: (codec) => [...loris(codec), reassemblyTimeoutMs - 1, holds(64 * (maxStreams - 1)), 1, holdsNothing],
     expect: 'lives',
     resets: times(maxStreams - 1, (nth) => [3 + 2 * nth, DEADLINE_EXCEEDED] as const),
   },
   {
-    name: 'gain hardly any time by a few bytes of something else',
+    name: 'A few other bytes hardly extend the time of an unfinished payload',
     send: (codec) => [
       ...loris(codec).slice(0, 10),
       reassemblyTimeoutMs - 1,
@@ -63,7 +63,7 @@ describeHostile('payloads that are never finished', [
     resets: times(10, (nth) => [3 + 2 * nth, DEADLINE_EXCEEDED] as const),
   },
   {
-    name: 'have as long as 1 KiB of something else comes each second',
+    name: 'The peer keeps unfinished payloads while 1 KiB of other bytes arrives each second',
     send: (codec) => [
       ...loris(codec).slice(0, 10),
       ...times(100, () => [1_000, { type: 'later', unknown: 'x'.repeat(1_024) }] as const).flat(),
@@ -76,14 +76,14 @@ describeHostile('payloads that are never finished', [
     resets: times(10, (nth) => [3 + 2 * nth, DEADLINE_EXCEEDED] as const),
   },
   {
-    name: 'go on for as long as a fragment comes now and then, and are joined in the end',
+    name: 'The peer joins a payload whose fragments arrive just in time',
     send: (codec) =>
       framed(slices(codec, 'slowly but surely', 10), (fields) => open(3, fields)).flatMap((frame) => [frame, reassemblyTimeoutMs - 1]),
     expect: 'lives',
     got: [['slowly but surely']],
   },
   {
-    name: 'take a stream’s place, which is refused to others, and give it back',
+    name: 'An unfinished open occupies a place until the peer resets it',
     ...limited({ maxStreams: 3 }),
     send: (codec) => [...loris(codec).slice(0, 3), reassemblyTimeoutMs, holdsNothing, open(9)],
     expect: 'lives',
@@ -96,7 +96,7 @@ describeHostile('payloads that are never finished', [
   },
 ]);
 
-/** One fragment on each of as many streams as there is room for. */
+/** One fragment on each stream for which there is a place. */
 function loris(codec: Codec): Envelope[] {
   const [fragment] = cut(codec.encodePayload('never'), 2);
   return times(maxStreams - 1, (nth) => open(3 + 2 * nth, { ...NONE, fragment, more: true }));
@@ -106,9 +106,9 @@ const closes: Step = (remote) => {
   void remote.peer.close({ drainMs: 60_000 });
 };
 
-describeHostile('an open that is not whole when this side goes away', [
+describeHostile('unfinished opens and goaway', [
   {
-    name: 'is refused above last_stream, and its late slices are dropped',
+    name: 'The peer refuses an unfinished open above its last_stream and drops the late slices',
     send: (codec) => {
       const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
       return [first ?? '', 0, closes, 0, holdsNothing, last ?? ''];
@@ -118,7 +118,7 @@ describeHostile('an open that is not whole when this side goes away', [
     resets: [[3, REFUSED]],
   },
   {
-    name: 'goes on below last_stream, and its handler is called',
+    name: 'The peer joins an unfinished open below its last_stream and calls the handler',
     send: (codec) => {
       const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
       return [first ?? '', open(5, { payload: 'whole' }), 0, closes, 0, open(7), last ?? '', data(3, { payload: 'more' }), holdsNothing];
@@ -129,7 +129,7 @@ describeHostile('an open that is not whole when this side goes away', [
     got: [['whole'], [SECRET, 'more']],
   },
   {
-    name: 'may be reset by the remote below last_stream',
+    name: 'The remote may reset an unfinished open below the last_stream',
     send: (codec) => {
       const [first, last] = framed(slices(codec, SECRET, 2), (fields) => open(3, fields));
       return [first ?? '', open(5, { payload: 'whole' }), 0, closes, reset(3), holdsNothing, last ?? ''];

@@ -9,7 +9,7 @@ import type { Envelope } from '../support/peer/frames.js';
 
 const { PROTOCOL_ERROR } = ResetCode;
 
-/** Where fragments can be: in the open of a stream, in its data, and in data of a stream of this side. */
+/** A place for fragments: the open of a stream, its data, or data of a stream of this side. */
 interface Place {
   readonly where: string;
   readonly before: readonly Step[];
@@ -30,17 +30,17 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** `RESET` is what a reader is told when this side resets for what the remote did. */
+/** One row for each place. A reader receives `RESET` when this side resets because of a violation. */
 const atEachPlace = (what: string, frames: (place: Place) => readonly Envelope[]): Row[] =>
   PLACES.map((place) => ({
-    name: `${what}: ${place.where}`,
+    name: `The peer resets a stream for ${what}: ${place.where}`,
     send: [...place.before, ...frames(place), holdsNothing],
     resets: [[place.stream, PROTOCOL_ERROR]],
     counts: 'as a provoked reset',
     ...place.outcome,
   }));
 
-/** What may not stand between two fragments. */
+/** Frames that may not come between two fragments. */
 const BETWEEN: readonly (readonly [what: string, fields: Envelope])[] = [
   ['a whole payload', {}],
   ['a payload of null', { payload: null }],
@@ -48,34 +48,37 @@ const BETWEEN: readonly (readonly [what: string, fields: Envelope])[] = [
   ['an end alone', { ...NONE, end: true }],
   ['an end with trailers', { ...NONE, end: true, trailers: { t: SECRET } }],
   ['headers alone', { ...NONE, headers: { h: SECRET } }],
-  ['a fragment with more and an end', { ...slice(SECRET, true), end: true }],
-  ['a fragment with more and trailers', { ...slice(SECRET, true), trailers: { t: SECRET } }],
-  ['more beside a payload', { more: true }],
-  ['more beside nothing', { ...NONE, more: true }],
-  ['more beside nothing but an end', { ...NONE, more: true, end: true }],
+  ['a fragment with `more` and an end', { ...slice(SECRET, true), end: true }],
+  ['a fragment with `more` and trailers', { ...slice(SECRET, true), trailers: { t: SECRET } }],
+  ['`more` beside a payload', { more: true }],
+  ['`more` alone', { ...NONE, more: true }],
+  ['`more` beside an end alone', { ...NONE, more: true, end: true }],
 ];
 
-describeHostile('between two fragments, what resets the stream is', [
+describeHostile('frames between fragments', [
   ...counted(
     BETWEEN.flatMap(([what, fields]) =>
       // An open without a fragment, whose id does not rise, ends the connection.
-      atEachPlace(what, ({ frame, stream }) => [frame(slice('"a', true)), 'fragment' in fields ? frame(fields) : data(stream, fields)]),
+      atEachPlace(`${what} between two fragments`, ({ frame, stream }) => [
+        frame(slice('"a', true)),
+        'fragment' in fields ? frame(fields) : data(stream, fields),
+      ]),
     ),
   ),
   ...counted([
-    ...atEachPlace('a fragment of the other type', ({ frame, stream }) => [
+    ...atEachPlace('a fragment of another frame between two fragments', ({ frame, stream }) => [
       frame(slice('"a', true)),
       stream === 3 && frame({})['type'] === 'open' ? data(3, slice('b"', false)) : data(stream, { ...slice('b"', true), end: true }),
     ]),
     {
-      name: 'data in fragments: a reset’s fragment before it',
+      name: 'The peer resets a stream for a last fragment of data after a fragment of a reset',
       send: [open(3), { ...reset(3), ...slice('"a', true) }, data(3, slice('b"', false)), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'RESET']],
       counts: 'as a provoked reset',
     },
     {
-      name: 'data in whole: a reset’s fragment before it',
+      name: 'The peer resets a stream for whole data after a fragment of a reset',
       send: [open(3), { ...reset(3), ...slice('"a', true) }, data(3), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'RESET']],
@@ -84,32 +87,32 @@ describeHostile('between two fragments, what resets the stream is', [
   ]),
 ]);
 
-describeHostile('as a first fragment, what resets the stream is', [
-  ...counted(BETWEEN.slice(6).flatMap(([what, fields]) => atEachPlace(what, ({ frame }) => [frame(fields)]))),
+describeHostile('first fragments', [
+  ...counted(BETWEEN.slice(6).flatMap(([what, fields]) => atEachPlace(`${what} as the first fragment`, ({ frame }) => [frame(fields)]))),
   ...counted([
     {
-      name: 'one of an open that was complete',
+      name: 'The peer resets a stream for a fragment of its complete open',
       send: [open(3), open(3, slice(SECRET, true)), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'RESET']],
       counts: 'as a provoked reset',
     },
     {
-      name: 'a last one of an open that was complete',
+      name: 'The peer resets a stream for a last fragment of its complete open',
       send: [open(3), open(3, slice(SECRET, false)), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'RESET']],
       counts: 'as a provoked reset',
     },
     {
-      name: 'one of an open that was complete, and had an end',
+      name: 'The peer resets a stream for a fragment of its complete open with an end',
       send: [open(3, { end: true }), open(3, slice(SECRET, true)), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'end']],
       counts: 'as a provoked reset',
     },
     {
-      name: 'one of an open that was complete, in the middle of data',
+      name: 'The peer resets a stream for a fragment of its complete open amid data',
       send: [open(3), data(3, slice('"a', true)), open(3, slice('b"', false)), holdsNothing],
       resets: [[3, PROTOCOL_ERROR]],
       got: [[SECRET, 'RESET']],
@@ -120,19 +123,19 @@ describeHostile('as a first fragment, what resets the stream is', [
 
 type Fragment = string | ArrayBuffer;
 
-/** Payloads that are no payload, in the pieces they come in. */
+/** Undecodable payloads, each in the pieces in which it arrives. */
 const JUNK: readonly (readonly [what: string, codec: 'json' | 'msgpack', pieces: readonly Fragment[]])[] = [
-  ['nothing', 'json', ['', '']],
+  ['an empty payload', 'json', ['', '']],
   ['half a map', 'json', ['{']],
-  ['text cut short', 'json', ['{"a":', '1']],
+  ['truncated text', 'json', ['{"a":', '1']],
   ['two values', 'json', ['1 ', '2']],
   ['a word', 'json', ['can', 'ary']],
   ['a byte-order mark before a value', 'json', ['\ufeff', '1']],
   ['half an escape', 'json', ['"\\u00', '"']],
   ['257 levels', 'json', cut('['.repeat(257) + ']'.repeat(257), 5)],
   ['60 000 brackets', 'json', cut('['.repeat(60_000), 5)],
-  ['nothing', 'msgpack', [bytes(), bytes()]],
-  ['bytes cut short', 'msgpack', [bytes(0x92), bytes(0x01)]],
+  ['an empty payload', 'msgpack', [bytes(), bytes()]],
+  ['truncated bytes', 'msgpack', [bytes(0x92), bytes(0x01)]],
   ['two values', 'msgpack', [bytes(0x01), bytes(0x02)]],
   ['the byte that msgpack never uses', 'msgpack', [bytes(0x91), bytes(0xc1)]],
   ['an unknown extension', 'msgpack', [bytes(0xd4), bytes(0x05, 0x00)]],
@@ -140,7 +143,7 @@ const JUNK: readonly (readonly [what: string, codec: 'json' | 'msgpack', pieces:
   ['a key that is a list', 'msgpack', [bytes(0x81, 0x90), bytes(0x01)]],
   ['96 levels', 'msgpack', cut(bytes(...Array<number>(95).fill(0x91), 0x90), 4)],
   [
-    '20 lists within each other that declare 30 000 000 items each',
+    '20 nested lists that declare 30 000 000 items each',
     'msgpack',
     cut(bytes(...Array.from({ length: 20 }, () => [0xdd, 0x01, 0xc9, 0xc3, 0x80]).flat()), 7),
   ],
@@ -148,14 +151,14 @@ const JUNK: readonly (readonly [what: string, codec: 'json' | 'msgpack', pieces:
   ['bytes after text', 'msgpack', ['a', bytes(0x92, 0x01)]],
   ['bytes after no text', 'msgpack', ['', bytes(0x01)]],
   ['text', 'msgpack', ['a']],
-  ['text and nothing else', 'msgpack', ['a', 'b']],
+  ['text alone', 'msgpack', ['a', 'b']],
 ];
 
 const asItIs = (steps: readonly Step[]): readonly Step[] => steps;
 
-describeHostile('what resets the stream when it is joined is', [
+describeHostile('undecodable fragments', [
   ...JUNK.flatMap(([what, codec, pieces]) => {
-    const rows = atEachPlace(`${what}, in ${pieces.length}`, ({ frame }) =>
+    const rows = atEachPlace(`${what} in ${pieces.length} fragments`, ({ frame }) =>
       pieces.map((fragment, nth) => frame({ ...NONE, fragment, more: nth < pieces.length - 1 })),
     );
     return counted(

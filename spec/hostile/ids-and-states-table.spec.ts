@@ -10,7 +10,7 @@ import type { Envelope } from '../support/peer/frames.js';
 const { PROTOCOL_ERROR, STREAM_CLOSED } = ResetCode;
 const MY_END = { type: 'data', stream: 3, end: true };
 
-/** What may come on a stream; on one that was never opened, or after its end, none of it fits. */
+/** Contents of data frames. None of them fits a stream that was never opened or has ended. */
 const ANY_DATA: readonly (readonly [what: string, fields: Envelope])[] = [
   ['a payload', {}],
   ['a payload of null', { payload: null }],
@@ -20,14 +20,14 @@ const ANY_DATA: readonly (readonly [what: string, fields: Envelope])[] = [
   ['an end with trailers', { ...NONE, end: true, trailers: { t: SECRET } }],
   ['a first fragment', slice(SECRET, true)],
   ['a last fragment', slice(SECRET, false)],
-  ['nothing', NONE],
+  ['a frame without content', NONE],
 ];
 
-describeHostile('data of an id that was never opened is answered with a reset', [
+describeHostile('data of a never opened id', [
   ...counted(
     [5, 99, 4, 8].flatMap((stream) =>
       ANY_DATA.slice(stream === 99 || stream === 4 ? 0 : 8).map(([what, fields]): Row => ({
-        name: `${what} on ${stream}`,
+        name: `The peer answers ${what} on the never opened id ${stream} with a reset`,
         send: [data(stream, fields)],
         resets: [[stream, PROTOCOL_ERROR]],
         counts: 'as junk',
@@ -35,7 +35,7 @@ describeHostile('data of an id that was never opened is answered with a reset', 
     ),
   ),
   {
-    name: 'each time, which is a provoked reset too',
+    name: 'The peer counts each reset of a never opened id as provoked',
     options: { limits: { provokedResets: { burst: 2, perSecond: 0 } } },
     send: [data(7), data(7), data(7), data(7)],
     expect: TOO_MUCH,
@@ -43,26 +43,54 @@ describeHostile('data of an id that was never opened is answered with a reset', 
   },
 ]);
 
-describeHostile('a reset is never answered', [
+describeHostile('resets', [
   ...counted([
-    { name: 'of an id that was never opened', send: [reset(5)], counts: 'as junk' },
-    { name: 'of an id of this side that was never opened', send: [reset(4)], counts: 'as junk' },
-    { name: 'of no id', send: [{ type: 'reset', code: 8 }], counts: 'as junk' },
-    { name: 'of 0', send: [reset(0)], counts: 'as junk' },
-    { name: 'in fragments, of an id that was never opened', send: [{ ...reset(5), ...slice(SECRET, true) }], counts: 'as junk' },
-    { name: 'a second time', send: [open(3), reset(3), reset(3)], got: [[SECRET, 'RESET']] },
-    { name: 'after the remote’s end', send: [open(3, { end: true }), reset(3)], got: [[SECRET, 'end']] },
-    { name: 'after both ends', send: [open(3, { end: true }), 0, ends, 0, reset(3)], got: [[SECRET, 'end']], sends: [MY_END] },
-    { name: 'with a payload beside more', send: [open(3), { ...reset(3), payload: SECRET, more: true }], got: [[SECRET, 'RESET']] },
-    { name: 'with nothing beside more', send: [open(3), { ...reset(3), more: true }], got: [[SECRET, 'RESET']] },
-    { name: 'with an end', send: [open(3), { ...reset(3), end: true }], got: [[SECRET, 'RESET']] },
-    { name: 'with an end on a fragment', send: [open(3), { ...reset(3), ...slice('1', true), end: true }], got: [[SECRET, 'RESET']] },
-    { name: 'with a fragment that does not decode', send: [open(3), { ...reset(3), ...slice('{', false) }], got: [[SECRET, 'RESET']] },
-    { name: 'on a stream of this side', send: [opens, reset(4)], sends: [MINE], gotBack: [['RESET']] },
-    { name: 'in the middle of a payload', send: [open(3), data(3, slice('"a', true)), reset(3)], got: [[SECRET, 'RESET']] },
-    { name: 'in the middle of an open', send: [open(3, slice('"a', true)), reset(3), open(3, slice('b"', false))] },
+    { name: 'The peer does not answer a reset of a never opened id', send: [reset(5)], counts: 'as junk' },
+    { name: 'The peer does not answer a reset of its own id that was never opened', send: [reset(4)], counts: 'as junk' },
+    { name: 'The peer does not answer a reset without an id', send: [{ type: 'reset', code: 8 }], counts: 'as junk' },
+    { name: 'The peer does not answer a reset of id 0', send: [reset(0)], counts: 'as junk' },
     {
-      name: 'with REFUSED, though the handler has run',
+      name: 'The peer does not answer a fragmented reset of a never opened id',
+      send: [{ ...reset(5), ...slice(SECRET, true) }],
+      counts: 'as junk',
+    },
+    { name: 'The peer does not answer a second reset', send: [open(3), reset(3), reset(3)], got: [[SECRET, 'RESET']] },
+    { name: 'The peer does not answer a reset after the remote’s end', send: [open(3, { end: true }), reset(3)], got: [[SECRET, 'end']] },
+    {
+      name: 'The peer does not answer a reset after both ends',
+      send: [open(3, { end: true }), 0, ends, 0, reset(3)],
+      got: [[SECRET, 'end']],
+      sends: [MY_END],
+    },
+    {
+      name: 'The peer does not answer a reset with a payload and `more`',
+      send: [open(3), { ...reset(3), payload: SECRET, more: true }],
+      got: [[SECRET, 'RESET']],
+    },
+    { name: 'The peer does not answer a reset with `more` alone', send: [open(3), { ...reset(3), more: true }], got: [[SECRET, 'RESET']] },
+    { name: 'The peer does not answer a reset with an end', send: [open(3), { ...reset(3), end: true }], got: [[SECRET, 'RESET']] },
+    {
+      name: 'The peer does not answer a reset with an end on a fragment',
+      send: [open(3), { ...reset(3), ...slice('1', true), end: true }],
+      got: [[SECRET, 'RESET']],
+    },
+    {
+      name: 'The peer does not answer a reset with a fragment that does not decode',
+      send: [open(3), { ...reset(3), ...slice('{', false) }],
+      got: [[SECRET, 'RESET']],
+    },
+    { name: 'The peer does not answer a reset of its own stream', send: [opens, reset(4)], sends: [MINE], gotBack: [['RESET']] },
+    {
+      name: 'The peer does not answer a reset amid a fragmented payload',
+      send: [open(3), data(3, slice('"a', true)), reset(3)],
+      got: [[SECRET, 'RESET']],
+    },
+    {
+      name: 'The peer does not answer a reset amid a fragmented open',
+      send: [open(3, slice('"a', true)), reset(3), open(3, slice('b"', false))],
+    },
+    {
+      name: 'The peer does not answer a reset with REFUSED after its handler has run',
       send: [open(3), reset(3, ResetCode.REFUSED)],
       got: [[SECRET, 'REFUSED']],
     },
@@ -73,18 +101,18 @@ const theirEnd: Step = (remote) => {
   expect(firstOpened(remote).stream.phase).toBe('halfClosedRemote');
 };
 
-describeHostile('data after the remote’s end resets the stream with STREAM_CLOSED', [
+describeHostile('data after the end', [
   ...counted(
     ANY_DATA.flatMap(([what, fields]): readonly Row[] => [
       {
-        name: `${what} after an open with an end`,
+        name: `The peer resets a stream with STREAM_CLOSED for ${what} after an open with an end`,
         send: [open(3, { end: true }), data(3, fields)],
         resets: [[3, STREAM_CLOSED]],
         got: [[SECRET, 'end']],
         counts: 'as a provoked reset',
       },
       {
-        name: `${what} after data with an end, on a stream of this side`,
+        name: `The peer resets its own stream with STREAM_CLOSED for ${what} after data with an end`,
         send: [opens, data(4, { payload: 1 }), data(4, { ...NONE, end: true }), theirEnd, data(4, fields)],
         sends: [MINE],
         resets: [[4, STREAM_CLOSED]],
@@ -94,7 +122,7 @@ describeHostile('data after the remote’s end resets the stream with STREAM_CLO
     ]),
   ),
   {
-    name: 'and what was delivered stands, though it is read only then',
+    name: 'The values before a violation can still be read after it',
     options: { reads: false },
     send: [
       open(3),
@@ -116,32 +144,32 @@ describeHostile('data after the remote’s end resets the stream with STREAM_CLO
   },
 ]);
 
-describeHostile('data that has no stream', [
+describeHostile('data without a stream', [
   ...counted(
     ANY_DATA.flatMap(([what, fields]): readonly Row[] => [
-      { name: `is dropped: ${what}`, send: [{ ...data(0, fields), stream: undefined }], counts: 'as junk' },
-      { name: `is dropped: ${what}, of stream 0`, send: [data(0, fields)], counts: 'as junk' },
+      { name: `The peer drops ${what} without a stream id`, send: [{ ...data(0, fields), stream: undefined }], counts: 'as junk' },
+      { name: `The peer drops ${what} of stream 0`, send: [data(0, fields)], counts: 'as junk' },
     ]),
   ),
 ]);
 
-describeHostile('fields where they do not belong', [
+describeHostile('misplaced fields', [
   ...counted([
-    { name: 'data of nothing is dropped', send: [open(3), data(3, NONE)], got: [[SECRET]], counts: 'as junk' },
+    { name: 'The peer drops data without content', send: [open(3), data(3, NONE)], got: [[SECRET]], counts: 'as junk' },
     {
-      name: 'data of nothing but trailers is dropped',
+      name: 'The peer drops data with trailers alone',
       send: [open(3), data(3, { ...NONE, trailers: { t: 1 } })],
       got: [[SECRET]],
       counts: 'as junk',
     },
     {
-      name: 'data of nothing but a code, a reason, a nonce and a last_stream is dropped',
+      name: 'The peer drops data with fields of other frames alone',
       send: [open(3), data(3, { ...NONE, code: 1, reason: 'r', nonce: 'n', last_stream: 2 })],
       got: [[SECRET]],
       counts: 'as junk',
     },
     {
-      name: 'headers on a later frame are ignored, its payload is not',
+      name: 'The peer ignores the headers of a later frame, but not its payload',
       send: [
         open(3, { headers: { h: 'first' } }),
         data(3, { payload: 1, headers: { h: 'late', more: 1 } }),
@@ -153,7 +181,7 @@ describeHostile('fields where they do not belong', [
       got: [[SECRET, 1]],
     },
     {
-      name: 'headers on a later frame are ignored, where the first had none',
+      name: 'The peer ignores the headers of a later frame even if the first had none',
       send: [
         open(3),
         data(3, { payload: 1, headers: { h: 'late' } }),
@@ -164,7 +192,7 @@ describeHostile('fields where they do not belong', [
       got: [[SECRET, 1]],
     },
     {
-      name: 'headers on a second answer are ignored',
+      name: 'The peer ignores the headers of a second answer',
       send: [
         opens,
         data(4, { payload: 1, headers: { h: 'first' } }),
@@ -177,7 +205,7 @@ describeHostile('fields where they do not belong', [
       gotBack: [[1, 2]],
     },
     {
-      name: 'trailers without an end are ignored',
+      name: 'The peer ignores trailers without an end',
       send: [
         open(3, { trailers: { t: SECRET } }),
         data(3, { payload: 1, trailers: { t: SECRET } }),
@@ -187,21 +215,25 @@ describeHostile('fields where they do not belong', [
       ],
       got: [[SECRET, 1]],
     },
-    { name: 'a ping without a nonce is answered without one', send: [{ type: 'ping' }], sends: [{ type: 'pong' }] },
+    { name: 'The peer answers a ping without a nonce by a pong without one', send: [{ type: 'ping' }], sends: [{ type: 'pong' }] },
     {
-      name: 'a ping with all other fields is answered with nothing but its nonce',
+      name: 'The peer answers a ping with all other fields by its nonce alone',
       send: [
         { type: 'ping', nonce: 'n', stream: 1, payload: SECRET, headers: { h: SECRET }, end: true, code: 1, last_stream: 0, more: true },
       ],
       sends: [{ type: 'pong', nonce: 'n' }],
     },
-    { name: 'a ping whose pong would not fit is not answered', send: [{ type: 'ping', nonce: 'x'.repeat(70_000) }], counts: 'as junk' },
-    { name: 'a pong that nobody waits for is dropped', send: [{ type: 'pong', nonce: 'n' }], counts: 'as junk' },
-    { name: 'a pong without a nonce is dropped', send: [{ type: 'pong' }], counts: 'as junk' },
-    { name: 'a pong with a stream is dropped', send: [{ type: 'pong', nonce: 'n', stream: 1 }], counts: 'as junk' },
-    { name: 'an unknown type is ignored', send: [{ type: 'later', stream: 99, payload: SECRET }] },
     {
-      name: 'an unknown type in fragments is ignored',
+      name: 'The peer does not answer a ping whose pong would not fit a message',
+      send: [{ type: 'ping', nonce: 'x'.repeat(70_000) }],
+      counts: 'as junk',
+    },
+    { name: 'The peer drops a pong that answers no ping', send: [{ type: 'pong', nonce: 'n' }], counts: 'as junk' },
+    { name: 'The peer drops a pong without a nonce', send: [{ type: 'pong' }], counts: 'as junk' },
+    { name: 'The peer drops a pong with a stream', send: [{ type: 'pong', nonce: 'n', stream: 1 }], counts: 'as junk' },
+    { name: 'The peer ignores a frame of an unknown type', send: [{ type: 'later', stream: 99, payload: SECRET }] },
+    {
+      name: 'The peer ignores fragments of an unknown type',
       send: [
         { type: 'later', stream: 1, ...slice(SECRET, true) },
         { type: 'later', stream: 99, ...slice('', true) },

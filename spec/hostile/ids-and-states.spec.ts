@@ -22,7 +22,7 @@ import type { Envelope } from '../support/peer/frames.js';
 
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 
-/** What may have been before an id is opened once more, and what its handler got of it. */
+/** States of an id before it is opened again, each with what its handler received. */
 const BEFORE: readonly (readonly [what: string, steps: readonly Step[], more?: Partial<HostileCase>])[] = [
   ['is live', [open(3)], { got: [[SECRET]] }],
   ['has ended on the remote’s side', [open(3, { end: true })], { got: [[SECRET, 'end']] }],
@@ -35,39 +35,49 @@ const BEFORE: readonly (readonly [what: string, steps: readonly Step[], more?: P
 
 const OWN: readonly (readonly [what: string, ...steps: Step[]])[] = [
   ['which is live', open(2)],
-  ['never opened', open(4)],
+  ['which was never opened', open(4)],
   ['which is closed', opens, 0, reset(4), open(4)],
-  ['far up', open(TOP + 1)],
+  ['which is far above the others', open(TOP + 1)],
   ['with an end', open(4, { end: true })],
   ['without a payload', open(4, NONE)],
   ['in fragments', open(4, slice('', true))],
   ['in a last fragment', open(4, slice('', false))],
 ];
 
-describeHostile('an open whose id', [
+describeHostile('ids of opens', [
   ...BEFORE.map(([what, steps, more]): HostileCase => ({
-    name: `${what} ends the connection, and reaches no handler`,
+    name: `The peer ends the connection at an open whose id ${what}, and calls no handler`,
     send: [...steps, 0, open(3)],
     expect: { ...PROTOCOL, because: 'above stream' },
     ...more,
   })),
   ...[{}, { end: true }, { ...NONE, headers: { h: 1 } }, { ...NONE, end: true }].map((more): HostileCase => ({
-    name: `is that of the innocent stream ends the connection, the rest being ${JSON.stringify(more)}`,
+    name: `The peer ends the connection at a second open of a live stream, with ${JSON.stringify(more)}`,
     send: [open(1, more)],
     expect: { ...PROTOCOL, because: 'above stream' },
   })),
   ...OWN.map(([what, ...steps]): HostileCase => ({
-    name: `is one of this side’s, ${what}, ends the connection`,
+    name: `The peer ends the connection at an open of its own id, ${what}`,
     send: steps,
     expect: { ...PROTOCOL, because: 'belongs to this side' },
     ...(steps.includes(opens) ? { sends: [MINE], gotBack: [['RESET']] } : {}),
   })),
-  { name: 'skips some closes those', send: [open(9), 0, data(3), reset(5), data(7, { end: true })], expect: 'lives', got: [[SECRET]] },
-  { name: 'is the highest of all is served', send: [open(TOP)], expect: 'lives', got: [[SECRET]] },
-  { name: 'is 2^53 - 1 is served', role: 'acceptor', send: [open(HIGHEST)], expect: 'lives', got: [[SECRET]] },
-  { name: 'is below the highest of all ends the connection', send: [open(TOP), open(TOP - 2)], expect: PROTOCOL, got: [[SECRET]] },
   {
-    name: 'falls over and over ends the connection at the first time',
+    name: 'An open closes the ids that it skips',
+    send: [open(9), 0, data(3), reset(5), data(7, { end: true })],
+    expect: 'lives',
+    got: [[SECRET]],
+  },
+  { name: 'The peer accepts an open of the highest id', send: [open(TOP)], expect: 'lives', got: [[SECRET]] },
+  { name: 'The peer accepts an open of id 2^53 - 1', role: 'acceptor', send: [open(HIGHEST)], expect: 'lives', got: [[SECRET]] },
+  {
+    name: 'The peer ends the connection at an open below the highest id',
+    send: [open(TOP), open(TOP - 2)],
+    expect: PROTOCOL,
+    got: [[SECRET]],
+  },
+  {
+    name: 'The peer ends the connection at the first of several falling ids',
     send: [open(9), open(7), open(5), open(3)],
     expect: PROTOCOL,
     got: [[SECRET]],
@@ -78,47 +88,52 @@ const isEnded: Step = (remote) => {
   expect(firstCall(remote).stream.cause).toEqual({ how: 'ended' });
 };
 
-describeHostile('an open', [
-  { name: 'without a payload gives its handler null', send: [open(3, NONE)], expect: 'lives', got: [[null]] },
-  { name: 'of nothing but an end gives its handler null', send: [open(3, { ...NONE, end: true })], expect: 'lives', got: [[null, 'end']] },
+describeHostile('opens', [
+  { name: 'A handler receives null for an open without a payload', send: [open(3, NONE)], expect: 'lives', got: [[null]] },
   {
-    name: 'with a payload of null gives its handler null',
+    name: 'A handler receives null for an open with an end alone',
+    send: [open(3, { ...NONE, end: true })],
+    expect: 'lives',
+    got: [[null, 'end']],
+  },
+  {
+    name: 'A handler receives null for an open with the payload null',
     send: [open(3, { payload: null, end: true })],
     expect: 'lives',
     got: [[null, 'end']],
   },
   {
-    name: 'with an end, answered, is closed on both sides',
+    name: 'An answered open with an end is closed on both sides',
     send: [open(3, { end: true }), 0, ends, 0, isEnded],
     expect: 'lives',
     got: [[SECRET, 'end']],
     sends: [{ type: 'data', stream: 3, end: true }],
   },
   {
-    name: 'with fields that belong to other frames is served as if it had none',
+    name: 'The peer ignores the fields of other frames on an open',
     send: [open(3, { code: 8, reason: SECRET, nonce: SECRET, last_stream: 0 })],
     expect: 'lives',
     got: [[SECRET]],
   },
 ]);
 
-/** What is late on a stream that is closed: nobody hears of it. */
+/** Late frames of a closed stream, which the peer drops without a report. */
 const LATE: readonly (readonly [what: string, frame: Envelope])[] = [
   ['data', data(3)],
   ['an end', data(3, { ...NONE, end: true })],
   ['a fragment', data(3, slice(SECRET, true))],
   ['headers', data(3, { ...NONE, headers: { h: SECRET } })],
-  ['data without anything', data(3, NONE)],
+  ['data without content', data(3, NONE)],
   ['a reset', reset(3)],
   ['a reset in fragments', { type: 'reset', stream: 3, code: 16, fragment: SECRET, more: true }],
   ['a slice of its open', open(3, slice(SECRET, true))],
   ['a last slice of its open', open(3, slice(SECRET, false))],
 ];
 
-describeHostile('what is late is dropped in silence', [
+describeHostile('late frames', [
   ...BEFORE.filter(([what]) => /both|reset|skipped/.test(what)).flatMap(([what, steps, more]) =>
     LATE.map(([late, frame]): HostileCase => ({
-      name: `${late} of a stream that ${what}`,
+      name: `The peer drops ${late} of a stream that ${what}, without an answer`,
       options: NOTHING_SPARE,
       send: inKind([...steps, 0, frame]),
       expect: 'lives',
@@ -126,7 +141,7 @@ describeHostile('what is late is dropped in silence', [
     })),
   ),
   ...LATE.filter(([late]) => !late.includes('open')).map(([late, frame]): HostileCase => ({
-    name: `${late} of a stream that this side opened and reset`,
+    name: `The peer drops ${late} of a stream that it has opened and reset, without an answer`,
     options: NOTHING_SPARE,
     send: inKind([
       opens,
@@ -141,7 +156,7 @@ describeHostile('what is late is dropped in silence', [
     gotBack: [['CANCELLED']],
   })),
   {
-    name: 'a thousand values in flight when this side resets',
+    name: 'The peer drops a thousand values that were in flight when it reset their stream',
     options: NOTHING_SPARE,
     send: [open(3), 0, resets, ...Array.from({ length: 1_000 }, () => data(3)), data(3, { end: true })],
     expect: 'lives',

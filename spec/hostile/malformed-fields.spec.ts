@@ -22,10 +22,10 @@ const INFINITE: Bad = ['Infinity', Infinity, 'msgpack'];
 const BELOW: Bad = ['-Infinity', -Infinity, 'msgpack'];
 const FRACTION: Bad = ['1.5', 1.5];
 
-/** The values that a field does not take, each in a frame that is good but for it. */
+/** Invalid values of a field, each in an otherwise valid frame. */
 const refused = (field: string, good: Envelope, bad: readonly Bad[]): HostileCase[] =>
   bad.map(([label, value, codec]) => ({
-    name: `${label} as '${field}' of a ${String(good['type'])} ends the connection`,
+    name: `The peer ends the connection at ${label} as '${field}' of the frame ${String(good['type'])}`,
     send: [{ ...good, [field]: value }],
     expect: { ...PROTOCOL, because: field === 'stream' && (value === 0 || value === null) ? 'stream id' : `field '${field}'` },
     ...(codec === undefined ? {} : { codec }),
@@ -43,26 +43,26 @@ const NO_METADATA = [ARRAY, ['an array of pairs', [['k', 'v']]], TEXT, NUMBER, T
 const NO_ID = [['-1', -1], FRACTION, TEXT, TRUE, ARRAY, MAP, ['2^53', TOO_HIGH], ['-2^53', -TOO_HIGH], NAN, INFINITE, BELOW, BLOB] as const;
 const NO_TEXT = [NUMBER, TRUE, ARRAY, MAP, BLOB, DATE] as const;
 
-describeHostile('the frames that the bad values are put in', [
+describeHostile('valid frames', [
   {
-    name: 'live as they are',
+    name: 'The peer accepts the valid open',
     send: [OPEN, { ...SLICE, stream: 3, fragment: null, more: false, end: true }],
     expect: 'lives',
     handlerCalls: 1,
   },
-  { name: 'live as data', send: [DATA], expect: 'lives', sends: [DATA] },
-  { name: 'live as a reset', send: [OPEN, { ...RESET, stream: 3 }], expect: 'lives', got: [[SECRET, 'RESET']] },
-  { name: 'live as a ping', send: [PING], expect: 'lives', sends: [{ type: 'pong', nonce: 'n' }] },
-  { name: 'live as a goaway', send: [GOAWAY], expect: 'lives' },
+  { name: 'The peer accepts the valid data', send: [DATA], expect: 'lives', sends: [DATA] },
+  { name: 'The peer accepts the valid reset', send: [OPEN, { ...RESET, stream: 3 }], expect: 'lives', got: [[SECRET, 'RESET']] },
+  { name: 'The peer accepts the valid ping', send: [PING], expect: 'lives', sends: [{ type: 'pong', nonce: 'n' }] },
+  { name: 'The peer accepts the valid goaway', send: [GOAWAY], expect: 'lives' },
 ]);
 
 describeHostile('type', [
   ...refused('type', DATA, [NULL, NUMBER, TRUE, ARRAY, MAP, ['an array around open', ['open']], BLOB, DATE]),
-  { name: 'none at all ends the connection', send: [{ stream: 1, payload: SECRET }], expect: PROTOCOL },
-  { name: 'an envelope without any key ends the connection', send: [{}], expect: PROTOCOL },
+  { name: 'The peer ends the connection at an envelope without a type', send: [{ stream: 1, payload: SECRET }], expect: PROTOCOL },
+  { name: 'The peer ends the connection at an empty envelope', send: [{}], expect: PROTOCOL },
   ...['', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'window_update', 'OPEN', 'open ', 'ping\u0000', 'settings'].map(
     (type): HostileCase => ({
-      name: `unknown, ${JSON.stringify(type)}, is ignored with all that it carries`,
+      name: `The peer ignores the unknown type ${JSON.stringify(type)} with all its fields`,
       send: [
         { type, stream: 1, payload: SECRET, end: true, headers: { h: SECRET }, trailers: { t: SECRET } },
         { type, stream: 2, fragment: SECRET, more: true, code: 8, reason: SECRET },
@@ -72,7 +72,11 @@ describeHostile('type', [
       expect: 'lives',
     }),
   ),
-  { name: 'unknown beside a bad field ends the connection', send: [{ type: 'window_update', stream: -1 }], expect: PROTOCOL },
+  {
+    name: 'The peer ends the connection at an unknown type with an invalid field',
+    send: [{ type: 'window_update', stream: -1 }],
+    expect: PROTOCOL,
+  },
 ]);
 
 describeHostile('stream', [
@@ -82,30 +86,35 @@ describeHostile('stream', [
   ...refused('stream', PING, [['-1', -1], FRACTION, TEXT]),
   ...refused('stream', GOAWAY, [MAP, TRUE]),
   ...['stream', 'code', 'last_stream'].map((field): HostileCase => ({
-    name: `1e400 as '${field}' ends the connection`,
+    name: `The peer ends the connection at 1e400 as '${field}'`,
     codec: 'json',
     send: [`{"type":"reset","${field}":1e400}`],
     expect: { ...PROTOCOL, because: `field '${field}'` },
   })),
   ...refused('stream', OPEN, [NULL, ['0', 0], ['-0', -0]]),
-  { name: 'none on an open ends the connection', send: [{ type: 'open', payload: SECRET }], expect: PROTOCOL },
+  { name: 'The peer ends the connection at an open without a stream', send: [{ type: 'open', payload: SECRET }], expect: PROTOCOL },
   ...[null, 0, undefined].flatMap((stream) =>
     [
       { type: 'data', payload: SECRET },
       { type: 'data', fragment: SECRET, more: true },
       { type: 'reset', code: 8 },
     ].map((frame): HostileCase => ({
-      name: `${stream === undefined ? 'none' : String(stream)} on a ${frame.type}${'more' in frame ? ' in fragments' : ''} is dropped`,
+      name: `The peer drops a ${frame.type}${'more' in frame ? ' fragment' : ''} with ${stream === undefined ? 'no stream' : `stream ${String(stream)}`}`,
       send: (codec) => [{ ...frame, ...('fragment' in frame && codec.binary ? { fragment: BYTES } : {}), stream }],
       expect: 'lives',
     })),
   ),
-  { name: 'on a ping is ignored', send: [{ ...PING, stream: 1 }], expect: 'lives', sends: [{ type: 'pong', nonce: 'n' }] },
-  { name: 'of no stream on a ping is ignored', send: [{ ...PING, stream: 99 }], expect: 'lives', sends: [{ type: 'pong', nonce: 'n' }] },
-  { name: 'on a pong is ignored', send: [{ type: 'pong', nonce: 'n', stream: 1 }], expect: 'lives' },
-  { name: 'on a goaway is ignored', send: [{ ...GOAWAY, stream: 2 }], expect: 'lives' },
+  { name: 'The peer ignores the stream of a ping', send: [{ ...PING, stream: 1 }], expect: 'lives', sends: [{ type: 'pong', nonce: 'n' }] },
   {
-    name: 'spelled 3.0 is an id as 3 is',
+    name: 'The peer ignores an unknown stream of a ping',
+    send: [{ ...PING, stream: 99 }],
+    expect: 'lives',
+    sends: [{ type: 'pong', nonce: 'n' }],
+  },
+  { name: 'The peer ignores the stream of a pong', send: [{ type: 'pong', nonce: 'n', stream: 1 }], expect: 'lives' },
+  { name: 'The peer ignores the stream of a goaway', send: [{ ...GOAWAY, stream: 2 }], expect: 'lives' },
+  {
+    name: 'The peer reads the stream ids 3.0 and 3e0 as 3',
     codec: 'json',
     role: 'acceptor',
     send: [OPEN, '{"type":"data","stream":3.0,"payload":2}', '{"type":"data","stream":3e0,"payload":3}'],
@@ -118,20 +127,20 @@ const BOTH = { ...PROTOCOL, because: 'got both' };
 
 describeHostile('payload and fragment', [
   ...[SECRET, null, 0, false, ''].map((payload): HostileCase => ({
-    name: `${JSON.stringify(payload)} as a payload beside a fragment ends the connection`,
+    name: `The peer ends the connection at the payload ${JSON.stringify(payload)} beside a fragment`,
     send: (codec) => [{ type: 'data', stream: 1, payload, fragment: codec.binary ? BYTES : '1', more: true }],
     expect: BOTH,
   })),
   ...['open', 'reset', 'ping', 'pong', 'goaway', 'window_update'].map((type): HostileCase => ({
-    name: `both on a ${type} end the connection`,
+    name: `The peer ends the connection at a payload and a fragment on the frame ${type}`,
     send: [{ type, stream: 3, payload: SECRET, fragment: '1' }],
     expect: BOTH,
   })),
-  { name: 'an empty fragment beside a payload ends the connection', send: [{ ...DATA, fragment: '' }], expect: BOTH },
-  { name: 'a fragment of null is none', send: [{ ...OPEN, fragment: null, end: true }], expect: 'lives', got: [[SECRET, 'end']] },
+  { name: 'The peer ends the connection at an empty fragment beside a payload', send: [{ ...DATA, fragment: '' }], expect: BOTH },
+  { name: 'The peer ignores a fragment of null', send: [{ ...OPEN, fragment: null, end: true }], expect: 'lives', got: [[SECRET, 'end']] },
   ...refused('fragment', SLICE, [NUMBER, TRUE, ARRAY, MAP, ['an array of bytes', [34, 34]], DATE]),
   {
-    name: 'a Buffer written as JSON ends the connection',
+    name: 'The peer ends the connection at a Buffer that was serialized to JSON',
     send: [{ ...SLICE, fragment: { type: 'Buffer', data: [34] } }],
     expect: PROTOCOL,
   },
@@ -143,7 +152,7 @@ describeHostile('more and end', [
   ...refused('more', PING, [NUMBER, NULL]),
   ...refused('end', OPEN, [NUMBER, TEXT]),
   {
-    name: 'written out as false are as if they were left out',
+    name: 'The peer reads `more` and `end` of false like missing ones',
     send: [
       { ...OPEN, more: false, end: false },
       { type: 'data', stream: 3, payload: 1, more: false, end: false },
@@ -158,8 +167,18 @@ describeHostile('headers and trailers', [
   ...refused('trailers', { ...DATA, end: true }, NO_METADATA),
   ...refused('headers', PING, [ARRAY, TEXT]),
   ...refused('trailers', DATA, [ARRAY]),
-  { name: 'of null are none', send: [{ ...OPEN, headers: null, trailers: null, end: true }], expect: 'lives', got: [[SECRET, 'end']] },
-  { name: 'without a key are none', send: [{ ...OPEN, headers: {}, trailers: {}, end: true }], expect: 'lives', got: [[SECRET, 'end']] },
+  {
+    name: 'The peer reads headers and trailers of null like missing ones',
+    send: [{ ...OPEN, headers: null, trailers: null, end: true }],
+    expect: 'lives',
+    got: [[SECRET, 'end']],
+  },
+  {
+    name: 'The peer reads empty headers and trailers like missing ones',
+    send: [{ ...OPEN, headers: {}, trailers: {}, end: true }],
+    expect: 'lives',
+    got: [[SECRET, 'end']],
+  },
 ]);
 
 const NO_CODE = [FRACTION, TEXT, TRUE, ARRAY, MAP, NAN, INFINITE, BLOB] as const;

@@ -15,15 +15,15 @@ collectLogs();
 const BIG = 'x'.repeat(70_000);
 const headers = { h: 1 };
 
-/** One call, over and over: on new streams of the peer, or on one of the remote's. */
+/** A call that is repeated, on new streams of the peer or on a stream of the remote. */
 interface Call {
   readonly name: string;
   readonly call: (remote: HostilePeer, stream: Stream) => unknown;
-  /** Whether it is made on the remote's stream. */
+  /** Whether the call is made on the remote's stream. */
   readonly on?: 'theirs';
-  /** Whether it ends that stream all the same when its payload cannot be encoded. */
+  /** Whether the call ends that stream even if its payload cannot be encoded. */
   readonly resets?: true;
-  /** Whether its frame is measured ahead of it, which may fail the call instead of the stream. */
+  /** Whether the call measures its frame beforehand, which may fail the call instead of the stream. */
   readonly measured?: true;
 }
 
@@ -45,15 +45,15 @@ const NTH = Array.from({ length: 20 }, (_, n) => n + 1);
 
 type Table = readonly (readonly [id: number, phase: StreamPhase])[];
 
-/** The call that the codec broke at. */
+/** The call at which the codec broke. */
 interface Broken {
   /** The stream that the remote had opened for it. */
   readonly theirs: number;
   readonly threw: boolean;
-  /** The live streams before it and after it. */
+  /** The live streams before the call and after it. */
   readonly before: Table;
   readonly after: Table;
-  /** What the peer sent ahead of it, and from then on. */
+  /** Frames that the peer sent before the call, and from the call on. */
   readonly sent: readonly Envelope[];
   readonly told: readonly Envelope[];
 }
@@ -62,7 +62,7 @@ const tableOf = ({ session }: HostilePeer): Table => session.streams.values().ma
 
 const without = (table: Table, gone: number): Table => table.filter(([id]) => id !== gone);
 
-/** Makes the call until the codec has broken; each time the remote has opened a stream for it. */
+/** Repeats the call until the codec has broken. The remote opens a stream for each call. */
 async function callUntilBroken(remote: HostilePeer, { call }: Call, fuse: Fuse): Promise<Broken> {
   const sent: Envelope[] = [];
   for (let made = 0; made < 25; made++) {
@@ -84,46 +84,52 @@ async function callUntilBroken(remote: HostilePeer, { call }: Call, fuse: Fuse):
   throw new Error('expected the codec to break');
 }
 
-/** The highest of the peer's ids that the remote has seen opened, and how many it has seen. */
+/** The highest id that the peer has opened, and the number of its opens. */
 function opensOf(sent: readonly Envelope[]): { readonly highest: number; readonly count: number } {
   const ids = new Set(sent.filter(({ type }) => type === 'open').map(({ stream }) => Number(stream)));
   return { highest: Math.max(2, ...ids), count: ids.size };
 }
 
-describe.each(CALLS)('a codec that throws in $name', (each) => {
-  describe.each(fusedCodecs(['encodePayload']))('%s, where a payload is encoded', (_codec, codec, fuse) => {
-    it.each(NTH)('at its call %i spends no id, leaves no stream half open, and ends nothing else', async (nth) => {
-      const remote = new HostilePeer(codec, 'acceptor');
-      await time.advance();
-      fuse.set(nth);
-      const { theirs, before, after, sent, told } = await callUntilBroken(remote, each, fuse);
-      fuse.set();
-      expect(after).toEqual(each.resets === true ? without(before, theirs) : before);
-      expect(told).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
-      const { highest, count } = opensOf(sent);
-      expect(highest).toBe(2 + 2 * count);
-      await goesOn(remote, highest + 2);
-    });
+describe.each(CALLS)('codecs that throw in $name', (each) => {
+  describe.each(fusedCodecs(['encodePayload']))('%s, payload encoders', (_codec, codec, fuse) => {
+    it.each(NTH)(
+      'A payload encoder that throws at its call %i spends no id, leaves no stream half open and ends no other stream',
+      async (nth) => {
+        const remote = new HostilePeer(codec, 'acceptor');
+        await time.advance();
+        fuse.set(nth);
+        const { theirs, before, after, sent, told } = await callUntilBroken(remote, each, fuse);
+        fuse.set();
+        expect(after).toEqual(each.resets === true ? without(before, theirs) : before);
+        expect(told).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
+        const { highest, count } = opensOf(sent);
+        expect(highest).toBe(2 + 2 * count);
+        await goesOn(remote, highest + 2);
+      },
+    );
   });
 
-  describe.each(fusedCodecs(WRITING))('%s, where a frame is written', (_codec, codec, fuse) => {
-    it.each(NTH)('at its call %i ends that stream, or fails the call where its frame is measured, and nothing else', async (nth) => {
-      const remote = new HostilePeer(codec, 'acceptor');
-      await time.advance();
-      fuse.set(nth);
-      const { theirs, threw, before, after, told } = await callUntilBroken(remote, each, fuse);
-      fuse.set();
-      expect(threw && each.measured !== true).toBe(false);
-      const isEnded = each.on === 'theirs' && !threw;
-      expect(after).toEqual(isEnded ? without(before, theirs) : before);
-      const isKnown = isEnded || told.some(({ type }) => type === 'open');
-      expect(told.filter(({ type, more }) => type === 'reset' && more !== true)).toHaveLength(isKnown ? 1 : 0);
-      await goesOn(remote, null);
-    });
+  describe.each(fusedCodecs(WRITING))('%s, frame encoders', (_codec, codec, fuse) => {
+    it.each(NTH)(
+      'A frame encoder that throws at its call %i ends only its stream, or fails a call that measures its frame',
+      async (nth) => {
+        const remote = new HostilePeer(codec, 'acceptor');
+        await time.advance();
+        fuse.set(nth);
+        const { theirs, threw, before, after, told } = await callUntilBroken(remote, each, fuse);
+        fuse.set();
+        expect(threw && each.measured !== true).toBe(false);
+        const isEnded = each.on === 'theirs' && !threw;
+        expect(after).toEqual(isEnded ? without(before, theirs) : before);
+        const isKnown = isEnded || told.some(({ type }) => type === 'open');
+        expect(told.filter(({ type, more }) => type === 'reset' && more !== true)).toHaveLength(isKnown ? 1 : 0);
+        await goesOn(remote, null);
+      },
+    );
   });
 });
 
-/** A request of the peer goes out, with this id where it is known, and is answered; the innocent streams are untouched; in the end nothing is left. */
+/** Checks that a request works, under `id` if it is known, that the innocent streams live, and that nothing is left in the end. */
 async function goesOn(remote: HostilePeer, id: number | null): Promise<void> {
   const answer = settled(remote.peer.request(GOOD));
   await time.advance();

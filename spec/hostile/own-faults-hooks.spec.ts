@@ -13,7 +13,7 @@ const { APPLICATION_ERROR } = ResetCode;
 type Code = () => undefined;
 type Make = () => unknown;
 
-/** Everything that comes and goes on one stream: the remote opens it, and sends twice. */
+/** One whole exchange: the remote opens a stream and sends twice. */
 const exchange: readonly Step[] = [
   { type: 'open', stream: 3, payload: 'p', headers: { h: 1 } },
   { type: 'data', stream: 3, payload: 'one' },
@@ -23,7 +23,7 @@ const exchange: readonly Step[] = [
 
 const answer = { type: 'data', stream: 3, payload: 'answer', end: true };
 
-/** Hooks of which a failure is logged, and harms nobody. */
+/** Hooks whose failures the peer only logs. */
 const LOGGED: readonly (readonly [hook: string, hang: (peer: Peer, code: Code) => unknown])[] = [
   ['an incoming-headers interceptor', (peer, code) => peer.interceptIncomingHeaders(code)],
   ['a frame observer', (peer, code) => peer.onFrame(code)],
@@ -33,7 +33,7 @@ const LOGGED: readonly (readonly [hook: string, hang: (peer: Peer, code: Code) =
   ['every hook at once', (peer, code) => [peer.interceptIncomingHeaders(code), peer.onFrame(code), peer.onClose(code)]],
 ];
 
-/** From here on the application's logger throws at whatever the default level lets through. */
+/** From here on the application's logger throws at each visible line. */
 const breakLogger: Step = () => {
   for (const level of ['warn', 'error'] as const) jest.mocked(logger[level]).mockImplementation(bomb);
 };
@@ -48,12 +48,12 @@ const rejects =
   () =>
     Promise.reject(make()) as never;
 
-/** A few that differ in how they are logged. */
+/** Thrown values that are logged in different ways. */
 const SOME = THROWN.filter(
   ([what, , text]) => text === 'unknown error' || ['undefined', 'an Error', 'a thenable that throws'].includes(what),
 );
 
-/** What a call throws at its caller, in a box; `null` when it throws nothing. */
+/** Returns the error that a call throws, in a box, or `null` if it throws none. */
 function thrownBy(call: () => unknown): { readonly error: unknown } | null {
   try {
     call();
@@ -68,7 +68,7 @@ const logged = (how: string, before: readonly Step[], code: (make: Make) => Code
     SOME.map(([what, make], n) => {
       const others = { frames: 0, headers: 0, closes: 0 };
       return {
-        name: `${hook} ${how} ${what}`,
+        name: `The peer calls its other hooks when ${hook} ${how} ${what}${before.length > 0 ? ', with a logger that throws' : ''}`,
         role: n % 2 === 0 ? 'acceptor' : 'dialer',
         options: { onStream: (_, stream) => stream.reply('answer') },
         fails: true,
@@ -102,29 +102,26 @@ const logged = (how: string, before: readonly Step[], code: (make: Make) => Code
     }),
   );
 
-describeHostile('the peer goes on, and other hooks are called, when', [
-  ...logged('throws', [], fails),
-  ...logged('returns a promise that rejects with', [], rejects),
-]);
+describeHostile('hooks that fail', [...logged('throws', [], fails), ...logged('returns a promise that rejects with', [], rejects)]);
 
-describeHostile('the peer goes on also with a logger that throws, when', [
+describeHostile('hooks that fail under a failing logger', [
   ...logged('throws', [breakLogger], fails),
   ...logged('returns a promise that rejects with', [breakLogger], rejects),
 ]);
 
-/** Runs on streams that were opened with this payload: the innocent ones are left alone. */
+/** Runs the code only on streams that were opened with this payload, and not on the innocent ones. */
 const onlyFor =
   (payload: unknown, code: Code): ReplyHeadersInterceptor =>
   (_, stream) =>
     stream.payload === payload ? code() : undefined;
 
-/** Hooks of which a failure is the caller's. */
+/** Hooks whose failures fail the call or the handler. */
 const callers = SOME.flatMap(([what, make]): HostileCase[] => {
   const thrown = make();
   const fail = fails(() => thrown);
   const isThrown = (error: unknown): boolean => Object.is(error, thrown);
   const caught: unknown[] = [];
-  /** Lets its failure pass, and keeps it: an error serializer is not shown one that cannot be looked at. */
+  /** Keeps its failure and throws it again, since an error serializer does not receive an error that cannot be inspected. */
   const replying: StreamHandler = (_, stream) => {
     try {
       return stream.reply('answer');
@@ -135,7 +132,7 @@ const callers = SOME.flatMap(([what, make]): HostileCase[] => {
   };
   return [
     {
-      name: `an open interceptor throws ${what}: the call fails with it, nothing is sent, and no id is spent`,
+      name: `An open interceptor that throws ${what} fails the call, which sends nothing and spends no id`,
       send: [
         async ({ peer }) => {
           const later: string[] = [];
@@ -156,7 +153,7 @@ const callers = SOME.flatMap(([what, make]): HostileCase[] => {
       sends: [{ type: 'open', stream: 4, end: true, payload: 'good' }],
     },
     {
-      name: `a reply-headers interceptor throws ${what}: the handler fails with it, and its stream is reset`,
+      name: `A reply-headers interceptor that throws ${what} fails the handler, and the peer resets its stream`,
       options: { onStream: replying, errorSerializer: () => null },
       send: [
         ({ peer }) => void peer.interceptReplyHeaders(onlyFor('p', fail)),
@@ -171,7 +168,7 @@ const callers = SOME.flatMap(([what, make]): HostileCase[] => {
       handlerCalls: 1,
     },
     {
-      name: `onOpen throws ${what}: the call fails with it, and the stream that it opened is cancelled`,
+      name: `An onOpen callback that throws ${what} fails the call, and the peer cancels its stream`,
       send: [
         ({ peer }) => {
           const failure = thrownBy(() => peer.open('q', { onOpen: fail }));
@@ -185,11 +182,11 @@ const callers = SOME.flatMap(([what, make]): HostileCase[] => {
   ];
 });
 
-describeHostile('when', callers);
+describeHostile('hooks that fail their caller', callers);
 
-describeHostile('a rejection that nobody waits for is swallowed, and the call fails with a TypeError, when', [
+describeHostile('hooks that return promises', [
   {
-    name: 'an open interceptor returns a promise',
+    name: 'A call fails with a TypeError when an open interceptor returns a promise that rejects',
     send: [
       ({ peer }) => {
         const remove = peer.interceptOpen(rejects(() => new Error('later')));
@@ -200,7 +197,7 @@ describeHostile('a rejection that nobody waits for is swallowed, and the call fa
     expect: 'lives',
   },
   {
-    name: 'a reply-headers interceptor returns a promise',
+    name: 'The peer resets the stream when a reply-headers interceptor returns a promise that rejects',
     options: { onStream: (_, stream) => stream.reply('answer') },
     send: [
       ({ peer }) =>
@@ -219,8 +216,8 @@ describeHostile('a rejection that nobody waits for is swallowed, and the call fa
   },
 ]);
 
-describe('the logger', () => {
-  it('writes its message alone where the console cannot show the value behind it', () => {
+describe('logger', () => {
+  it('The logger writes only its message when the console cannot show the value', () => {
     const lines: string[] = [];
     const spy = jest.spyOn(console, 'error').mockImplementation((...args) => {
       lines.push(format(...args));

@@ -11,22 +11,22 @@ const time = virtualPeerTime();
 const logs = collectLogs();
 
 const COUNT = 10_000;
-/** As many as are under way at once. */
+/** The number of calls that run at once. */
 const AT_ONCE = 100;
-/** What a handler takes, and less than what all that is under way is given. */
+/** The time that a handler takes, in ms. Each round waits twice as long. */
 const WORK_MS = 10;
 
 const ignore = { error: () => undefined };
 
-/** Something that is begun so many times and left to itself. */
+/** A call or stream that is begun {@link COUNT} times and abandoned. */
 interface Abandoned {
   readonly what: string;
   readonly onStream?: StreamHandler;
-  /** Begins it on the peer, whose next stream has this id. */
+  /** Begins the call on the peer, whose next stream has this id. */
   readonly begin: (remote: HostilePeer, id: number) => unknown;
-  /** What the remote does about it a turn later. */
+  /** The answer of the remote, one turn later. */
   readonly answer?: (remote: HostilePeer, id: number) => void;
-  /** How often an input is told that nobody wants more of it. Default never. */
+  /** How often `return` of an input is called. Default never. */
   readonly returns?: number;
 }
 
@@ -39,13 +39,13 @@ const ends = (remote: HostilePeer, id: number): void => {
 const resets = (remote: HostilePeer, id: number): void => {
   remote.send({ type: 'reset', stream: id, code: 300 });
 };
-/** The remote opens a stream, and sends on it; its ids are one below those of the peer's. */
+/** The remote opens a stream, and sends on it. Its ids are one below the ids of the peer. */
 const uploads = (remote: HostilePeer, id: number): void => {
   remote.send({ type: 'open', stream: id - 1, payload: 'p' });
   sendsTwo(remote, id - 1);
 };
 
-/** How often a {@link silent} iterable was told that nobody wants more of it. */
+/** How often `return` of a {@link silent} iterable was called. */
 let returned = 0;
 const silent: AsyncIterable<never> = {
   [Symbol.asyncIterator]: () => ({
@@ -73,14 +73,14 @@ const ABANDONED: readonly Abandoned[] = [
       try {
         for await (const value of peer.open('p')) throw new Error(String(value));
       } catch {
-        // It is what was meant to happen.
+        // The loop is meant to throw.
       }
     },
     answer: sendsTwo,
   },
-  { what: 'an iterator that is returned before it has begun', begin: ({ peer }) => peer.open('p')[Symbol.asyncIterator]().return?.() },
+  { what: 'an iterator that is returned before it begins', begin: ({ peer }) => peer.open('p')[Symbol.asyncIterator]().return?.() },
   {
-    what: 'an iterator of which only the end is never read',
+    what: 'an iterator that is read up to its end only',
     begin: ({ peer }) => peer.open('p', { end: true })[Symbol.asyncIterator]().next(),
     answer: ends,
   },
@@ -90,10 +90,10 @@ const ABANDONED: readonly Abandoned[] = [
     answer: sendsTwo,
   },
   { what: 'a subscription that takes one value', begin: ({ peer }) => peer.open$('p').pipe(take(1)).subscribe(ignore), answer: sendsTwo },
-  { what: 'a request that nobody waits for', begin: ({ peer }) => void peer.request('p'), answer: ends },
+  { what: 'a request whose promise is ignored', begin: ({ peer }) => void peer.request('p'), answer: ends },
   { what: 'a request that is unsubscribed', begin: ({ peer }) => peer.request$('p').subscribe(ignore).unsubscribe() },
   {
-    what: 'a request whose stream was looked at from all sides',
+    what: 'a request whose stream has many observers',
     begin: ({ peer }) =>
       peer.request('p', {
         onOpen: (stream) => {
@@ -104,11 +104,11 @@ const ABANDONED: readonly Abandoned[] = [
       }),
     answer: ends,
   },
-  { what: 'a stream that nobody reads, and that ends', begin: ({ peer }) => peer.open('p', { end: true }), answer: ends },
-  { what: 'a stream that nobody reads, and that is reset', begin: ({ peer }) => peer.open('p'), answer: resets },
+  { what: 'an unread stream that ends', begin: ({ peer }) => peer.open('p', { end: true }), answer: ends },
+  { what: 'an unread stream that is reset', begin: ({ peer }) => peer.open('p'), answer: resets },
   { what: 'a notification', begin: ({ peer }) => peer.notify('p'), answer: sendsTwo },
   {
-    what: 'a value whose promise nobody waits for, on a stream that is reset',
+    what: 'an ignored promise of a value on a reset stream',
     begin: ({ peer }) => {
       const stream = peer.open('p');
       void stream.closed.then(() => {
@@ -123,17 +123,17 @@ const ABANDONED: readonly Abandoned[] = [
     answer: ends,
   },
   {
-    what: 'an input that never ends, of a call that is dropped',
+    what: 'an endless input of a call that is unsubscribed',
     begin: ({ peer }) => peer.open$('p', { input: NEVER }).subscribe(ignore).unsubscribe(),
   },
   {
-    what: 'an async iterable that never answers, of a call that the remote resets,',
+    what: 'a silent async iterable as the input of a reset call',
     begin: ({ peer }) => peer.open$('p', { input: silent }).subscribe(ignore),
     answer: resets,
     returns: COUNT,
   },
   {
-    what: 'an async iterable that never answers, sent on a stream that the remote resets,',
+    what: 'a silent async iterable sent on a reset stream',
     begin: ({ peer }) => void peer.open('p').sendAll(silent),
     answer: resets,
     returns: COUNT,
@@ -161,7 +161,7 @@ const ABANDONED: readonly Abandoned[] = [
   },
   { what: 'a handler that reads nothing', onStream: () => undefined, begin: uploads },
   {
-    what: 'a handler that reads nothing, and works on after the remote has reset its stream,',
+    what: 'a handler that reads nothing and runs on after a reset',
     onStream: () => firstValueFrom(timer(WORK_MS)),
     begin: (remote, id) => {
       uploads(remote, id);
@@ -176,7 +176,7 @@ const ABANDONED: readonly Abandoned[] = [
     begin: uploads,
   },
   {
-    what: 'a handler that forgets its promises',
+    what: 'a handler that ignores its promises',
     onStream: (_, stream) => {
       void stream.send('answer');
       stream.reset(300, 'enough');
@@ -190,7 +190,7 @@ const ABANDONED: readonly Abandoned[] = [
 
 describe(`${COUNT} times`, () => {
   it.each(ABANDONED)(
-    '$what leaves nothing behind',
+    'The peer keeps nothing of $what',
     async ({ begin, answer, onStream, returns = 0 }) => {
       returned = 0;
       const remote = new HostilePeer(new JsonCodec(), 'acceptor', { onStream, reads: false });

@@ -4,7 +4,7 @@ import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase } from '../support/hostile/case.js';
 import type { Envelope } from '../support/peer/frames.js';
 
-/** A value, and everything of it that can be changed after a call. */
+/** A value, and a method that changes all its parts after a call. */
 class Mutable {
   readonly bytes = Uint8Array.of(1, 2, 3);
   readonly value: { list: unknown[]; deep: Record<string, unknown>; bytes?: Uint8Array };
@@ -23,7 +23,7 @@ class Mutable {
 
 type Value = Mutable['value'];
 
-/** What is given away, and where the remote finds it: in the last frame of its type. */
+/** Calls that pass a value, each with the key under which the remote receives it. */
 const CALLS: readonly (readonly [what: string, key: keyof Envelope, call: (peer: Peer, stream: Stream, value: Value) => unknown])[] = [
   ['the payload of open', 'payload', (peer, _, value) => peer.open(value)],
   ['the headers of open', 'headers', (peer, _, value) => peer.open('p', { headers: { ...value } })],
@@ -42,7 +42,7 @@ const CALLS: readonly (readonly [what: string, key: keyof Envelope, call: (peer:
 
 const cases = CALLS.flatMap(([what, key, call]): HostileCase[] =>
   [false, true].map((waits) => ({
-    name: `${what}, ${waits ? 'while it waits for the socket' : 'at once'}`,
+    name: `Later changes do not reach the remote in ${what}, ${waits ? 'queued for the socket' : 'sent at once'}`,
     send: ({ binary }) => {
       const given = new Mutable(binary);
       const meant = structuredClone(given.value);
@@ -60,7 +60,7 @@ const cases = CALLS.flatMap(([what, key, call]): HostileCase[] =>
           const news = remote.news();
           expect(news.map((frame) => frame[key]).filter((value) => typeof value === 'object')).toEqual([meant]);
         },
-        // What the peer has opened is not tracked: the remote ends all of it.
+        // The rig does not track streams that `call` opens, so the remote ends them.
         { type: 'reset', stream: 4, code: 300 },
       ];
     },
@@ -69,4 +69,4 @@ const cases = CALLS.flatMap(([what, key, call]): HostileCase[] =>
   })),
 );
 
-describeHostile('the remote gets a value as it was at the call, though the caller then changes', cases);
+describeHostile('values that change after a call', cases);

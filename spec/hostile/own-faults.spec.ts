@@ -13,7 +13,7 @@ const { APPLICATION_ERROR } = ResetCode;
 
 const open: Step = { type: 'open', stream: 3, payload: 'p' };
 
-/** The one reset of stream 3 that the peer has sent, with all that is told to the remote. */
+/** Checks each field of the only reset of stream 3 that the peer has sent. */
 const told =
   (reset: object): Step =>
   (remote) => {
@@ -21,7 +21,7 @@ const told =
     expect(remote.news().filter(({ type }) => type === 'reset')).toEqual([remote.codec.binary ? utf8(expected) : expected]);
   };
 
-/** {@link told}, whatever the payload. */
+/** The same as {@link told} with any payload. */
 const toldText =
   (text: string): Step =>
   (remote) => {
@@ -32,10 +32,10 @@ const toldText =
 
 const reason = (text: string): object => (text === '' ? {} : { reason: text });
 
-/** What has little to do with who dialed is shown of each role in turn. */
+/** Alternates the roles, for cases that hardly depend on the role. */
 const inTurn = (n: number): Role => (n % 2 === 0 ? 'acceptor' : 'dialer');
 
-/** Code of an application that fails with this value, in each place where an answer is made. */
+/** Application code that fails with a value, in each place that takes part in an answer. */
 const FAILING: readonly (readonly [place: string, fail: (make: () => unknown) => StreamHandler])[] = [
   [
     'a handler throws',
@@ -55,7 +55,7 @@ const FAILING: readonly (readonly [place: string, fail: (make: () => unknown) =>
   ['an iterable input throws', (make) => (_, stream) => stream.sendAll(iterable(make))],
   ['an async iterable input rejects with', (make) => (_, stream) => stream.sendAll(asyncIterable(make))],
   [
-    'trailers that are asked for throw',
+    'a trailers callback throws',
     (make) => (_, stream) => {
       stream.setTrailers(() => {
         throw make();
@@ -76,7 +76,7 @@ async function* asyncIterable(make: () => unknown): AsyncGenerator<string> {
 
 const failures = (place: string, fail: (make: () => unknown) => StreamHandler): HostileCase[] =>
   THROWN.map(([what, make, text], n) => ({
-    name: `${place} ${what}`,
+    name: `The peer resets only the stream when ${place} ${what}`,
     role: inTurn(n),
     options: { onStream: fail(make) },
     send: [open, 0, toldText(text)],
@@ -85,11 +85,11 @@ const failures = (place: string, fail: (make: () => unknown) => StreamHandler): 
   }));
 
 describeHostile(
-  'a stream is reset, and nothing else happens, when',
+  'handlers that fail',
   FAILING.flatMap(([place, fail]) => failures(place, fail)),
 );
 
-/** Streams that are taken by an operator, before the handler. */
+/** Answers stream 3 through `respond`, ahead of the handler. */
 const responding =
   (answer: (stream: Stream) => unknown): Step =>
   ({ peer }) => {
@@ -97,10 +97,10 @@ const responding =
   };
 
 describeHostile(
-  'a stream is reset, and nothing else happens, when the project of respond',
+  'projects of respond that fail',
   THROWN.flatMap(([what, make, text], n): HostileCase[] => [
     {
-      name: `throws ${what}`,
+      name: `The peer resets only the stream when the project of respond throws ${what}`,
       role: inTurn(n),
       send: [
         responding(() => {
@@ -113,7 +113,7 @@ describeHostile(
       expect: 'lives',
     },
     {
-      name: `gives an Observable that errors with ${what}`,
+      name: `The peer resets only the stream when the project of respond returns an Observable that errors with ${what}`,
       role: inTurn(n + 1),
       send: [responding(() => throwError(make)), open, 0, toldText(text)],
       expect: 'lives',
@@ -131,39 +131,39 @@ const throwsNull = (): never => {
 };
 const carried = (payload: unknown) => ({ payload });
 
-/** What an error serializer gives, and what of it is told to the remote under each codec. */
+/** Results of an error serializer, each with the fields of the reset under each codec. */
 const SERIALIZED: readonly (readonly [what: string, give: ErrorSerializer, json: object, msgpack: object])[] = [
   ['throws', bomb, nothing, nothing],
   ['throws null', throwsNull, nothing, nothing],
-  ['gives undefined', () => undefined, nothing, nothing],
-  ['gives false', () => false, carried(false), carried(false)],
-  ['gives 0', () => 0, carried(0), carried(0)],
-  ['gives an empty text', () => '', carried(''), carried('')],
-  ['gives a promise', () => Promise.resolve(1), nothing, nothing],
-  ['gives a promise that rejects', () => Promise.reject(new Error('later')), nothing, nothing],
-  ['gives a thenable that throws', () => ({ then: bomb }), nothing, nothing],
-  ['gives bytes', () => Uint8Array.of(1, 2), nothing, carried(Uint8Array.of(1, 2))],
-  ['gives a circle', () => circle, nothing, nothing],
-  ['gives a function', () => () => 1, nothing, nothing],
-  ['gives a symbol', () => Symbol('s'), nothing, nothing],
-  ['gives a bigint', () => 1n, nothing, nothing],
-  ['gives NaN', () => NaN, nothing, carried(NaN)],
-  ['gives a Map', () => new Map([[1, 2]]), nothing, nothing],
-  ['gives the Error itself', (error) => error, { reason: 'why' }, { reason: 'why' }],
-  ['gives an invalid Date', () => ({ at: new Date(NaN) }), carried({ at: null }), nothing],
-  ['gives 96 levels', () => nested(96, (inner) => [inner]), carried(nested(96, (inner) => [inner])), nothing],
-  ['gives 257 levels', () => nested(257, (inner) => [inner]), nothing, nothing],
-  ['gives an object that cannot be read', () => withBomb({}, 'secret'), nothing, nothing],
-  ['gives an object whose message cannot be read', () => withBomb({}, 'message'), nothing, nothing],
-  ['gives an object whose message is no text', () => ({ message: 1 }), carried({ message: 1 }), carried({ message: 1 })],
-  ['gives an object whose toJSON throws', () => ({ toJSON: bomb }), nothing, nothing],
+  ['returns undefined', () => undefined, nothing, nothing],
+  ['returns false', () => false, carried(false), carried(false)],
+  ['returns 0', () => 0, carried(0), carried(0)],
+  ['returns an empty text', () => '', carried(''), carried('')],
+  ['returns a promise', () => Promise.resolve(1), nothing, nothing],
+  ['returns a promise that rejects', () => Promise.reject(new Error('later')), nothing, nothing],
+  ['returns a thenable that throws', () => ({ then: bomb }), nothing, nothing],
+  ['returns bytes', () => Uint8Array.of(1, 2), nothing, carried(Uint8Array.of(1, 2))],
+  ['returns a circle', () => circle, nothing, nothing],
+  ['returns a function', () => () => 1, nothing, nothing],
+  ['returns a symbol', () => Symbol('s'), nothing, nothing],
+  ['returns a bigint', () => 1n, nothing, nothing],
+  ['returns NaN', () => NaN, nothing, carried(NaN)],
+  ['returns a Map', () => new Map([[1, 2]]), nothing, nothing],
+  ['returns the Error itself', (error) => error, { reason: 'why' }, { reason: 'why' }],
+  ['returns an invalid Date', () => ({ at: new Date(NaN) }), carried({ at: null }), nothing],
+  ['returns 96 levels', () => nested(96, (inner) => [inner]), carried(nested(96, (inner) => [inner])), nothing],
+  ['returns 257 levels', () => nested(257, (inner) => [inner]), nothing, nothing],
+  ['returns an object that cannot be read', () => withBomb({}, 'secret'), nothing, nothing],
+  ['returns an object whose message cannot be read', () => withBomb({}, 'message'), nothing, nothing],
+  ['returns an object whose message is no text', () => ({ message: 1 }), carried({ message: 1 }), carried({ message: 1 })],
+  ['returns an object whose toJSON throws', () => ({ toJSON: bomb }), nothing, nothing],
   [
-    'gives a key __proto__',
+    'returns a key __proto__',
     () => JSON.parse('{"__proto__":{"admin":true}}') as object,
     carried(JSON.parse('{"__proto__":{"admin":true}}')),
     nothing,
   ],
-  ['gives a proxy that refuses everything', () => untouchable, nothing, nothing],
+  ['returns a proxy that refuses everything', () => untouchable, nothing, nothing],
 ];
 
 const failing = (errorSerializer: ErrorSerializer): HostileOptions => ({
@@ -174,10 +174,10 @@ const failing = (errorSerializer: ErrorSerializer): HostileOptions => ({
 });
 
 describeHostile(
-  'a failing handler’s stream is reset with a reason of the library, and with a payload where there is one to send, when the error serializer',
+  'error serializers',
   SERIALIZED.flatMap(([name, give, json, msgpack]): HostileCase[] =>
     (['json', 'msgpack'] as const).map((codec) => ({
-      name,
+      name: `The peer resets the stream of a failed handler when its error serializer ${name}`,
       codec,
       options: failing(give),
       send: [open, 0, told({ reason: 'internal error', ...(codec === 'json' ? json : msgpack) })],
@@ -187,9 +187,9 @@ describeHostile(
   ),
 );
 
-describeHostile('a reset goes in fragments, and as much of its reason as fits, when', [
+describeHostile('large resets', [
   {
-    name: 'the error serializer gives more than 16 MiB',
+    name: 'The peer sends a reset in fragments when the error serializer returns more than 16 MiB',
     role: 'acceptor',
     options: failing(() => 'x'.repeat(16 * 1024 * 1024 + 1)),
     send: [
@@ -206,7 +206,7 @@ describeHostile('a reset goes in fragments, and as much of its reason as fits, w
     handlerCalls: 1,
   },
   {
-    name: 'a handler throws an Error with a message of 1 MiB',
+    name: 'The peer cuts the reason of a reset when a handler throws an Error with a message of 1 MiB',
     options: {
       onStream: () => {
         throw new Error('€'.repeat(350_000));

@@ -5,7 +5,7 @@ import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { collectLogs } from '../support/peer/logs.js';
 
-/** Streams that a server takes, opens that wait for an answer, and refusals after which the attack ends. */
+/** Streams that a server accepts, opens without an answer, and refusals after which the attack ends. */
 const [TAKEN, UNANSWERED, REFUSALS] = [1_000, 500, 12_000];
 
 collectLogs();
@@ -16,8 +16,8 @@ afterEach(async () => {
   await server.close({ drainMs: 0 });
 });
 
-describe('an attacker that opens more streams than a server takes', () => {
-  it('A server slows an attacker whose opens it refuses, does not cut it, and answers the caller beside it', async () => {
+describe('refused opens', () => {
+  it('A server slows an attacker whose opens it refuses, keeps the connection, and answers an honest caller', async () => {
     const forever = new Promise<void>(() => undefined);
     server = serve({ port: 0, host: '127.0.0.1', onStream: (payload, stream) => (payload === null ? forever : stream.reply(payload)) });
     const { port } = (await server.listening) as AddressInfo;
@@ -39,7 +39,7 @@ describe('an attacker that opens more streams than a server takes', () => {
     let answers = 0;
     while (refusals < REFUSALS) answers += Number(await honest.request(1));
     expect(attacker.readyState).toBe(WebSocket.OPEN);
-    // Without a rest between reads there are some two for each 1 000 refusals.
+    // Without a rest between reads there are about two answers for each 1 000 refusals.
     expect(answers).toBeGreaterThan(refusals / 12);
     attacker.terminate();
     await honest.close();

@@ -23,10 +23,10 @@ const WAYS: readonly (readonly [way: string, closes: readonly CloseOptions[]])[]
   ['at once', [{}]],
   ['with a drain', [{ drainMs: 1_000 }]],
   ['twice', [{}, {}]],
-  ['with a drain for ever, and then at once', [{ drainMs: Infinity }, {}]],
+  ['with an endless drain and then at once', [{ drainMs: Infinity }, {}]],
 ];
 
-/** A peer that is closed by code in a place of it, and a remote that leaves no place idle. */
+/** A peer that user code closes from one place, and a remote whose frames run the code in each place. */
 class Meeting {
   readonly remote: HostilePeer;
   readonly code: CountedCode;
@@ -58,7 +58,7 @@ class Meeting {
     await time.advance(1_000);
   }
 
-  /** The peer has said so once, and closed in good order; with the socket everything is over. */
+  /** Checks that the peer has sent one goaway and closed in good order, and that nothing is left after the socket. */
   async end(logs: PeerLogs): Promise<void> {
     const { remote, time } = this;
     expect(remote.socket.closes).toEqual([[1000, '']]);
@@ -73,12 +73,12 @@ class Meeting {
   }
 }
 
-describe.each(ROLES)('a peer, the %s, that is closed', (role) => {
+describe.each(ROLES)('closing as %s', (role) => {
   const time = virtualPeerTime();
   const logs = collectLogs();
 
   describe.each(PLACES.filter(({ atEnd }) => atEnd !== true))('in $place', (place) => {
-    it.each(WAYS)('%s says so once, closes in good order, and keeps nothing', async (_way, closes) => {
+    it.each(WAYS)('A peer that user code closes %s sends one goaway, closes in good order and keeps nothing', async (_way, closes) => {
       const meeting = new Meeting(role, closes, time);
       await meeting.begin(place);
       expect(meeting.code.runs).toBeGreaterThan(0);
@@ -87,15 +87,18 @@ describe.each(ROLES)('a peer, the %s, that is closed', (role) => {
   });
 
   describe.each(PLACES.filter(({ atEnd }) => atEnd === true))('again in $place', (place) => {
-    it.each(WAYS)('%s has said so once, closed in good order, and keeps nothing', async (_way, closes) => {
-      const meeting = new Meeting(role, closes, time);
-      await meeting.begin(place);
-      expect(meeting.code.runs).toBe(0);
-      void meeting.remote.peer.close();
-      await time.advance();
-      await meeting.end(logs);
-      expect(meeting.code.runs).toBe(1);
-    });
+    it.each(WAYS)(
+      'A peer that is closed again %s after its end has sent one goaway, closed in good order and keeps nothing',
+      async (_way, closes) => {
+        const meeting = new Meeting(role, closes, time);
+        await meeting.begin(place);
+        expect(meeting.code.runs).toBe(0);
+        void meeting.remote.peer.close();
+        await time.advance();
+        await meeting.end(logs);
+        expect(meeting.code.runs).toBe(1);
+      },
+    );
   });
 });
 
@@ -103,13 +106,13 @@ const { idleMs, timeoutMs } = DEFAULT_KEEPALIVE;
 const HOURS = 3_600_000;
 const MIB = 1024 * 1024;
 
-/** The innocent stream's handler settles by a promise, and none does before the test is over. */
+/** The handler of the innocent stream settles by a promise, which is still pending at the end of the test. */
 const unsettled = { places: 1, attachedBytes: MIN_CHARGE_BYTES };
 
 type Watched = (remote: HostilePeer, time: SessionTime) => void;
 type Judged = (remote: HostilePeer, time: SessionTime) => void;
 
-/** What is watched when the machine falls asleep, and what has to happen for it to be judged after all. */
+/** A watch that runs when the machine falls asleep, and the steps after which it ends the connection. */
 const WATCHES: [string, Watched, Judged][] = [
   [
     'silence',
@@ -122,7 +125,7 @@ const WATCHES: [string, Watched, Judged][] = [
     },
   ],
   [
-    'a probe without an answer',
+    'an unanswered probe',
     (remote, time) => {
       time.advance(idleMs + timeoutMs / 2);
       expect(remote.news()).toMatchObject([{ type: 'ping' }]);
@@ -141,7 +144,7 @@ const WATCHES: [string, Watched, Judged][] = [
       void remote.innocents[0]?.stream.send('x'.repeat(2 * MIB)).catch(() => undefined);
     },
     (remote, time) => {
-      // Frames of the remote keep the connection alive; it takes none of ours.
+      // Frames of the remote are signs of life, but its socket takes no bytes.
       for (let n = 0; n < 11; n++) {
         time.advance(5_000);
         remote.send({ type: 'whatever' });
@@ -151,7 +154,7 @@ const WATCHES: [string, Watched, Judged][] = [
     },
   ],
   [
-    'a close that is not answered',
+    'an unanswered close',
     ({ peer }) => void peer.close(),
     (remote, time) => {
       time.advance(CLOSING_MS - 1);
@@ -161,11 +164,11 @@ const WATCHES: [string, Watched, Judged][] = [
   ],
 ];
 
-describe.each(ROLES)('a peer, the %s, that has slept for 8 hours', (role) => {
+describe.each(ROLES)('8 hours of sleep as %s', (role) => {
   collectLogs();
 
   it.each(WATCHES)(
-    'condemns nobody for %s, and judges when it has watched a whole time',
+    'A peer that has slept ends the connection for %s only after a whole time-out awake',
     inTime<[string, Watched, Judged]>((time, _watch, begin, judged) => {
       const remote = new HostilePeer(codec, role, { keepalive: {} });
       remote.news();
@@ -180,7 +183,7 @@ describe.each(ROLES)('a peer, the %s, that has slept for 8 hours', (role) => {
   );
 
   it(
-    'goes on where the remote answers',
+    'A peer that has slept keeps the connection if the remote answers',
     inTime((time) => {
       const remote = new HostilePeer(codec, role, { keepalive: {} });
       for (let nights = 0; nights < 10; nights++) {

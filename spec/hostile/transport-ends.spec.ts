@@ -14,7 +14,7 @@ const sendsMore: Step = ({ innocents: [theirs] }) => {
   void theirs?.stream.send('x'.repeat(MIB)).catch(() => undefined);
 };
 
-/** How it ends, and what its close handlers are told. */
+/** Ways in which a socket ends, each with the reason that close handlers receive. */
 const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void, told: object])[] = [
   [
     'closes without an error',
@@ -22,11 +22,11 @@ const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void,
     { code: 1006, reason: '', wasClean: false },
   ],
   [
-    'closes in good order, unasked',
+    'closes in good order of its own accord',
     ({ socket }) => socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED'),
     { code: 1000, reason: 'bye', wasClean: true },
   ],
-  ['closes without saying how', ({ socket }) => socket.emit('close', {}, 'CLOSED'), { code: 1006, reason: '', wasClean: false }],
+  ['closes without a code', ({ socket }) => socket.emit('close', {}, 'CLOSED'), { code: 1006, reason: '', wasClean: false }],
   [
     'closes twice',
     ({ socket }) => {
@@ -68,12 +68,12 @@ const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void,
 
 const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
 
-/** What was going on. */
+/** Activities during which the socket ends. */
 const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => readonly Step[], calls: number])[] = [
   ['at rest', () => [], 0],
-  ['in the middle of an open in fragments', (binary) => [{ type: 'open', stream: 3, fragment: some(binary), more: true }], 0],
+  ['amid a fragmented open', (binary) => [{ type: 'open', stream: 3, fragment: some(binary), more: true }], 0],
   [
-    'in the middle of a payload in fragments',
+    'amid a fragmented payload',
     (binary) => [
       { type: 'open', stream: 3 },
       { type: 'data', stream: 3, fragment: some(binary), more: true },
@@ -81,7 +81,7 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
     1,
   ],
   [
-    'with payloads that nobody has read',
+    'with unread payloads',
     () => [
       { type: 'open', stream: 3 },
       { type: 'data', stream: 3, payload: 'x' },
@@ -89,7 +89,7 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
     1,
   ],
   [
-    'with a reset that waits to be sent',
+    'with a queued reset',
     () => [
       { type: 'open', stream: 3 },
       holdsMuch,
@@ -99,9 +99,9 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
     ],
     1,
   ],
-  ['with a transfer that waits to be sent', () => [holdsMuch, sendsMore], 0],
+  ['with a queued transfer', () => [holdsMuch, sendsMore], 0],
   [
-    'with calls under way',
+    'with pending calls',
     () => [
       ({ peer }) => {
         for (const call of [peer.request('q'), peer.ping()]) void call.catch(() => undefined);
@@ -109,12 +109,12 @@ const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => re
     ],
     0,
   ],
-  ['while it drains', () => [({ peer }) => void peer.close({ drainMs: 10_000 })], 0],
+  ['during a drain', () => [({ peer }) => void peer.close({ drainMs: 10_000 })], 0],
 ];
 
 const ends = ENDS.flatMap(([how, end, told]) =>
   MIDDLES.map(([when, before, handlerCalls]): HostileCase => ({
-    name: `${how} ${when}`,
+    name: `Each stream fails once and nothing is left when the socket ${how} ${when}`,
     send: ({ binary }) => {
       const closes: object[] = [];
       return [
@@ -139,4 +139,4 @@ const ends = ENDS.flatMap(([how, end, told]) =>
   })),
 );
 
-describeHostile('every stream fails once and nothing is left when the socket', ends);
+describeHostile('ends of sockets', ends);

@@ -10,7 +10,7 @@ import { progressOf } from '../support/peer/outcome.js';
 const { stallBytes, stallMs } = DEFAULT_LIMITS;
 const MIB = 1024 * 1024;
 
-/** The peer has given the socket up, without a handshake, and its streams know why. */
+/** Checks that the peer has terminated the socket without a handshake, for this reason. */
 const terminated =
   (reason: string): Step =>
   ({ peer, socket }) => {
@@ -22,7 +22,7 @@ const standing: Step = ({ peer, socket }) => {
   expect([socket.terminations, socket.closes, peer.status.state]).toEqual([0, [], 'open']);
 };
 
-/** The socket holds so many bytes. */
+/** The socket holds this number of bytes. */
 const keeps =
   (bytes: number): Step =>
   ({ socket }) => {
@@ -34,7 +34,7 @@ const sends =
   ({ innocents: [theirs] }) =>
     void theirs?.stream.send('x'.repeat(bytes)).catch(() => undefined);
 
-/** The socket gets rid of so many bytes. */
+/** The socket takes this number of its held bytes. */
 const takes =
   (bytes: number): Step =>
   ({ socket }) => {
@@ -45,7 +45,7 @@ const forget: Step = (remote) => {
   remote.news();
 };
 
-/** So many pings have been sent since the last look. */
+/** Checks that the peer has sent this number of pings since the last check. */
 const asks =
   (times: number): Step =>
   (remote) => {
@@ -57,12 +57,12 @@ const KEEPALIVE = { keepalive: {} };
 
 const NEVER_READS: readonly HostileCase[] = [
   {
-    name: `is terminated after ${stallMs} ms as a slow consumer`,
+    name: `The peer terminates a socket that takes no byte for ${stallMs} ms as a slow consumer`,
     send: [stopTaking, sends(2 * stallBytes), stallMs - 1, standing, 1, terminated('slow consumer'), forget],
     expect: 'lost',
   },
   {
-    name: 'is left alone as long as it takes a byte now and then',
+    name: 'The peer keeps a socket that takes a byte now and then',
     send: [
       stopTaking,
       sends(2 * stallBytes),
@@ -78,12 +78,12 @@ const NEVER_READS: readonly HostileCase[] = [
     expect: 'lives',
   },
   {
-    name: `is left alone while less than ${stallBytes} bytes wait for it`,
+    name: `The peer keeps a stalled socket while less than ${stallBytes} bytes wait`,
     send: [stopTaking, sends(stallBytes / 2), 10 * stallMs, standing, forget],
     expect: 'lives',
   },
   {
-    name: 'is left alone where it has taken all but less than that, and is terminated when more waits again',
+    name: 'The peer terminates a stalled socket only once enough bytes wait again',
     send: [
       stopTaking,
       sends(1.5 * stallBytes),
@@ -99,7 +99,7 @@ const NEVER_READS: readonly HostileCase[] = [
     expect: 'lost',
   },
   {
-    name: 'costs its own sender no more than 64 MiB: the stream that goes on fails',
+    name: 'The peer queues at most 64 MiB for a stalled socket, and fails the stream that sends more',
     role: 'acceptor',
     send: [
       { type: 'open', stream: 3 },
@@ -121,19 +121,19 @@ const NEVER_READS: readonly HostileCase[] = [
 
 const HALF_OPEN: readonly HostileCase[] = [
   {
-    name: `is probed after ${idleMs} ms and given up ${timeoutMs} ms later`,
+    name: `The peer pings a silent remote after ${idleMs} ms and terminates the socket ${timeoutMs} ms later`,
     options: KEEPALIVE,
     send: [idleMs - 1, standing, asks(0), 1, asks(1), timeoutMs - 1, standing, 1, terminated('no sign of life'), forget],
     expect: 'lost',
   },
   {
-    name: 'is not given up where any frame comes in time, a pong or not',
+    name: 'The peer keeps the socket if any frame arrives in time',
     options: KEEPALIVE,
     send: [idleMs, timeoutMs - 1, { type: 'whatever' }, idleMs - 1, standing, forget],
     expect: 'lives',
   },
   {
-    name: 'fails a ping of the application with it, once',
+    name: 'The peer fails a ping of the application when it terminates the socket of a silent remote',
     options: KEEPALIVE,
     send: () => {
       let progress: { readonly error: unknown } = { error: null };
@@ -157,7 +157,7 @@ const HALF_OPEN: readonly HostileCase[] = [
 
 const REFUSING: readonly HostileCase[] = [
   {
-    name: 'throws when something is sent: it is given up, and no call throws',
+    name: 'The peer terminates a socket whose send throws, and no call throws',
     send: [
       ({ socket, peer, innocents: [theirs] }) => {
         socket.send = () => {
@@ -173,7 +173,7 @@ const REFUSING: readonly HostileCase[] = [
     expect: 'lost',
   },
   {
-    name: 'throws when it is closed: it is given up',
+    name: 'The peer terminates a socket whose close throws',
     send: [
       ({ socket }) => {
         socket.close = () => {
@@ -189,7 +189,7 @@ const REFUSING: readonly HostileCase[] = [
     expect: 'lost',
   },
   {
-    name: `never answers the close: it is given up after ${CLOSING_MS} ms without movement`,
+    name: `The peer terminates a socket that does not answer the close for ${CLOSING_MS} ms`,
     send: [
       { type: 'open', stream: 2 },
       CLOSING_MS - 1,
@@ -203,12 +203,12 @@ const REFUSING: readonly HostileCase[] = [
     expect: 'lost',
   },
   {
-    name: 'takes nothing while it is to be closed: likewise, and what waits is forgotten',
+    name: 'The peer terminates a closing socket that takes no bytes, and drops its queue',
     send: [keeps(2 * MIB), sends(MIB), ({ peer }) => void peer.close(), CLOSING_MS, terminated('closing made no progress'), forget],
     expect: 'lost',
   },
 ];
 
-describeHostile('a remote that never reads', NEVER_READS);
-describeHostile('a remote that is gone without a word', HALF_OPEN);
-describeHostile('a socket that', REFUSING);
+describeHostile('remotes that never read', NEVER_READS);
+describeHostile('silent remotes', HALF_OPEN);
+describeHostile('sockets that fail', REFUSING);

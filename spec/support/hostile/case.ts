@@ -25,6 +25,7 @@ export interface Death {
 
 /** One attack and its expected outcome. {@link HostilePeer} says how ids are written; 3 and 4 are the first free ids. */
 export interface HostileCase {
+  /** The title of its test: a whole sentence. */
   readonly name: string;
   /** Default both. */
   readonly codec?: 'json' | 'msgpack';
@@ -77,7 +78,7 @@ export function describeHostile(title: string, cases: readonly HostileCase[]): v
         return TRIES_ALL ? fits.includes(combination) : fits[nth % fits.length] === combination;
       });
       if (fitting.length === 0) continue;
-      describe(`under ${name}, the peer is the ${role}`, () => {
+      describe(`${name} with the peer as ${role}`, () => {
         it.each(fitting.map((each) => [each.name, each] as const))(
           '%s',
           async (_name, each) => {
