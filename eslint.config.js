@@ -29,6 +29,7 @@ const PLAIN = [
   'spec/hostile/**',
   'spec/leaks/**',
   'spec/model/**',
+  'spec/node/**',
   'spec/operators/**',
   'spec/peer/*.spec.ts',
   'spec/peer/answers/**',

@@ -22,7 +22,7 @@ afterEach(() => {
 const url = (): string => `ws://127.0.0.1:${portOf(http.now)}`;
 
 describe('accept', () => {
-  it('leaves a socket alone whose options it refuses: another accept takes it', async () => {
+  it('`accept` with invalid options leaves the socket to a later `accept`', async () => {
     const wss = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     const accepted = new Promise<Peer>((resolve) => {
       wss.once('connection', (socket) => {
@@ -50,7 +50,7 @@ describe('handleUpgrade', () => {
       });
     });
 
-  it('gives a peer at once that answers once it is connected', async () => {
+  it('`handleUpgrade` returns a peer at once, which answers once it is connected', async () => {
     const seen: unknown[] = [];
     const next = nextPeer({ onPeer: (peer, request) => seen.push(peer, request?.url), verify: () => ({ user: 'ann' }) });
     const dialer = connect(`${url()}/x`, { keepalive: false });
@@ -63,7 +63,7 @@ describe('handleUpgrade', () => {
     expect(await peer.closed).toMatchObject({ code: 1000 });
   });
 
-  it('keeps the context of the options where verify finds none', async () => {
+  it('`handleUpgrade` keeps the context of its options if verify returns none', async () => {
     const context = { given: 'by the options' } as PeerContext;
     const next = nextPeer({ context, verify: () => true });
     const dialer = connect(url(), { keepalive: false });
@@ -74,10 +74,10 @@ describe('handleUpgrade', () => {
 
   it.each<readonly [what: string, options: UpgradeOptions, status: number]>([
     ['of another subprotocol', {}, 400],
-    ['that verify refuses', { verify: () => false }, 403],
-    ['that verify wants credentials of', { verify: () => Promise.resolve(401) }, 401],
+    ['that verify refuses with false', { verify: () => false }, 403],
+    ['that verify refuses with 401', { verify: () => Promise.resolve(401) }, 401],
     ['of a foreign page', { origins: [] }, 403],
-  ])('fails the peer of a request %s with the status', async (_what, options, status) => {
+  ])('`handleUpgrade` fails the peer of a request %s with the status', async (_what, options, status) => {
     jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const next = nextPeer(options);
     const protocols = status === 400 ? ['x'] : ['mux.v1.json'];
@@ -97,7 +97,7 @@ describe('handleUpgrade', () => {
   it.each<readonly [how: string, leave: (socket: Socket) => void]>([
     ['leaves', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
-  ])('fails the peer of a dialer that %s before it is answered', async (_how, leave) => {
+  ])('`handleUpgrade` fails the peer of a dialer that %s before the answer', async (_how, leave) => {
     const next = nextPeer({ verify: () => new Promise<Verdict>(() => undefined) });
     const socket = await rawSocket(http.now);
     socket.write(requestOf());
@@ -112,9 +112,9 @@ describe('handleUpgrade', () => {
   });
 
   it.each<readonly [what: string, options: UpgradeOptions]>([
-    ['would be welcome', {}],
-    ['would be refused', { codec: new MsgpackCodec() }],
-  ])('fails the peer of a dialer that %s, and had left before handleUpgrade was called', async (_what, options) => {
+    ['is acceptable', {}],
+    ['has another codec', { codec: new MsgpackCodec() }],
+  ])('`handleUpgrade` fails the peer of a dialer that %s and has already left', async (_what, options) => {
     const socket = await rawSocket(http.now);
     const held = new Promise<Parameters<typeof handleUpgrade>>((resolve) => {
       http.now.once('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -134,7 +134,7 @@ describe('handleUpgrade', () => {
   it.each<readonly [what: string, verify: UpgradeOptions['verify']]>([
     ['at once', undefined],
     ['once verify has judged', () => Promise.resolve(true)],
-  ])('fails the second of two peers over one socket %s, and leaves the first alone', async (_what, verify) => {
+  ])('`handleUpgrade` fails a second peer on the same socket %s, and the first peer still answers', async (_what, verify) => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const handler: UpgradeOptions['handler'] = (payload, stream) => stream.reply(payload);
     const [first, second] = [nextPeer({ verify, handler }), nextPeer({ verify })];
@@ -152,7 +152,7 @@ describe('handleUpgrade', () => {
   it.each<readonly [what: string, second: UpgradeOptions]>([
     ['at once', { codec: new MsgpackCodec() }],
     ['by verify', { verify: () => false }],
-  ])('fails a second peer that refuses %s, and leaves the first alone', async (_what, options) => {
+  ])('`handleUpgrade` fails a second peer that refuses the same socket %s, and the first peer still answers', async (_what, options) => {
     const handler: UpgradeOptions['handler'] = (payload, stream) => stream.reply(payload);
     const [first, second] = [nextPeer({ handler }), nextPeer(options)];
     const dialer = connect(url(), { keepalive: false });
@@ -172,7 +172,7 @@ describe('handleUpgrade', () => {
         return peer.close();
       },
     ],
-  ])('answers 503 when the peer is closed %s, and shows it to nobody', async (_when, act) => {
+  ])('`handleUpgrade` answers 503 when its peer is closed %s, and does not call onPeer', async (_when, act) => {
     let decide: (verdict: Verdict) => void = () => undefined;
     const onPeer = jest.fn();
     const next = nextPeer({ verify: () => new Promise<Verdict>((resolve) => (decide = resolve)), onPeer });
@@ -206,7 +206,7 @@ describe('accept', () => {
     sockets.close();
   });
 
-  it('makes a peer of a socket that somebody else has accepted', async () => {
+  it('`accept` returns a peer for a socket that another server has accepted', async () => {
     const onPeer = jest.fn();
     const next = accepted('mux.v1.json', { handler: (payload, stream) => stream.reply(`got ${String(payload)}`), onPeer });
     const dialer = connect(url(), { keepalive: false });
@@ -217,7 +217,7 @@ describe('accept', () => {
     expect(await dialer.closed).toMatchObject({ code: 1000, reason: 'enough' });
   });
 
-  it('takes a socket whose server selects no subprotocol', async () => {
+  it('`accept` takes a socket without a subprotocol', async () => {
     const next = accepted(false, { handler: (payload, stream) => stream.reply(payload) });
     const dialer = new WebSocket(url());
     const peer = await next;
@@ -228,7 +228,7 @@ describe('accept', () => {
     expect(await peer.closed).toMatchObject({ code: 1006 });
   });
 
-  it('closes a socket of another subprotocol with 1008, and reads nothing from it', async () => {
+  it('`accept` closes a socket of another subprotocol with 1008, and reads no frame', async () => {
     const handler = jest.fn();
     const next = accepted('mux.v1.msgpack', { handler });
     const dialer = new WebSocket(url(), ['mux.v1.msgpack']);
@@ -244,7 +244,7 @@ describe('accept', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('fails over a socket that has ended already', async () => {
+  it('`accept` fails the peer of a socket that has already ended', async () => {
     sockets = new WebSocketServer({ server: http.now });
     const connection = new Promise<WebSocket>((resolve) => sockets.once('connection', resolve));
     const dialer = new WebSocket(url());
@@ -256,7 +256,7 @@ describe('accept', () => {
     await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', reason: { code: 1006 } });
   });
 
-  it('keeps what comes while onPeer is run, and reads it a turn later', async () => {
+  it('`accept` keeps frames that arrive during onPeer, and reads them one turn later', async () => {
     const order: string[] = [];
     sockets = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     sockets.once('connection', (socket) => {

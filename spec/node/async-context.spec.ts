@@ -30,7 +30,7 @@ async function pair(onStream: StreamHandler, options: NodeConnectOptions = {}): 
   return peer;
 }
 
-/** A handler that reads everything, and answers with how many values came. */
+/** A handler that reads all values, and answers with their number. */
 const counting: StreamHandler = async (_payload, stream) => {
   let count = 0;
   for await (const value of stream) if (value !== undefined) count++;
@@ -49,7 +49,7 @@ const noting = (seen: string[]): object => ({
   },
 });
 
-describe.each(CODECS)('calls of several users over one %s connection', (_name, codec) => {
+describe.each(CODECS)('contexts of calls over one %s connection', (_name, codec) => {
   it.each<[string, (seen: string[]) => Input<unknown>]>([
     [
       'A generator runs',
@@ -71,7 +71,7 @@ describe.each(CODECS)('calls of several users over one %s connection', (_name, c
       },
     ],
     ['Values are encoded', (seen) => Array.from({ length: VALUES }, () => noting(seen))],
-  ])('%s in the context of the call that brought it, whichever call flushes the socket', async (_what, make) => {
+  ])('%s in the context of its call, whichever call flushes the socket', async (_what, make) => {
     const peer = await pair(counting, { codec });
     await peer.opened;
     const seen: Record<string, string[]> = { ann: [], bob: [], cyd: [] };
@@ -85,7 +85,7 @@ describe.each(CODECS)('calls of several users over one %s connection', (_name, c
     }
   });
 
-  it('A call goes on in its own context after `send` has waited', async () => {
+  it('A call continues in its own context after `send` has waited', async () => {
     const peer = await pair(counting, { codec });
     await peer.opened;
     const sending = async (): Promise<readonly string[]> => {
@@ -102,7 +102,7 @@ describe.each(CODECS)('calls of several users over one %s connection', (_name, c
     expect(all).toEqual([['ann'], ['bob']]);
   });
 
-  it('An input ends in the context of its call, whatever ends the stream', async () => {
+  it('An input ends in the context of its call, even if the remote ends the stream', async () => {
     const handler: StreamHandler = async (_payload, stream) => {
       await lastValueFrom(timer(20));
       stream.reset(300);
@@ -147,7 +147,7 @@ describe.each(CODECS)('calls of several users over one %s connection', (_name, c
     expect([...new Set(seen)]).toEqual(['ann']);
   });
 
-  it('A call is made again in its own context, with its delay, its interceptors and its input', async () => {
+  it('A call is retried in its own context, with its delay, its interceptors and its input', async () => {
     const refusing: StreamHandler = (_payload, stream) => {
       stream.reset(ResetCode.REFUSED, 'busy');
     };
@@ -170,8 +170,8 @@ describe.each(CODECS)('calls of several users over one %s connection', (_name, c
   });
 });
 
-describe('the context of handlers', () => {
-  it('A dialing peer handles pushes in the context of `connect`, also where a call makes it dial', async () => {
+describe('contexts of handlers', () => {
+  it('A dialing peer handles pushes in the context of `connect`, even if a call makes it dial', async () => {
     const pushing: StreamHandler = (payload, stream) => {
       stream.peer.notify(payload);
     };
@@ -187,7 +187,7 @@ describe('the context of handlers', () => {
     expect(await pushed).toBe('app');
   });
 
-  it('A server handles all streams of a socket in one context, which is no call’s', async () => {
+  it('A server handles all streams of a socket in one context, which belongs to no call', async () => {
     const seen: string[] = [];
     const peer = await pair((payload, stream) => {
       seen.push(current());
@@ -198,7 +198,7 @@ describe('the context of handlers', () => {
     expect(['ann', 'bob']).not.toContain(seen[0]);
   });
 
-  it('A server keeps that context where the reader of one stream lets the socket be read again', async () => {
+  it('A server keeps the context of a socket when a reader in another context resumes it', async () => {
     const seen: string[] = [];
     const peer = await pair(async (payload, stream) => {
       seen.push(current());
@@ -217,7 +217,7 @@ describe('the context of handlers', () => {
     expect([...new Set(seen)]).toEqual([seen[0]]);
   });
 
-  it('A subscriber of `open$` that is bound runs in the context of its call', async () => {
+  it('A bound subscriber of `open$` runs in the context of its call', async () => {
     const peer = await pair((_payload, stream) => stream.sendAll([1]));
     await peer.opened;
     const seen: string[] = [];

@@ -28,7 +28,7 @@ const OF_UPGRADES: readonly Row[] = [
   [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],
 ];
 
-it.each(OF_ACCEPTED)('accept refuses %p', (options, message) => {
+it.each(OF_ACCEPTED)('`accept` refuses the options %p', (options, message) => {
   const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
   expect(() => accept(socket, options)).toThrow(new TypeError(message));
 });
@@ -38,17 +38,17 @@ it.each<[socket: unknown, got: string]>([
   [{}, 'an object'],
   [{ addEventListener: () => undefined }, 'an object'],
   ['ws://a', "'ws://a'"],
-])('accept refuses %p for a socket', (socket, got) => {
+])('`accept` refuses %p for a socket', (socket, got) => {
   expect(() => accept(socket as SocketLike)).toThrow(new TypeError(`socket: expected a WebSocket, got ${got}`));
 });
 
-it.each(OF_UPGRADES)('handleUpgrade refuses %p, and answers nothing', (options, message) => {
+it.each(OF_UPGRADES)('`handleUpgrade` refuses the options %p, and answers nothing', (options, message) => {
   const socket = new PassThrough();
   expect(() => handleUpgrade(new IncomingMessage(new Socket()), socket, Buffer.alloc(0), options)).toThrow(new TypeError(message));
   expect([socket.readableLength, socket.destroyed]).toEqual([0, false]);
 });
 
-it.each(OF_UPGRADES.slice(1))('serve refuses %p', (options, message) => {
+it.each(OF_UPGRADES.slice(1))('`serve` refuses the options %p', (options, message) => {
   expect(() => serve({ port: 0, ...options })).toThrow(new TypeError(message));
 });
 
@@ -58,7 +58,7 @@ it.each<[options: unknown, message: string]>([
   [{ port: 0, server: null }, 'server: expected one of node:http or node:https, got null'],
   [{ server: {} }, 'server: expected one of node:http or node:https, got an object'],
   [{ port: 0, tls: 5 }, 'tls: expected an object, got 5'],
-])('serve(%p) is refused', (options, message) => {
+])('`serve(%p)` throws TypeError', (options, message) => {
   expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));
 });
 
@@ -67,11 +67,11 @@ it.each<[name: string, upgraded: readonly unknown[], message: string]>([
   ['no socket', [new IncomingMessage(new Socket())], 'socket: expected the stream below the request, got undefined'],
   ['no head', [new IncomingMessage(new Socket()), new PassThrough()], 'head: expected a Buffer, got undefined'],
   ['text for a head', [new IncomingMessage(new Socket()), new PassThrough(), 'GET'], "head: expected a Buffer, got 'GET'"],
-])('handleUpgrade refuses %s', (_name, upgraded, message) => {
+])('`handleUpgrade` refuses %s', (_name, upgraded, message) => {
   expect(() => handleUpgrade(...(upgraded as Parameters<typeof handleUpgrade>))).toThrow(new TypeError(message));
 });
 
-it.each(['nope', '/mux', 'ftp://test'])('connect of Node refuses the address %p', (url) => {
+it.each(['nope', '/mux', 'ftp://test'])('`connect` of Node refuses the address %p', (url) => {
   expect(() => connect(url)).toThrow(new TypeError(`url: expected a ws: or wss: address, got '${url}'`));
 });
 
@@ -85,6 +85,6 @@ it.each<Row>([
   [{ headers: [['a', 'b']] }, 'headers: expected an object, got an array'],
   [{ agent: 'proxy' }, "agent: expected an object, got 'proxy'"],
   [{ tls: 5 }, 'tls: expected an object, got 5'],
-])('connect of Node refuses %p', (options, message) => {
+])('`connect` of Node refuses the options %p', (options, message) => {
   expect(() => connect('ws://test', options)).toThrow(new TypeError(message));
 });

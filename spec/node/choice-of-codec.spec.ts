@@ -14,7 +14,7 @@ const NOT_REGISTERED = expect.objectContaining({ code: 'CODEC_NOT_REGISTERED', c
 
 const ECHOING: AcceptOptions = { keepalive: false, handler: (payload, stream) => stream.reply(payload) };
 
-describe('the configured codec, where it is not registered,', () => {
+describe('unregistered codecs', () => {
   const http = httpServer();
 
   afterEach(() => {
@@ -23,7 +23,7 @@ describe('the configured codec, where it is not registered,', () => {
 
   const dialed = (): Peer => connect(`ws://127.0.0.1:${portOf(http.now)}`, { keepalive: false, codec: new JsonCodec() });
 
-  it('makes accept throw at once, and leaves the socket to the next call', async () => {
+  it('`accept` throws for an unregistered codec, and leaves the socket to the next call', async () => {
     const sockets = new WebSocketServer({ server: http.now, handleProtocols: () => 'mux.v1.json' });
     const connection = new Promise<WebSocket>((resolve) => sockets.once('connection', resolve));
     const dialer = dialed();
@@ -38,7 +38,7 @@ describe('the configured codec, where it is not registered,', () => {
     sockets.close();
   });
 
-  it('makes handleUpgrade throw at once, and leaves the request unanswered to the next call', async () => {
+  it('`handleUpgrade` throws for an unregistered codec, and leaves the request to the next call', async () => {
     const held = new Promise<[IncomingMessage, Duplex, Buffer]>((resolve) => {
       http.now.once('upgrade', (...upgrade: [IncomingMessage, Duplex, Buffer]) => {
         resolve(upgrade);
@@ -55,14 +55,14 @@ describe('the configured codec, where it is not registered,', () => {
     expect(await peer.closed).toMatchObject({ code: 1000 });
   });
 
-  it('makes serve throw at once, before it listens or joins a server', () => {
+  it('`serve` throws for an unregistered codec, before it listens or joins a server', () => {
     settings.codec = 'cbor';
     expect(() => serve({ ...ECHOING, server: http.now })).toThrow(NOT_REGISTERED);
     expect(() => serve({ ...ECHOING, port: 0 })).toThrow(NOT_REGISTERED);
     expect(http.now.listenerCount('upgrade')).toBe(0);
   });
 
-  it('concerns no server that serves already: it took its codec at the call', async () => {
+  it('A later setting does not change the codec of a running server', async () => {
     const server = serve({ ...ECHOING, server: http.now });
     settings.codec = 'cbor';
     const dialer = dialed();

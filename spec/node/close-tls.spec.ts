@@ -9,10 +9,10 @@ import { selfSigned } from '../support/socket/certificate.js';
 import { answerOn, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import { turn, until, watchResources } from '../support/socket/leaks.js';
 
-/** The header of a TLS record of 512 bytes, a ClientHello, and the first of them. */
+/** The header of a TLS record of 512 bytes, and the first byte of its ClientHello. */
 const CUT_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1]);
 
-describe('closing a server that speaks TLS', () => {
+describe('close with TLS', () => {
   let leaks: ReturnType<typeof watchResources>;
   const tls = selfSigned();
 
@@ -37,11 +37,11 @@ describe('closing a server that speaks TLS', () => {
   };
 
   it.each<readonly [what: string, dial: (server: MuxServer) => Promise<Socket>, text: Buffer | string]>([
-    ['that says nothing', rawSocket, ''],
-    ['whose TLS handshake stops in the middle', rawSocket, CUT_HELLO],
-    ['that says nothing after its TLS handshake', shaken, ''],
-    ['whose HTTP request stops in the middle', shaken, 'GET / HTTP/1.1\r\nHo'],
-  ])('is not held up by a connection %s, and ends it', async (_what, dial, text) => {
+    ['a silent connection', rawSocket, ''],
+    ['a connection with half a TLS handshake', rawSocket, CUT_HELLO],
+    ['a connection that is silent after its TLS handshake', shaken, ''],
+    ['a connection with half an HTTP request', shaken, 'GET / HTTP/1.1\r\nHo'],
+  ])('A closing TLS server does not wait for %s, and ends it', async (_what, dial, text) => {
     const server = await listens();
     const socket = await dial(server);
     const ended = new Promise((resolve) => socket.once('end', resolve).once('close', resolve));
@@ -58,7 +58,7 @@ describe('closing a server that speaks TLS', () => {
     socket.destroy();
   });
 
-  it('keeps nothing of connections that have ended', async () => {
+  it('A TLS server keeps nothing of connections that have ended', async () => {
     const server = await listens();
     const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => /^T(CP|LS)/.test(kind)).length;
     const before = sockets();
@@ -75,7 +75,7 @@ describe('closing a server that speaks TLS', () => {
     await closed;
   });
 
-  it('answers 503 to a dialer that verify has not judged', async () => {
+  it('A closing TLS server answers 503 to a dialer whose verdict is pending', async () => {
     let asked = false;
     const server = await listens({
       verify: () => {
@@ -92,7 +92,7 @@ describe('closing a server that speaks TLS', () => {
     socket.destroy();
   });
 
-  it('leaves the connections of a server that was given as they are', async () => {
+  it('`close` keeps the other connections of an HTTPS server of the user', async () => {
     const https = createServer(tls, (_request, response) => response.end('a page'));
     https.listen(0, '127.0.0.1');
     const server = serve({ server: https, keepalive: false });

@@ -12,7 +12,7 @@ import { turn, until, watchResources } from '../support/socket/leaks.js';
 
 const HOUR = 3_600_000;
 
-/** Peers that each have one stream, which goes on until `finish`. */
+/** Dials `count` peers, each with one stream that lasts until its function in `finishes` is called. */
 async function busy(server: MuxServer, count: number) {
   const finishes: (() => void)[] = [];
   const goaways: Peer[] = [];
@@ -46,7 +46,7 @@ async function refuses(port: number): Promise<boolean> {
   });
 }
 
-describe('closing a server', () => {
+describe('close', () => {
   let leaks: ReturnType<typeof watchResources>;
 
   beforeEach(() => {
@@ -68,7 +68,7 @@ describe('closing a server', () => {
     ['drainMs', { drainMs: -1 }],
     ['code', { code: 0.5 }],
     ['reason', { reason: 7 }],
-  ])('throws TypeError for a bad %s though nobody is connected, and closes nothing', async (_what, options) => {
+  ])('`close` throws TypeError for an invalid %s even without peers, and the server keeps listening', async (_what, options) => {
     const server = serve({ port: 0, host: '127.0.0.1' });
     await server.listening;
     expect(() => server.close(options)).toThrow(TypeError);
@@ -76,7 +76,7 @@ describe('closing a server', () => {
     await server.close();
   });
 
-  it('closes every peer with 1000, completes what is subscribed to, and frees the port', async () => {
+  it('`close` closes every peer with 1000, completes the observables, and frees the port', async () => {
     const server = await listens();
     const port = portOf(server);
     const completed: string[] = [];
@@ -94,7 +94,7 @@ describe('closing a server', () => {
     expect(await refuses(port)).toBe(true);
   });
 
-  it('is not held up by a teardown that throws, which is logged', async () => {
+  it('`close` logs a teardown that throws, and completes nevertheless', async () => {
     const logged = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const server = await listens();
     const port = portOf(server);
@@ -109,7 +109,7 @@ describe('closing a server', () => {
     expect(await refuses(port)).toBe(true);
   });
 
-  it('gives the same promise each time, also after the end', async () => {
+  it('`close` returns the same promise each time, even after the end', async () => {
     const server = await listens();
     const first = server.close({ drainMs: HOUR });
     expect(server.close()).toBe(first);
@@ -118,7 +118,7 @@ describe('closing a server', () => {
     expect(server.close()).toBe(first);
   });
 
-  it('is not held up by connections over which nothing comes', async () => {
+  it('`close` does not wait for idle connections', async () => {
     const server = await listens();
     const sockets = await Promise.all([rawSocket(server), rawSocket(server)]);
     const ended = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
@@ -130,13 +130,13 @@ describe('closing a server', () => {
     await ended;
   });
 
-  it('needs no second call, nor a first peer', async () => {
+  it('`close` with a drain ends at once without peers', async () => {
     const server = await listens();
     await server.close({ drainMs: HOUR });
     expect(server.address()).toBeNull();
   });
 
-  it.each(['127.0.0.1', 'localhost', undefined])('closes a server that does not listen yet, on %s', async (host) => {
+  it.each(['127.0.0.1', 'localhost', undefined])('`close` closes a server that does not listen yet, on %s', async (host) => {
     const server = serve({ port: 0, host });
     const listening = server.listening.then(
       () => 'listens',
@@ -147,7 +147,7 @@ describe('closing a server', () => {
     expect(server.address()).toBeNull();
   });
 
-  it.each([-1, NaN, '5'])('refuses %p as drainMs, and goes on', async (drainMs) => {
+  it.each([-1, NaN, '5'])('`close` refuses %p as drainMs, and the server keeps serving', async (drainMs) => {
     const server = await listens();
     expect(() => server.close({ drainMs: drainMs as number })).toThrow(/^drainMs: expected a number of at least 0, got/);
     const dialer = connect(`ws://127.0.0.1:${portOf(server)}`, { keepalive: false });
@@ -156,10 +156,10 @@ describe('closing a server', () => {
     await server.close();
   });
 
-  describe('that drains', () => {
+  describe('drains', () => {
     let time: VirtualTime | undefined;
 
-    /** Lets real sockets and virtual timers do what is due. */
+    /** Runs everything that is due on real sockets and virtual timers. */
     const settle = async (): Promise<void> => {
       for (let n = 0; n < 50; n++) {
         await time?.advance();
@@ -172,7 +172,7 @@ describe('closing a server', () => {
       time = undefined;
     });
 
-    it('tells its peers to go away spread over the first half, and lets what is under way finish', async () => {
+    it('A drain spreads its goaways over the first half of its time, and running streams finish', async () => {
       const server = await listens();
       const { accepted, answers, finishes, goaways, dialers } = await busy(server, 4);
       await leaks(0);
@@ -192,7 +192,7 @@ describe('closing a server', () => {
       for (const dialer of dialers) expect(dialer.status).toMatchObject({ state: 'closed', reason: { code: 1000 } });
     });
 
-    it('spreads over 5 s at most, and cuts everybody off at the same time', async () => {
+    it('A drain spreads its goaways over at most 5 s, and ends all peers at the same time', async () => {
       const server = await listens();
       const { answers, goaways } = await busy(server, 2);
       await leaks(0);
@@ -212,7 +212,7 @@ describe('closing a server', () => {
       expect(await Promise.all(answers)).toEqual([0, 1].map(() => expect.objectContaining({ code: 'RESET', resetCode: 8 })));
     });
 
-    it('is shortened by a second close', async () => {
+    it('A second `close` shortens a drain', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 3);
       await leaks(0);
@@ -226,7 +226,7 @@ describe('closing a server', () => {
       expect(time.now).toBe(0);
     });
 
-    it('for ever tells its peers to go away all the same, and ends with a second close', async () => {
+    it('An endless drain sends its goaways, and ends with a second `close`', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 2);
       await leaks(0);
@@ -242,7 +242,7 @@ describe('closing a server', () => {
       await closed;
     });
 
-    it('is not prolonged by a second close', async () => {
+    it('A second `close` does not prolong a drain', async () => {
       const server = await listens();
       const { goaways } = await busy(server, 2);
       await leaks(0);
@@ -258,7 +258,7 @@ describe('closing a server', () => {
     });
   });
 
-  it('forgets the goaways still to come once a second close has sent them', async () => {
+  it('A second `close` leaves no timer of a delayed goaway', async () => {
     const server = await listens();
     await busy(server, 5);
     const closed = server.close({ drainMs: HOUR });
@@ -266,7 +266,7 @@ describe('closing a server', () => {
     await closed;
   });
 
-  it('forgets the goaways still to come once its last peer has left', async () => {
+  it('A drain leaves no timer of a delayed goaway once its last peer has closed', async () => {
     const server = await listens();
     const { dialers, finishes } = await busy(server, 5);
     const closed = server.close({ drainMs: HOUR });
@@ -276,12 +276,12 @@ describe('closing a server', () => {
   });
 });
 
-describe('A server that drains', () => {
+describe('draining servers', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: MuxServer;
   let dialers: Peer[];
 
-  /** A draining server: on a port of its own, or joined to an HTTP server of the user's. */
+  /** A draining server, on its own port or on an HTTP server of the user. */
   const draining = async (options: object = {}): Promise<number> => {
     server = serve({ port: 0, host: '127.0.0.1', keepalive: false, ...options });
     await server.listening;
@@ -301,7 +301,7 @@ describe('A server that drains', () => {
     expect(await leaks()).toEqual({});
   });
 
-  it('A port of its own is free at once: another server listens there while the stream goes on', async () => {
+  it('A draining server frees its own port at once, and another server listens there', async () => {
     const port = await draining();
     expect([server.address(), await refuses(port), dialers[0]?.status.state]).toEqual([null, true, 'draining']);
     const next = serve({ port, host: '127.0.0.1', handler: (_payload, stream) => stream.reply('next') });
@@ -312,11 +312,11 @@ describe('A server that drains', () => {
     expect(server.peers.size).toBe(1);
   });
 
-  it('A connection made before the drain is answered 503, as a page and as an upgrade', async () => {
+  it('A draining server answers 503 to pages and upgrades on earlier connections', async () => {
     server = serve({ port: 0, host: '127.0.0.1', keepalive: false });
     await server.listening;
     const [page, upgrade] = await Promise.all([rawSocket(server), rawSocket(server)]);
-    // Half a request each: a connection without one is idle, and a newer Node closes that when its server stops listening.
+    // Half a request each, because a newer Node closes idle connections when its server stops listening.
     const requests = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', requestOf()] as const;
     page.write(requests[0].slice(0, 16));
     upgrade.write(requests[1].slice(0, 16));
@@ -331,14 +331,14 @@ describe('A server that drains', () => {
     }
   });
 
-  it('With listenWhileDraining the port stays, and pages and upgrades are answered 503', async () => {
+  it('A draining server with listenWhileDraining keeps its port and answers 503 to pages and upgrades', async () => {
     const port = await draining({ listenWhileDraining: true });
     const page = await fetch(`http://127.0.0.1:${port}`);
     expect([page.status, page.headers.get('retry-after'), await page.text()]).toEqual([503, '1', 'this side is going away\n']);
     expect(await handshake(server)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   });
 
-  it('A server of the user keeps its port, and its upgrades are answered 503', async () => {
+  it('A draining server on an HTTP server of the user keeps the port and answers 503 to upgrades', async () => {
     const http = createHttpServer((_request, response) => response.end('a page'));
     http.listen(0, '127.0.0.1');
     await draining({ server: http, port: undefined, host: undefined });
@@ -348,7 +348,7 @@ describe('A server that drains', () => {
     http.closeAllConnections();
   });
 
-  it.each([1, 'yes', null])('listenWhileDraining has to be a boolean, not %p', (listenWhileDraining) => {
+  it.each([1, 'yes', null])('`serve` refuses %p as listenWhileDraining', (listenWhileDraining) => {
     dialers = [];
     server = serve({ server: createHttpServer() });
     const options = { port: 0, listenWhileDraining } as unknown as ServeOptions;

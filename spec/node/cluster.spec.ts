@@ -43,7 +43,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** A cluster of two workers, each with a peer that holds a stream, whose first worker begins to drain. */
+/** A cluster of two workers, each with a peer that holds a stream. The first worker begins to drain. */
 async function draining(policy: string, ...options: readonly string[]) {
   const started = (primary = fork(program, [...options], { env: { ...process.env, NODE_CLUSTER_SCHED_POLICY: policy } }));
   const reports = <What extends Report['what']>(what: What, count: number): Promise<Of<What>[]> => {
@@ -81,8 +81,8 @@ async function draining(policy: string, ...options: readonly string[]) {
   return { dial, count };
 }
 
-describe('A worker of a cluster that drains', () => {
-  it.each(['rr', 'none'])('The other worker takes every new socket, with the scheduling policy %s', async (policy) => {
+describe('draining workers', () => {
+  it.each(['rr', 'none'])('The other worker accepts every new socket while one drains, with the scheduling policy %s', async (policy) => {
     const { dial, count } = await draining(policy);
     const answers = await Promise.all(Array.from({ length: CLIENTS }, async () => (await dial()).request('who')));
     expect(new Set(answers)).toEqual(new Set([2]));
@@ -90,10 +90,10 @@ describe('A worker of a cluster that drains', () => {
     expect(logs).toEqual({ warnings: [], errors: [] });
   });
 
-  it('A worker with listenWhileDraining takes new sockets and answers 503, as its user wants', async () => {
+  it('A draining worker with listenWhileDraining accepts new sockets and answers 503', async () => {
     const { dial, count } = await draining('rr', 'listenWhileDraining');
     let refusals = 0;
-    // The primary decides whose turn it is, so the draining worker may wait for its own.
+    // The primary distributes sockets in turn, so the draining worker may have to wait for one.
     for (let dialed = 0; dialed < CLIENTS && refusals === 0; dialed++) {
       expect(await (await dial()).request('who')).toBe(2);
       refusals = (await count())[0]?.refusals ?? 0;

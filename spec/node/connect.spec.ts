@@ -48,7 +48,7 @@ describe('connect', () => {
     expect(await leaks()).toEqual({});
   });
 
-  it('sends headers, over an agent', async () => {
+  it('`connect` sends headers and uses an agent', async () => {
     let seen: IncomingMessage['headers'] = {};
     const { http } = await muxServer({ verify: ({ headers }) => ((seen = headers), true) });
     const made: unknown[] = [];
@@ -66,8 +66,8 @@ describe('connect', () => {
     await peer.close();
   });
 
-  describe('that is refused', () => {
-    it('fails with CodecMismatch at 400, and does not dial again', async () => {
+  describe('refusals', () => {
+    it('`connect` fails with CodecMismatch at 400, and does not dial again', async () => {
       const { http, refusals } = await muxServer({ codec: new MsgpackCodec() });
       const peer = dial(http, { reconnect: true });
       const closes: unknown[] = [];
@@ -79,7 +79,7 @@ describe('connect', () => {
       expect(refusals).toHaveLength(1);
     });
 
-    it.each([401, 403] as const)('fails with the status %i, and does not dial again', async (status) => {
+    it.each([401, 403] as const)('`connect` fails with the status %i, and does not dial again', async (status) => {
       const { http, refusals } = await muxServer({ verify: () => status });
       const peer = dial(http, { reconnect: true });
       const failure = await peer.opened.catch((error: unknown) => error);
@@ -96,7 +96,7 @@ describe('connect', () => {
     it.each<[how: string, give: (socket: WebSocket) => void]>([
       ['closed', (socket) => socket.close()],
       ['terminated', (socket) => socket.terminate()],
-    ])('dials again after a socket that was %s before it opened, which says nothing of the codec', async (_how, give) => {
+    ])('`connect` dials again after a socket that was %s before it opened', async (_how, give) => {
       const { http } = await muxServer();
       let dials = 0;
       const peer = dial(http, {
@@ -116,7 +116,7 @@ describe('connect', () => {
       await peer.close();
     });
 
-    it('fails a call with the same error, and leaves nobody waiting', async () => {
+    it('`connect` fails pending calls, `opened` and pings when it is refused', async () => {
       const { http } = await muxServer({ verify: () => false });
       const peer = dial(http);
       const [asked, opened, pinged] = await Promise.allSettled([peer.request(1), peer.opened, peer.ping()]);
@@ -126,13 +126,13 @@ describe('connect', () => {
     });
   });
 
-  describe('to something else', () => {
-    it.each([200, 301, 404, 503])('fails with ConnectError at a page with status %i', async (status) => {
+  describe('other servers', () => {
+    it.each([200, 301, 404, 503])('`connect` fails with ConnectError at a page with status %i', async (status) => {
       const http = await page((_request, response) => response.writeHead(status, { Location: '/', Connection: 'close' }).end('a page'));
       await expect(dial(http).opened).rejects.toMatchObject({ code: 'CONNECT', status });
     });
 
-    it('fails with ConnectError where nobody listens', async () => {
+    it('`connect` fails with ConnectError when no server listens', async () => {
       const http = await page(() => undefined);
       const url = `ws://127.0.0.1:${portOf(http)}`;
       await new Promise((resolve) => http.close(resolve));
@@ -140,13 +140,13 @@ describe('connect', () => {
       await expect(connect(url).opened).rejects.toMatchObject({
         code: 'CONNECT',
         status: null,
-        // The platform says why, so nothing has to be suspected.
+        // The platform reports the cause, so the message needs no hints.
         message: `the connection to ${url} could not be opened (1006 connect ECONNREFUSED ${url.slice('ws://'.length)})`,
         cause: { code: 'ECONNREFUSED' },
       });
     });
 
-    it('fails with ConnectError where the answer is no HTTP', async () => {
+    it('`connect` fails with ConnectError when the answer is not HTTP', async () => {
       const tcp = await listening(
         createTcpServer((socket) =>
           socket
@@ -158,14 +158,14 @@ describe('connect', () => {
       await expect(dial(tcp).opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
     });
 
-    it('fails with ConnectError where the socket is reset', async () => {
+    it('`connect` fails with ConnectError when the socket is reset', async () => {
       const tcp = await listening(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
       await expect(dial(tcp).opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
     });
 
     it.each<readonly [what: string, url: ConnectUrl]>([
-      ['a function that gives no URL', () => 'nowhere'],
-      ['one that gives another scheme', () => 'ftp://127.0.0.1'],
+      ['a function that returns no URL', () => 'nowhere'],
+      ['a function that returns another scheme', () => 'ftp://127.0.0.1'],
       ['a fragment', 'ws://127.0.0.1/#x'],
       [
         'a function that throws',
@@ -174,7 +174,7 @@ describe('connect', () => {
         },
       ],
       ['a function that rejects', () => Promise.reject(new Error('no address'))],
-    ])('fails with ConnectError for %s', async (_what, url) => {
+    ])('`connect` fails with ConnectError for %s', async (_what, url) => {
       const failure = await connect(url).opened.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ConnectError);
       expect((failure as Error).cause).toBeInstanceOf(Error);
@@ -184,7 +184,7 @@ describe('connect', () => {
   it.each<readonly [what: string, lines: readonly string[], selected: string]>([
     ['selects no subprotocol', [], ''],
     ['selects another subprotocol', ['Sec-WebSocket-Protocol: mux.v1.msgpack'], 'mux.v1.msgpack'],
-  ])('fails with CodecMismatch where the server %s, and does not dial again', async (_what, lines, selected) => {
+  ])('`connect` fails with CodecMismatch when the server %s, and does not dial again', async (_what, lines, selected) => {
     const http = await page(() => undefined);
     http.on('upgrade', (request, socket) => {
       const key = String(request.headers['sec-websocket-key']);
@@ -199,7 +199,7 @@ describe('connect', () => {
     expect(await peer.closed).toEqual({ code: 1008, reason: (failure as Error).message, wasClean: false, willRetry: false });
   });
 
-  it('closes with 1008 and fails with CodecMismatch where the socket opens with another subprotocol', async () => {
+  it('`connect` closes with 1008 and fails with CodecMismatch when the socket opens with another subprotocol', async () => {
     const socket = new FakeSocket('CONNECTING');
     const peer = connect('ws://example.org', { socket: () => socket });
     socket.protocol = 'mux.v1.msgpack';
@@ -212,7 +212,7 @@ describe('connect', () => {
     socket.emit('close', { code: 1006 }, 'CLOSED');
   });
 
-  describe('to a server that never answers', () => {
+  describe('silent servers', () => {
     it.each([
       ['ws', (url: string, options: NodeConnectOptions) => connect(url, options)],
       [
@@ -220,7 +220,7 @@ describe('connect', () => {
         (url: string, options: NodeConnectOptions) =>
           connectW3c(url, { ...options, socket: (address, protocol) => new WebSocket(address, protocol) }),
       ],
-    ] as const)('gives up after connectTimeoutMs, over %s', async (_what, dialTo) => {
+    ] as const)('`connect` fails after connectTimeoutMs without an answer, over %s', async (_what, dialTo) => {
       let met = 0;
       let left = 0;
       const tcp = await listening(
@@ -249,7 +249,7 @@ describe('connect', () => {
       }
     });
 
-    it('gives up at once when it is closed', async () => {
+    it('`close` ends an unanswered `connect` at once', async () => {
       const sockets: { destroyed: boolean }[] = [];
       const tcp = await listening(createTcpServer((socket) => sockets.push(socket.on('error', () => undefined).resume())));
       const peer = dial(tcp);
@@ -259,7 +259,7 @@ describe('connect', () => {
     });
   });
 
-  it('leaves no timer behind when its calls are over', async () => {
+  it('A peer leaves no timer behind when its calls are over', async () => {
     const { http } = await muxServer({ handler: (payload, stream) => stream.reply(payload) });
     const peer = connect(`ws://127.0.0.1:${portOf(http)}`, { reconnect: true });
     expect(await Promise.all(Array.from({ length: 50 }, (_, n) => peer.request(n)))).toEqual(Array.from({ length: 50 }, (_, n) => n));

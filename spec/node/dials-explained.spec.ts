@@ -48,8 +48,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe('A call without a server', () => {
-  it('The error of its time-out says that it was never sent and why, and that it may be made again', async () => {
+describe('calls without a server', () => {
+  it('A call that times out without a server reports that it was never sent, why, and that it is retriable', async () => {
     const port = await freePort();
     const peer = ending(connect(`ws://ann:secret@127.0.0.1:${port}/mux?token=secret`, { reconnect: { maxAttempts: Infinity } }));
     await until('a failed dial', () => logs.warnings.length > 0);
@@ -64,7 +64,7 @@ describe('A call without a server', () => {
     });
   });
 
-  it('The first failed dial of a series is logged with its address, and the dial that opens', async () => {
+  it('A dialer logs the first failed dial of a series with its address, and the dial that opens', async () => {
     const port = await freePort();
     const peer = ending(
       connect(`ws://127.0.0.1:${port}/mux?token=secret`, { reconnect: { maxAttempts: Infinity, minDelayMs: 1, maxDelayMs: 1 } }),
@@ -82,7 +82,7 @@ describe('A call without a server', () => {
   });
 });
 
-describe('A failed dial', () => {
+describe('failed dials', () => {
   it('The error of a name with several addresses names each of them and has their errors as its cause', async () => {
     const port = await freePort();
     const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
@@ -101,7 +101,7 @@ describe('A failed dial', () => {
     const server = serve({ port: 0, host: '127.0.0.1' });
     endings.push(() => server.close());
     await server.listening;
-    // It forwards the request, and leaves out what belongs to one hop.
+    // The proxy forwards the request without its hop-by-hop headers.
     const proxy = await listening(
       createServer().on('upgrade', (_request, socket) => {
         void fetch(`http://127.0.0.1:${portOf(server)}`).then(({ status }) => socket.end(`HTTP/1.1 ${status} Upgrade Required\r\n\r\n`));
@@ -118,7 +118,7 @@ describe('A failed dial', () => {
     ['3600', 30_000, 30_000],
     ['Fri, 27 Nov 2026 00:00:00 GMT', 0, 500],
     ['-1', 0, 500],
-  ])('A dialer waits for what Retry-After says: %s', async (header, least, most) => {
+  ])('A dialer waits for the time of Retry-After: %s', async (header, least, most) => {
     const http = await listening(
       createServer().on('upgrade', (_request, socket) => socket.end(`HTTP/1.1 503 x\r\nRetry-After: ${header}\r\n\r\n`)),
     );

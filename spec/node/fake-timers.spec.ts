@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connect, serve } from '../../src/node.js';
 
-describe('fake timers of a test runner', () => {
+describe('fake timers', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
@@ -10,7 +10,7 @@ describe('fake timers of a test runner', () => {
     jest.useRealTimers();
   });
 
-  it('do not hold up sockets', async () => {
+  it('Fake timers of a test runner do not hold up sockets', async () => {
     const server = serve({ port: 0, host: '127.0.0.1', handler: (payload, stream) => stream.reply(payload) });
     const address = await server.listening;
     const dialer = connect(`ws://127.0.0.1:${typeof address === 'string' ? address : address.port}`);

@@ -12,7 +12,7 @@ collectLogs();
 
 const NAME = "expected the subprotocol 'mux.v1.json' in first place";
 
-describe('a handshake', () => {
+describe('handshakes', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: TestServer;
 
@@ -28,13 +28,13 @@ describe('a handshake', () => {
     expect(await leaks()).toEqual({});
   });
 
-  describe('with the right subprotocol', () => {
+  describe('accepted subprotocols', () => {
     it.each<readonly [what: string, protocols: readonly string[]]>([
       ['alone', ['mux.v1.json']],
       ['in first place, with others behind it', ['mux.v1.json, token.abc, mux.v2.json']],
       ['in first place, with others in further header lines', ['mux.v1.json', 'token.abc', 'x']],
       ['with spaces and tabs around it', [' \tmux.v1.json \t,\tx']],
-    ])('is accepted: %s', async (_what, protocols) => {
+    ])('A server accepts a handshake with its subprotocol: %s', async (_what, protocols) => {
       const { http, peers, refusals } = await started();
       const { status, headers, socket } = await handshake(http, { protocols });
       expect(status).toBe(101);
@@ -46,14 +46,14 @@ describe('a handshake', () => {
       socket.destroy();
     });
 
-    it('is accepted without the compression that it offers', async () => {
+    it('A server accepts a handshake and declines the offered compression', async () => {
       const { http } = await started();
       const { status, headers, socket } = await handshake(http, { headers: { 'Sec-WebSocket-Extensions': 'permessage-deflate' } });
       expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
       socket.destroy();
     });
 
-    it('is accepted by the name of the codec', async () => {
+    it('A server accepts the subprotocol that names its codec', async () => {
       const { http } = await started({ codec: new MsgpackCodec() });
       const accepted = await handshake(http, { protocols: ['mux.v1.msgpack'] });
       expect(accepted.status).toBe(101);
@@ -61,7 +61,7 @@ describe('a handshake', () => {
       expect(await handshake(http)).toMatchObject({ status: 400, body: expect.stringContaining("'mux.v1.msgpack'") });
     });
 
-    it('is accepted with 900 header lines', async () => {
+    it('A server accepts a handshake with 900 header lines', async () => {
       const { http } = await started();
       const headers = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, '']));
       const { status, socket } = await handshake(http, { headers });
@@ -70,19 +70,19 @@ describe('a handshake', () => {
     });
   });
 
-  describe('with another subprotocol', () => {
+  describe('refused subprotocols', () => {
     it.each<readonly [what: string, protocols: readonly string[], got: string]>([
       ['none', [], 'none'],
       ['an empty one', [''], "''"],
-      ['that of another codec', ['mux.v1.msgpack'], "'mux.v1.msgpack'"],
+      ['another codec', ['mux.v1.msgpack'], "'mux.v1.msgpack'"],
       ['another generation', ['mux.v2.json'], "'mux.v2.json'"],
       ['the right one in second place', ['mux.v2.json, mux.v1.json'], "'mux.v2.json, mux.v1.json'"],
       ['the right one in the second header line', ['x', 'mux.v1.json'], "'x, mux.v1.json'"],
       ['the right one after an empty one', [', mux.v1.json'], "', mux.v1.json'"],
-      ['other case', ['Mux.v1.json'], "'Mux.v1.json'"],
-      ['the beginning of it', ['mux.v1.jso'], "'mux.v1.jso'"],
-      ['more than it', ['mux.v1.json.gz'], "'mux.v1.json.gz'"],
-    ])('is refused with 400 and one line that names the right one: %s', async (_what, protocols, got) => {
+      ['another letter case', ['Mux.v1.json'], "'Mux.v1.json'"],
+      ['a prefix of the right one', ['mux.v1.jso'], "'mux.v1.jso'"],
+      ['the right one with a suffix', ['mux.v1.json.gz'], "'mux.v1.json.gz'"],
+    ])('A server refuses another subprotocol with 400 and a line that names the right one: %s', async (_what, protocols, got) => {
       const { http, peers, refusals } = await started();
       const { status, headers, body } = await handshake(http, { protocols });
       const line = `${NAME}, got ${got}`;
@@ -101,24 +101,24 @@ describe('a handshake', () => {
     });
   });
 
-  it('is refused with a line that is measured in bytes, and not in letters', async () => {
+  it('The Content-Length of a refusal counts bytes and not characters', async () => {
     const { http } = await started();
     const { status, headers, body } = await handshake(http, { protocols: ['é'] });
     expect([status, headers['content-length']]).toEqual([400, String(Buffer.byteLength(body, 'latin1'))]);
     expect(body).toMatch(/'\n$/);
   });
 
-  describe('that is malformed', () => {
+  describe('malformed handshakes', () => {
     it.each<readonly [what: string, offer: Offer, named: string]>([
       ['no key', { headers: { 'Sec-WebSocket-Key': null } }, 'Sec-WebSocket-Key'],
       ['a key that is too short', { headers: { 'Sec-WebSocket-Key': 'YWJj' } }, 'Sec-WebSocket-Key'],
       ['no version', { headers: { 'Sec-WebSocket-Version': null } }, 'Sec-WebSocket-Version'],
       ['a version of the future', { headers: { 'Sec-WebSocket-Version': '14' } }, 'Sec-WebSocket-Version'],
       ['another method', { method: 'POST' }, 'method'],
-      ['another upgrade beside that of WebSocket', { headers: { Upgrade: 'websocket, h2c' } }, 'Upgrade'],
+      ['an upgrade to WebSocket and to another protocol', { headers: { Upgrade: 'websocket, h2c' } }, 'Upgrade'],
       ['a subprotocol twice', { protocols: ['mux.v1.json, mux.v1.json'] }, 'Sec-WebSocket-Protocol'],
       ['a subprotocol that is no token', { protocols: ['mux.v1.json, a b'] }, 'Sec-WebSocket-Protocol'],
-    ])('is refused with 400 and one line that says what is wrong: %s', async (_what, offer, named) => {
+    ])('A server refuses a malformed handshake with 400 and a line that names the fault: %s', async (_what, offer, named) => {
       const { http, peers, refusals } = await started();
       const { status, body } = await handshake(http, offer);
       expect(status).toBe(400);
@@ -130,7 +130,7 @@ describe('a handshake', () => {
     });
   });
 
-  describe('for a path', () => {
+  describe('paths', () => {
     it.each([
       ['/mux', 101],
       ['/mux?token=1', 101],
@@ -138,7 +138,7 @@ describe('a handshake', () => {
       ['/MUX', 404],
       ['/', 404],
       ['/?path=/mux', 404],
-    ])('%s is answered with %i where /mux is served', async (path, status) => {
+    ])('The path %s is answered with %i by a server of /mux', async (path, status) => {
       const { http, refusals } = await started({ path: '/mux' });
       const answer = await handshake(http, { path });
       expect(answer.status).toBe(status);
@@ -146,7 +146,7 @@ describe('a handshake', () => {
       answer.socket.destroy();
     });
 
-    it('is left to another upgrade listener where there is one', async () => {
+    it('A server leaves other paths to another upgrade listener', async () => {
       const { http, refusals } = await started({ path: '/mux' });
       http.on('upgrade', (request, socket) => {
         if (request.url === '/theirs') socket.end('HTTP/1.1 418 Theirs\r\n\r\n', () => socket.destroy());
@@ -159,11 +159,11 @@ describe('a handshake', () => {
     });
 
     it.each<readonly [what: string, paths: readonly (string | undefined)[], status: number]>([
-      ['one of the library that answers neither', ['/b'], 404],
-      ['two of the library that answer neither', ['/b', '/c'], 404],
-      ['one of the library that answers it', ['/b', '/x'], 101],
-      ['one of the library that answers all', [undefined], 101],
-    ])('is answered once where there is another listener: %s', async (_what, paths, status) => {
+      ['one with another path', ['/b'], 404],
+      ['two with other paths', ['/b', '/c'], 404],
+      ['one with this path', ['/b', '/x'], 101],
+      ['one with all paths', [undefined], 101],
+    ])('Several servers of the library answer a path once: %s', async (_what, paths, status) => {
       const { http, refusals } = await started({ path: '/a' });
       const others = paths.map((path) => serve({ server: http, path, keepalive: false }));
       const told: unknown[] = [...refusals];
@@ -175,7 +175,7 @@ describe('a handshake', () => {
       await Promise.all(others.map((mux) => mux.close()));
     });
 
-    it('is not asked for where none is served', async () => {
+    it('A server without a path accepts every path', async () => {
       const { http } = await started();
       const answer = await handshake(http, { path: '/any/where' });
       expect(answer.status).toBe(101);
@@ -184,12 +184,12 @@ describe('a handshake', () => {
   });
 
   it.each<readonly [what: string, offer: Offer]>([
-    ['would be welcome', {}],
-    ['would be refused', { protocols: ['x'] }],
-    ['nobody would answer', { path: '/x' }],
-  ])('that %s is no refusal where another listener has answered before', async (_what, offer) => {
+    ['an acceptable one', {}],
+    ['one with another subprotocol', { protocols: ['x'] }],
+    ['one with another path', { path: '/x' }],
+  ])('A server reports no refusal for a handshake that another listener has answered: %s', async (_what, offer) => {
     const { http, peers, refusals } = await started({ path: '/' });
-    // Once: a path that a listener may answer which stays is left to that.
+    // Only once, since the server leaves other paths to a listener that stays.
     http.prependOnceListener('upgrade', (_request, socket) => {
       socket.end('HTTP/1.1 429 Theirs\r\n\r\nlater');
     });
@@ -198,11 +198,11 @@ describe('a handshake', () => {
     await emptied(http);
   });
 
-  describe('to a server that is going away', () => {
+  describe('servers that go away', () => {
     it.each<readonly [what: string, offer: Offer]>([
       ['offers another subprotocol', { protocols: ['x'] }],
       ['comes from a foreign page', { headers: { Origin: 'https://evil.example' } }],
-    ])('is refused with 503 also where it %s, and nobody is asked', async (_what, offer) => {
+    ])('A server that goes away refuses a handshake with 503 even if it %s, and calls no hook', async (_what, offer) => {
       const origins = jest.fn(() => false);
       const { http, mux, refusals } = await started({ origins });
       const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false });
@@ -221,7 +221,7 @@ describe('a handshake', () => {
       await closed;
     });
 
-    it('is refused with 503 while what is under way may finish', async () => {
+    it('A server that goes away refuses a handshake with 503 while running streams finish', async () => {
       const { http, mux, refusals } = await started();
       const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false });
       const [peer] = await Promise.all([new Promise<void>((resolve) => mux.peers$.subscribe(() => resolve())), dialer.opened]);
@@ -238,8 +238,8 @@ describe('a handshake', () => {
     });
   });
 
-  describe('of a dialer that does not behave', () => {
-    it.each(['/mux', '/other'])('leaves nothing behind when it stays half open after its refusal, at %s', async (path) => {
+  describe('misbehaving dialers', () => {
+    it.each(['/mux', '/other'])('A dialer that stays half open after its refusal leaves nothing behind, at %s', async (path) => {
       const { http } = await started({ path: '/mux' });
       const socket = await rawSocket(http);
       socket.write(requestOf({ path, protocols: ['x'] }));
@@ -249,7 +249,7 @@ describe('a handshake', () => {
       socket.destroy();
     });
 
-    it.each(['/mux', '/other'])('leaves nothing behind, and harms nobody, when it resets at once, at %s', async (path) => {
+    it.each(['/mux', '/other'])('A dialer that resets at once leaves nothing behind, and others still connect, at %s', async (path) => {
       const { http } = await started({ path: '/mux' });
       for (let n = 0; n < 20; n++) {
         const socket = await rawSocket(http);
@@ -261,7 +261,7 @@ describe('a handshake', () => {
       good.socket.destroy();
     });
 
-    it('loses no frame that comes in one write with the handshake', async () => {
+    it('A server loses no frame that arrives in one write with the handshake', async () => {
       const seen: unknown[] = [];
       const { http } = await started({ handler: (payload) => void seen.push(payload) });
       const socket = await rawSocket(http);

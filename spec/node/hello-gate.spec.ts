@@ -10,7 +10,7 @@ const http = httpServer((server) => {
   server.closeAllConnections();
 });
 
-/** The ways to a peer on a server. Each gives what ends it. */
+/** The functions that make a peer on a server. Each returns a function that ends it. */
 const DOORS: readonly (readonly [name: string, open: (options: AcceptOptions) => () => unknown])[] = [
   [
     'serve',
@@ -37,8 +37,8 @@ const DOORS: readonly (readonly [name: string, open: (options: AcceptOptions) =>
   ],
 ];
 
-describe.each(DOORS)('a dialer that does not wait for the answer to its hello, at %s', (_name, open) => {
-  it('has its other streams refused, and the handler sees none of them until onHello has replied', async () => {
+describe.each(DOORS)('hello of %s', (_name, open) => {
+  it('A peer refuses all other streams until onHello has replied, and calls no handler for them', async () => {
     const seen: string[] = [];
     let welcome = (): void => undefined;
     const end = open({
@@ -59,7 +59,7 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
     await new Promise((resolve) => dialer.once('open', resolve));
     const ask = (stream: number, payload: string): void => dialer.send(JSON.stringify({ type: 'open', stream, payload, end: true }));
 
-    // All in one turn: nothing of it waits for anything of the server's.
+    // All in one turn, without waiting for the server.
     ask(1, 'token');
     for (const early of [3, 5, 7]) ask(early, 'early');
     await until('three answers', () => frames.length === 3);
@@ -77,7 +77,7 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
     await end();
   });
 
-  it('is closed with 1008 when onHello rejects, and the handler has seen nothing', async () => {
+  it('A peer closes with 1008 when onHello rejects, and calls no handler', async () => {
     const seen: unknown[] = [];
     const end = open({
       keepalive: false,
@@ -98,7 +98,7 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
     const [code, reason] = await closed;
     expect(code).toBe(1008);
     expect(seen).toEqual([]);
-    // Neither a payload nor a reason tells what the serializer keeps to itself.
+    // Neither a payload nor a reason contains what the serializer leaves out.
     expect([...messages, reason].join()).not.toContain('table users');
     const rejected = { type: 'reset', stream: 1, code: 16, payload: { message: 'not you' }, reason: 'not you' };
     expect(messages.map((message) => JSON.parse(message) as unknown)).toContainEqual(rejected);
@@ -106,8 +106,8 @@ describe.each(DOORS)('a dialer that does not wait for the answer to its hello, a
   });
 });
 
-describe.each(DOORS)('a peer of %s', (_name, open) => {
-  it('is closed with 1008 when the dialer says nothing within helloTimeoutMs', async () => {
+describe.each(DOORS)('options of %s', (_name, open) => {
+  it('A peer closes with 1008 when the dialer sends no hello within helloTimeoutMs', async () => {
     const end = open({ keepalive: false, onHello: (_token, stream) => stream.reply('welcome'), helloTimeoutMs: 20 });
     const dialer = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}`, ['mux.v1.json']);
     const code = await new Promise<number>((resolve) => dialer.once('close', resolve));
@@ -115,7 +115,7 @@ describe.each(DOORS)('a peer of %s', (_name, open) => {
     await end();
   });
 
-  it('answers with its handler, and not with onStream, where it is given both', async () => {
+  it('A peer answers with its handler, and not with onStream, if it has both', async () => {
     const end = open({
       keepalive: false,
       onStream: (_payload, stream) => stream.reply('by onStream'),

@@ -3,7 +3,7 @@ import { Server } from 'node:net';
 import { listening } from '../../src/node/listening.js';
 
 describe('listening', () => {
-  it('resolves, too, where the platform says something with the event, as Bun does', async () => {
+  it('`listening` resolves even if the event has arguments, as in Bun', async () => {
     const server = new Server();
     const address = { address: '::', family: 'IPv6', port: 8080 };
     jest.spyOn(server, 'address').mockReturnValue(address);

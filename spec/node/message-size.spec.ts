@@ -8,7 +8,7 @@ import type { Peer } from '../../src/index.js';
 const MAX = 65_536;
 const http = httpServer();
 
-/** The header of a text message of so many bytes, none of which follows; a client masks its own, with zeros here. */
+/** The header alone of a text message of `bytes`. A client masks its messages, here with zeros. */
 function announced(bytes: number, masked: boolean): Buffer {
   const header = Buffer.alloc(masked ? 14 : 10);
   header.writeUInt8(0x81, 0);
@@ -17,8 +17,8 @@ function announced(bytes: number, masked: boolean): Buffer {
   return header;
 }
 
-describe('a message over maxMessageBytes is refused by what its header says', () => {
-  it('where it comes from a dialer', async () => {
+describe('maxMessageBytes', () => {
+  it('A server closes the connection at the header of a message over maxMessageBytes', async () => {
     const next = new Promise<Peer>((resolve) => {
       http.now.once('upgrade', (...upgrade) => {
         resolve(handleUpgrade(...upgrade, { keepalive: false, limits: { maxMessageBytes: MAX } }));
@@ -34,7 +34,7 @@ describe('a message over maxMessageBytes is refused by what its header says', ()
     dialer.destroy();
   });
 
-  it('where it comes from a server', async () => {
+  it('A dialer closes the connection at the header of a message over maxMessageBytes', async () => {
     const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'mux.v1.json' });
     http.now.once('upgrade', (request, socket, head) => {
       sockets.handleUpgrade(request, socket, head, () => socket.write(announced(MAX + 1, false)));

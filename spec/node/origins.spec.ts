@@ -10,7 +10,7 @@ import { watchResources } from '../support/socket/leaks.js';
 import { testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
 
-describe('the origin of a page', () => {
+describe('origins', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: TestServer;
   let warn: jest.SpiedFunction<typeof logger.warn>;
@@ -32,7 +32,7 @@ describe('the origin of a page', () => {
     return status;
   };
 
-  describe('by default', () => {
+  describe('default origins', () => {
     it.each<readonly [what: string, origin: string | null, host: string, status: number]>([
       ['no origin, so no browser', null, 'example.org', 101],
       ['the same host', 'https://example.org', 'example.org', 101],
@@ -48,8 +48,8 @@ describe('the origin of a page', () => {
       ['the host as a user name', 'https://example.org@evil.example', 'example.org', 403],
       ['another host', 'https://evil.example', 'example.org', 403],
       ['a page in a sandbox', 'null', 'example.org', 403],
-      ['no URL', 'example.org', 'example.org', 403],
-      ['an empty one', '', 'example.org', 403],
+      ['a text that is no URL', 'example.org', 'example.org', 403],
+      ['an empty origin', '', 'example.org', 403],
       ['another host, and no host to compare with', 'https://evil.example', '', 403],
       ['localhost, from this machine', 'http://localhost:5173', 'localhost:8080', 101],
       ['127.0.0.1, from this machine', 'http://127.0.0.1:5173', 'localhost:8080', 101],
@@ -62,13 +62,13 @@ describe('the origin of a page', () => {
       ['localhost, and a host that only begins like it', 'http://localhost:3000', 'localhost.evil.example', 403],
       ['a host that only begins like loopback', 'http://127.0.0.1.evil.example', 'example.org', 403],
       ['a host that only begins like localhost', 'http://localhost.evil.example', 'example.org', 403],
-    ])('%s', async (_what, origin, host, status) => {
+    ])('A server checks the origin of a page by default: %s', async (_what, origin, host, status) => {
       server = await testServer();
       expect(await statusOf(origin, host)).toBe(status);
       expect(warn).toHaveBeenCalledTimes(status === 403 ? 1 : 0);
     });
 
-    it('is refused with a warning that names the origin and the option', async () => {
+    it('A refused origin is logged with a warning that names the origin and the option', async () => {
       server = await testServer();
       expect(await handshake(server.http, { headers: { Origin: 'https://evil.example' } })).toMatchObject({
         status: 403,
@@ -95,11 +95,11 @@ describe('the origin of a page', () => {
     ['a list, and no browser', ['https://a.example'], null, 101],
     ['a list without the own server', ['https://a.example'], 'https://example.org', 403],
     ['a list without loopback', ['https://a.example'], 'http://localhost', 403],
-    ['nobody', [], 'https://example.org', 403],
+    ['an empty list', [], 'https://example.org', 403],
     ['a function', (origin) => origin === 'https://a.example', 'https://a.example', 101],
     ['a function that refuses', () => false, 'https://example.org', 403],
-    ['a function that refuses whatever is no browser', (origin) => origin !== undefined, null, 403],
-  ])('is let in, or not, by %s', async (_what, origins, origin, status) => {
+    ['a function that refuses requests without an origin', (origin) => origin !== undefined, null, 403],
+  ])('The option `origins` decides about a page: %s', async (_what, origins, origin, status) => {
     server = await testServer({ origins });
     expect(await statusOf(origin)).toBe(status);
   });
@@ -108,18 +108,18 @@ describe('the origin of a page', () => {
     ['not by default', {}, 101],
     ['by origins', { origins: ['http://localhost:5173'] }, 403],
     ['by verify', { verify: ({ headers }) => headers.authorization === 'Bearer s3cret' || 401 }, 401],
-  ])('is stopped when its name was rebound to this server: %s', async (_by, options, status) => {
+  ])('A page whose name was rebound to this server is refused: %s', async (_by, options, status) => {
     server = await testServer(options);
     expect(await statusOf('http://evil.example:8080', 'evil.example:8080')).toBe(status);
   });
 
-  it('is let in each time by an expression that remembers its last match', async () => {
+  it('A global expression in `origins` accepts the same origin each time', async () => {
     server = await testServer({ origins: [/^https:\/\/a\.example/g] });
     const statuses = [await statusOf('https://a.example'), await statusOf('https://a.example'), await statusOf('https://a.example')];
     expect(statuses).toEqual([101, 101, 101]);
   });
 
-  it('is given to a function with the request', async () => {
+  it('A function in `origins` receives the origin and the request', async () => {
     const seen: unknown[] = [];
     server = await testServer({
       origins: (origin, request) => {
@@ -135,7 +135,7 @@ describe('the origin of a page', () => {
     ]);
   });
 
-  it('is refused with 500 by a function that throws, and the server lives', async () => {
+  it('A function in `origins` that throws is answered with 500, and the server survives', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     let calls = 0;
     server = await testServer({
@@ -158,17 +158,14 @@ describe('the origin of a page', () => {
     ['1', () => 1, 'number'],
     ['undefined', () => undefined, 'undefined'],
     ['null', () => null, 'object'],
-  ])(
-    'is refused with 500 by a function without types that gives %s instead of a boolean, which is logged',
-    async (_what, verdict, told) => {
-      const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-      server = await testServer({ origins: verdict as () => boolean });
-      expect(await statusOf('https://a.example')).toBe(500);
-      expect(error.mock.calls.map(([, cause]) => cause)).toEqual([new TypeError(`origins: expected a boolean, got ${told}`)]);
-    },
-  );
+  ])('A function in `origins` that returns %s is answered with 500 and logged', async (_what, verdict, told) => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    server = await testServer({ origins: verdict as () => boolean });
+    expect(await statusOf('https://a.example')).toBe(500);
+    expect(error.mock.calls.map(([, cause]) => cause)).toEqual([new TypeError(`origins: expected a boolean, got ${told}`)]);
+  });
 
-  it('is refused with 503 where the function that lets it in closes the server', async () => {
+  it('A function in `origins` that accepts and closes the server is answered with 503', async () => {
     server = await testServer({
       origins: () => {
         void server.mux.close();
@@ -180,7 +177,7 @@ describe('the origin of a page', () => {
   });
 });
 
-describe('a page of loopback, at a server of loopback', () => {
+describe('loopback origins', () => {
   it.each<readonly [address: string | undefined, allowed: boolean]>([
     ['127.0.0.1', true],
     ['127.8.9.1', true],
@@ -192,7 +189,7 @@ describe('a page of loopback, at a server of loopback', () => {
     ['fe80::1', false],
     ['::12', false],
     [undefined, false],
-  ])('is let in from this machine only: from %s, %s', (remoteAddress, allowed) => {
+  ])('A loopback page is accepted only from this machine: from %s, %s', (remoteAddress, allowed) => {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
     Object.assign(request.headers, { host: 'localhost:8080', origin: 'http://localhost:5173' });
     expect(originAllowed(request, undefined)).toBe(allowed);

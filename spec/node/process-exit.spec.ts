@@ -9,7 +9,7 @@ import type { TestServer } from '../support/socket/servers.js';
 
 const run = nodePrograms();
 
-describe('a program that exits in the turn of its messages', () => {
+describe('process.exit', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: TestServer;
   let came: unknown[];
@@ -31,8 +31,8 @@ describe('a program that exits in the turn of its messages', () => {
   it.each<readonly [what: string, program: string, sent: readonly unknown[]]>([
     ['one', `peer.notify('bye'); process.exit();`, ['bye']],
     ['several', `for (const n of [1, 2, 3]) peer.notify(n); process.exit();`, [1, 2, 3]],
-    ['one by an error that nobody catches', `peer.notify('bye'); queueMicrotask(() => { throw new Error('crash'); });`, ['bye']],
-  ])('sends them: %s', async (_what, program, sent) => {
+    ['one before an uncaught error', `peer.notify('bye'); queueMicrotask(() => { throw new Error('crash'); });`, ['bye']],
+  ])('A program that exits in the turn of its messages still sends them: %s', async (_what, program, sent) => {
     const { status } = await dialing(program);
     expect(status).toBe(program.includes('crash') ? 1 : 0);
     await until('the messages', () => came.length >= sent.length);
@@ -40,7 +40,7 @@ describe('a program that exits in the turn of its messages', () => {
     await emptied(server.http);
   });
 
-  it('sends those of every connection', async () => {
+  it('A program that exits sends the messages of every connection', async () => {
     const url = `ws://127.0.0.1:${String(portOf(server.http))}`;
     await run(`
       const peers = [1, 2, 3].map(() => connect('${url}'));
@@ -53,7 +53,7 @@ describe('a program that exits in the turn of its messages', () => {
     await emptied(server.http);
   });
 
-  it('sends those of a server', async () => {
+  it('A program that exits sends the messages of its server', async () => {
     const exited = run(`
       const own = serve({ port: 0, host: '127.0.0.1' });
       own.peers$.subscribe((peer) => { peer.opened.then(() => { peer.notify('bye'); process.exit(); }); });

@@ -39,12 +39,12 @@ afterEach(async () => {
   await line.dispose();
 });
 
-describe.each(LINE_KINDS.filter(({ name }) => name === 'ws' || name === 'ws over TLS'))('a server over $name', (kind) => {
+describe.each(LINE_KINDS.filter(({ name }) => name === 'ws' || name === 'ws over TLS'))('reads over $name', (kind) => {
   it.each([
     ['json', new JsonCodec(), 'x'],
     ['json, over 1 KiB each', new JsonCodec(), 'x'.repeat(2_000)],
     ['msgpack', new MsgpackCodec(), 'x'],
-  ])('handles slow requests of one read in several turns of the event loop (%s)', async (_what, codec, payload) => {
+  ])('A server handles slow requests of one read in several turns of the event loop (%s)', async (_what, codec, payload) => {
     turns = new Turns();
     const seen: number[] = [];
     line = await kind.join({

@@ -13,7 +13,7 @@ import type { TestServer } from '../support/socket/servers.js';
 const logs = collectLogs();
 const MINUTE_MS = 60_000;
 
-describe('a refused upgrade', () => {
+describe('refused upgrades', () => {
   let leaks: ReturnType<typeof watchResources>;
   let server: TestServer;
 
@@ -27,7 +27,7 @@ describe('a refused upgrade', () => {
     expect(await leaks()).toEqual({});
   });
 
-  /** Fakes only the timers that end a period of the log: sockets and rxjs keep theirs. */
+  /** Fakes only the timers that end a period of the log. Sockets and rxjs keep real timers. */
   const fakePeriods = (): void => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
   };
@@ -35,7 +35,7 @@ describe('a refused upgrade', () => {
     for (let nth = 0; nth < times; nth++) await handshake(server.http, offered);
   };
 
-  describe('in the log of the server', () => {
+  describe('log lines', () => {
     it.each<readonly [what: string, offer: Offer, options: UpgradeOptions & { path?: string }, line: string]>([
       [
         'another codec',
@@ -46,15 +46,15 @@ describe('a refused upgrade', () => {
       ['a malformed handshake', { headers: { 'Sec-WebSocket-Key': null } }, {}, '400 /: Missing or invalid Sec-WebSocket-Key header'],
       ['another path', { path: '/other?token=1' }, { path: '/mux' }, '404 /other: nothing answers at /other'],
       ['no credentials', {}, { verify: () => 401 }, '401 /: verify refused the request'],
-      ['a verdict that forbids', {}, { verify: () => false }, '403 /: verify refused the request'],
-      ['a verdict of any status', {}, { verify: () => refuse(429, {}, 'too many') }, '429 /: too many'],
+      ['a verdict of false', {}, { verify: () => false }, '403 /: verify refused the request'],
+      ['a verdict with its own status', {}, { verify: () => refuse(429, {}, 'too many') }, '429 /: too many'],
       [
         'a foreign page',
         { headers: { Origin: 'https://evil.example' } },
         {},
         `403 /: this origin is not allowed: "https://evil.example"; name it in the option 'origins' to let it in`,
       ],
-    ])('is one line at once, and one a period with a count: %s', async (_what, offered, options, line) => {
+    ])('Refused upgrades are logged once immediately, and then once per period with a count: %s', async (_what, offered, options, line) => {
       fakePeriods();
       server = await testServer(options);
       await offer(offered, 5);
@@ -63,7 +63,7 @@ describe('a refused upgrade', () => {
       expect(logs.warnings.slice(1)).toEqual([`rxmux: refused 4 more, the last: ${line}`]);
     });
 
-    it('is counted from the line before, and begins anew after a period without any', async () => {
+    it('The count of refused upgrades starts at the previous line, and a quiet period ends the series', async () => {
       fakePeriods();
       server = await testServer({ path: '/mux' });
       await offer({ path: '/a' }, 2);
@@ -82,20 +82,20 @@ describe('a refused upgrade', () => {
       ]);
     });
 
-    it('has a line for each cause', async () => {
+    it('Refused upgrades have a log line for each cause', async () => {
       server = await testServer({ path: '/mux', verify: ({ headers }) => (headers.authorization === undefined ? 401 : 403) });
       for (const offered of [{ path: '/x' }, { path: '/mux' }, { path: '/mux', headers: { Authorization: 'x' } }]) await offer(offered, 3);
       expect(logs.warnings.map((line) => /\d{3}/.exec(line)?.[0])).toEqual(['404', '401', '403']);
     });
 
-    it('is counted for a last time when the server closes', async () => {
+    it('A server that closes logs the last count of refused upgrades', async () => {
       server = await testServer({ path: '/mux' });
       await offer({ path: '/other' }, 4);
       await server.mux.close();
       expect(logs.warnings.slice(1)).toEqual(['rxmux: refused 3 more, the last: 404 /other: nothing answers at /other']);
     });
 
-    it('is told a second after the line before where pages of foreign origins come', async () => {
+    it('Refused upgrades of foreign origins are logged again after one second', async () => {
       fakePeriods();
       server = await testServer();
       for (const page of ['a', 'b', 'c']) await offer({ headers: { Origin: `https://${page}.example` } }, 1);
@@ -104,9 +104,9 @@ describe('a refused upgrade', () => {
       expect(logs.warnings[1]).toContain('refused 2 more,');
     });
 
-    it('quotes no more than 100 characters of the remote, and no control characters', async () => {
+    it('The log line of a refused upgrade quotes at most 100 characters of the remote, and no control characters', async () => {
       server = await testServer();
-      // Sent as UTF-8, and read by Node as Latin-1.
+      // The socket sends UTF-8, which Node reads as Latin-1.
       const hostile = `https://\u009b31m\u0085${'x'.repeat(7_000)}`;
       await offer({ headers: { Origin: hostile } }, 1);
       await offer({ protocols: [hostile] }, 1);
@@ -117,7 +117,7 @@ describe('a refused upgrade', () => {
       }
     });
 
-    it('has the last error and a count where `verify` throws again and again', async () => {
+    it('A `verify` that throws repeatedly is logged with its last error and a count', async () => {
       fakePeriods();
       let nth = 0;
       server = await testServer({ verify: () => Promise.reject(new Error(`no database ${String(nth++)}`)) });
@@ -130,7 +130,7 @@ describe('a refused upgrade', () => {
       expect(logs.warnings).toEqual([]);
     });
 
-    it('keeps no process alive for the end of a period', async () => {
+    it('The timer of a log period does not keep the process alive', async () => {
       fakePeriods();
       server = await testServer({ path: '/mux' });
       const timers = jest.spyOn(globalThis, 'setTimeout');
@@ -140,7 +140,7 @@ describe('a refused upgrade', () => {
     });
   });
 
-  describe('in refusals$', () => {
+  describe('refusals$', () => {
     const refused = async (offered: Offer): Promise<Refusal> => {
       server = await testServer({ path: '/mux', verify: () => refuse(403, {}, 'not you\r\n\u009b31m') });
       const refusals: Refusal[] = [];
@@ -155,7 +155,7 @@ describe('a refused upgrade', () => {
       ['another path', { path: '/other?token=s3cret' }, '404 /other: nothing answers at /other'],
       ['a reason of several lines', { path: '/mux' }, '403 /mux: not you\\r\\n\\u009b31m'],
       ['a long path', { path: `/${'x'.repeat(3_000)}` }, `404 /${'x'.repeat(99)}…: nothing answers at /${'x'.repeat(99)}…`],
-    ])('prints and serializes as one line: %s', async (_what, offered, line) => {
+    ])('A refusal prints and serializes as one line: %s', async (_what, offered, line) => {
       const refusal = await refused(offered);
       expect(String(refusal)).toBe(line);
       expect(JSON.parse(JSON.stringify({ refusal }))).toEqual({ refusal: line });
@@ -163,7 +163,7 @@ describe('a refused upgrade', () => {
       expect(inspect({ refusal }, { depth: Infinity, showHidden: true, breakLength: Infinity })).toBe(`{ refusal: ${line} }`);
     });
 
-    it('has the request, but hands no headers on to what copies it', async () => {
+    it('A refusal has the request, but its copies have no headers', async () => {
       const refusal = await refused({ path: '/other' });
       expect(refusal.request.headers.cookie).toBe('session=s3cret');
       expect({ ...refusal }).toEqual({ status: 404, reason: 'nothing answers at /other' });
@@ -173,7 +173,7 @@ describe('a refused upgrade', () => {
   it.each<readonly [what: string, offer: Offer]>([
     ['another codec', { path: '/mux', protocols: ['<script>'] }],
     ['another path', { path: '/<script>' }],
-  ])('is no page for a browser that sniffs, though it quotes the request: %s', async (_what, offered) => {
+  ])('A browser does not interpret the body of a refusal, although the body quotes the request: %s', async (_what, offered) => {
     server = await testServer({ path: '/mux' });
     const { body, headers } = await handshake(server.http, offered);
     expect(body).toContain('<script>');
@@ -184,7 +184,7 @@ describe('a refused upgrade', () => {
 describe('handleUpgrade', () => {
   const http = httpServer();
 
-  it('logs what it refuses', async () => {
+  it('`handleUpgrade` logs its refusals', async () => {
     http.now.on('upgrade', (request, socket, head) => {
       handleUpgrade(request, socket, head, { keepalive: false });
     });

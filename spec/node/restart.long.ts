@@ -4,12 +4,12 @@ import { losesNothing } from './restarting.js';
 
 const logs = collectLogs();
 
-/** What a client may wait beside the time in which no server listens, and the dial itself, in ms. */
+/** The time that a client may wait beside the outage and its dial, in ms. */
 const MOST_WAIT_MS = 2_000;
 
-describe('a server that restarts on its port', () => {
+describe('restarts', () => {
   it.each(['after the drain', 'at once'] as const)(
-    '20 restarts of 10 s lose no request of 200 clients, and no client waits for long, where the next server listens %s',
+    'Twenty restarts of 10 s lose no request of 200 clients, and no client waits long, if the next server listens %s',
     async (next) => {
       const outcome = await losesNothing({ clients: 200, restarts: 20, drainMs: 10_000, next });
       process.stdout.write(`${next}: ${JSON.stringify(outcome)}\n`);

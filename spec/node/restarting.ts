@@ -8,7 +8,7 @@ import { turn } from '../support/socket/leaks.js';
 
 /** The most turns of the event loop that a handler takes. */
 const TURNS = 2;
-/** Between two requests of a client. All clients share this process: without a pause a slow machine would have no time to dial. */
+/** The pause between two requests of a client. All clients share this process, and a slow machine needs the time to dial. */
 const PAUSE_MS = 100;
 
 /** A server whose handler takes some turns, and counts how often it ran for each request. */
@@ -26,7 +26,7 @@ function start(port: number, runs: Map<string, number>): MuxServer {
   });
 }
 
-/** What all clients have asked for. */
+/** The requests of all clients. */
 class Load {
   going = true;
   readonly answered = new Set<string>();
@@ -40,7 +40,7 @@ class Load {
     this.#clients = clients;
   }
 
-  /** One request of a client after another, for as long as it goes on. */
+  /** Makes the requests of one client in sequence while {@link going} is true. */
   async ask(peer: Peer, client: number): Promise<void> {
     for (let n = 0; this.going; n++) {
       const id = `${client}-${n}`;
@@ -55,7 +55,7 @@ class Load {
     }
   }
 
-  /** Measures the dials of a client that opened. */
+  /** Measures the successful dials of a client. */
   watch(peer: Peer): void {
     peer.status$.pipe(timeInterval(), pairwise()).subscribe(([before, { value, interval }]) => {
       if (before.value.state === 'connecting' && value.state === 'open') this.longestDialMs = Math.max(this.longestDialMs, interval);
@@ -68,7 +68,7 @@ class Load {
   }
 }
 
-/** A restart: the old server drains for so long, and the next listens when the old one has ended, or at once. */
+/** Settings of the restarts. `drainMs` is the drain of the old server, and `next` says when the next server listens. */
 export interface Restarts {
   readonly clients: number;
   readonly restarts: number;
@@ -76,16 +76,16 @@ export interface Restarts {
   readonly next: 'after the drain' | 'at once';
 }
 
-/** What became of the requests of all clients. */
+/** Results of a run. */
 export interface Outcome {
   readonly longestWaitMs: number;
   /** The longest time without a server that listens. */
   readonly longestOutageMs: number;
-  /** What the slowest dial took that opened. */
+  /** The time of the slowest successful dial. */
   readonly longestDialMs: number;
 }
 
-/** Restarts a server on its port, under load, with the options that a user has who sets none. Nothing fails, and each handler runs once. */
+/** Restarts a server on its port under load, with default options. Checks that no request fails, and that each handler runs once. */
 export async function losesNothing({ clients: count, restarts, drainMs, next }: Restarts): Promise<Outcome> {
   const runs = new Map<string, number>();
   let server = start(0, runs);

@@ -30,15 +30,15 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('A server', () => {
-  it('gives onError the errors of the handlers of all peers', async () => {
+describe('errors of handlers', () => {
+  it('A server calls onError with the handler errors of all peers', async () => {
     const onError = jest.fn<(error: unknown) => void>();
     const server = await notified({ onError });
     await server.close();
     expect(onError.mock.calls.map(([error]) => String(error))).toEqual(['RangeError: early', 'RangeError: late']);
   });
 
-  it('emits on errors$ those of peers that were there and of peers that come, and completes once it has closed', async () => {
+  it('A server emits on errors$ the handler errors of earlier and later peers, and completes when it has closed', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const seen: HandlerFailure[] = [];
     const complete = jest.fn();
@@ -52,7 +52,7 @@ describe('A server', () => {
     expect([complete.mock.calls.length, error.mock.calls]).toEqual([1, []]);
   });
 
-  it('without either logs each error with its stack, its peer and the address of that', async () => {
+  it('A server without onError and errors$ logs each handler error with its peer and address', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const server = await notified({});
     await server.close();

@@ -13,13 +13,13 @@ const SHIFTS = [
   ['back', -HOUR_MS],
 ] as const;
 
-/** Sets the system clock, as an administrator or a time service does. Timers do not notice. */
+/** Shifts the system clock, as an administrator or a time service does. Timers do not change. */
 function setClock(shiftMs: number): void {
   const realNow = Date.now;
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + shiftMs);
 }
 
-describe('real sockets while somebody sets the system clock', () => {
+describe('shifted system clock', () => {
   let server: TestServer | null = null;
 
   afterEach(async () => {
@@ -28,7 +28,7 @@ describe('real sockets while somebody sets the system clock', () => {
     server = null;
   });
 
-  it.each(SHIFTS)('end a call that is due, and no other: an hour %s', async (_where, shiftMs) => {
+  it.each(SHIFTS)('Peers end only the call that is due when the system clock moves an hour %s', async (_where, shiftMs) => {
     let answer = (): void => undefined;
     const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
     server = await testServer({
@@ -48,7 +48,7 @@ describe('real sockets while somebody sets the system clock', () => {
     await peer.close();
   });
 
-  it.each(SHIFTS)('notice a remote that went silent: an hour %s', async (_where, shiftMs) => {
+  it.each(SHIFTS)('Peers notice a silent remote when the system clock moves an hour %s', async (_where, shiftMs) => {
     const silent = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'mux.v1.json' });
     await new Promise((resolve) => silent.once('listening', resolve));
     const peer = connect(`ws://127.0.0.1:${portOf(silent)}`, { keepalive: { idleMs: 20, timeoutMs: 20 }, reconnect: false });
@@ -58,7 +58,7 @@ describe('real sockets while somebody sets the system clock', () => {
     silent.close();
   });
 
-  it.each(SHIFTS)('measure the round trip of a ping: an hour %s', async (_where, shiftMs) => {
+  it.each(SHIFTS)('Peers measure the round trip of a ping when the system clock moves an hour %s', async (_where, shiftMs) => {
     server = await testServer();
     const peer = connect(`ws://127.0.0.1:${portOf(server.http)}`, { keepalive: false });
     await peer.opened;

@@ -17,9 +17,9 @@ const named =
   (payload, stream) =>
     stream.reply(`${name} got ${String(payload)}`);
 
-describe('a server', () => {
+describe('servers', () => {
   let leaks: ReturnType<typeof watchResources>;
-  /** Run in their order, last of all. */
+  /** Functions that run in this order after each test. */
   let endings: (() => unknown)[];
 
   const listening = async <S extends Server>(server: S): Promise<S> => {
@@ -61,8 +61,8 @@ describe('a server', () => {
     expect(await leaks()).toEqual({});
   });
 
-  describe('of its own', () => {
-    it('listens on a free port, and answers pages with 426', async () => {
+  describe('own ports', () => {
+    it('A server on its own port listens on a free port, and answers pages with 426', async () => {
       const server = served({ port: 0, host: '127.0.0.1', handler: named('own') });
       expect(server.address()).toBeNull();
       const address = await server.listening;
@@ -72,7 +72,7 @@ describe('a server', () => {
       expect(await page(server as unknown as Server)).toEqual({ status: 426, text: 'expected a WebSocket upgrade\n' });
     });
 
-    it('keeps no connection of a page', async () => {
+    it('A server on its own port closes the connection of a page', async () => {
       const server = served({ port: 0, host: '127.0.0.1' });
       await server.listening;
       const socket = await rawSocket(server);
@@ -81,7 +81,7 @@ describe('a server', () => {
       socket.destroy();
     });
 
-    it('speaks TLS', async () => {
+    it('A server on its own port speaks TLS', async () => {
       const { key, cert } = selfSigned();
       const server = served({ port: 0, host: '127.0.0.1', tls: { key, cert }, handler: named('tls') });
       await server.listening;
@@ -95,8 +95,8 @@ describe('a server', () => {
     });
   });
 
-  describe('of the user', () => {
-    it('goes on with its pages, before, while and after peers are served', async () => {
+  describe('HTTP servers of the user', () => {
+    it('An HTTP server answers its pages before, while and after it serves peers', async () => {
       const routes: RequestListener = (request, response) => response.end(`page ${String(request.url)}`);
       const http = createServer(routes);
       const mux = served({ server: http, path: '/mux', handler: named('joined') });
@@ -112,7 +112,7 @@ describe('a server', () => {
       expect(await page(http, '/b')).toEqual({ status: 200, text: 'page /b' });
     });
 
-    it('is left with no listener of the library', async () => {
+    it('A closed server leaves no listener on the HTTP server of the user', async () => {
       const http = createServer();
       const counts = () => http.eventNames().map((name) => [name, http.listenerCount(name)]);
       const before = counts();
@@ -123,7 +123,7 @@ describe('a server', () => {
       expect(counts()).toEqual(before);
     });
 
-    it('may speak TLS', async () => {
+    it('A server joins an HTTPS server', async () => {
       const { key, cert } = selfSigned();
       const https = createTlsServer({ key, cert });
       served({ server: https, handler: named('https') });
@@ -131,14 +131,14 @@ describe('a server', () => {
       expect(await ask(https, '/', { tls: { ca: cert } }, 'wss')).toBe('https got hi');
     });
 
-    it('may already listen', async () => {
+    it('A server joins an HTTP server that already listens', async () => {
       const http = await listening(createServer());
       const mux = served({ server: http, handler: named('late') });
       expect(await mux.listening).toEqual(http.address());
       expect(await ask(http)).toBe('late got hi');
     });
 
-    it('may be shared by several by their paths', async () => {
+    it('Several servers share one HTTP server by their paths', async () => {
       const http = createServer();
       served({ server: http, path: '/a', handler: named('a') });
       served({ server: http, path: '/b', handler: named('b') });
@@ -146,7 +146,7 @@ describe('a server', () => {
       expect(await Promise.all([ask(http, '/a'), ask(http, '/b')])).toEqual(['a got hi', 'b got hi']);
     });
 
-    it('may be shared with a WebSocket server of another kind behind one router', async () => {
+    it('A server shares one HTTP server with another WebSocket server behind a router', async () => {
       const http = createServer();
       served({ server: http, path: '/mux', handler: named('mux') });
       const others = new WebSocketServer({ noServer: true });
@@ -162,11 +162,11 @@ describe('a server', () => {
       other.terminate();
     });
 
-    it('deals with its errors as it did before', async () => {
+    it('A server leaves the errors of the HTTP server to its user', async () => {
       const taken = await listening(createServer());
       const http = createServer();
       const mux = served({ server: http });
-      // Whoever has no listener is told by Node's own throw, which one of ours would prevent.
+      // A server without an error listener throws in Node. A listener of the library would prevent that.
       expect(http.listenerCount('error')).toBe(0);
       const seen = new Promise((resolve) => http.once('error', resolve));
       http.listen(portOf(taken), '127.0.0.1');
@@ -176,7 +176,7 @@ describe('a server', () => {
     });
   });
 
-  it('gives each peer before it reads: to peers$, to onPeer with the request, and in peers', async () => {
+  it('A server reports each peer to peers$ and onPeer, and adds it to peers, before it reads', async () => {
     const order: unknown[] = [];
     const http = await listening(createServer());
     const mux = served({
@@ -199,13 +199,13 @@ describe('a server', () => {
     ]);
   });
 
-  it('gives the same peers$ and refusals$ at each read', () => {
+  it('A server returns the same peers$ and refusals$ at each read', () => {
     const mux = served({ server: createServer() });
     expect(mux.peers$).toBe(mux.peers$);
     expect(mux.refusals$).toBe(mux.refusals$);
   });
 
-  it('has a peer for as long as it is connected', async () => {
+  it('A server has a peer in peers while the peer is connected', async () => {
     const http = await listening(createServer());
     const mux = served({ server: http, handler: named('x') });
     const gone: unknown[] = [];
@@ -219,7 +219,7 @@ describe('a server', () => {
     expect(gone).toEqual([0, 1, 2].map(() => ({ code: 1000, reason: '', wasClean: true, willRetry: false })));
   });
 
-  it('lives on when onPeer throws, and so does the peer', async () => {
+  it('A server and its peer survive an onPeer that throws', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const http = await listening(createServer());
     served({
@@ -233,7 +233,7 @@ describe('a server', () => {
     expect(error.mock.calls).toEqual([['rxmux: onPeer failed', new Error('no such room')]]);
   });
 
-  it('says nothing more to a dialer that somebody else has answered, and lives', async () => {
+  it('A server logs a dialer that another listener has answered, and sends nothing', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const http = await listening(createServer());
     const other = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
@@ -249,16 +249,16 @@ describe('a server', () => {
 describe('serve', () => {
   it.each([
     ['neither a port nor a server', {}, 'port: expected an integer from 0 to 65535, or a server, got undefined'],
-    ['a port that is none', { port: 'abc' }, "port: expected an integer from 0 to 65535, or a server, got 'abc'"],
+    ['a text for a port', { port: 'abc' }, "port: expected an integer from 0 to 65535, or a server, got 'abc'"],
     ['a port out of range', { port: 65_536 }, 'port: expected an integer from 0 to 65535, or a server, got 65536'],
     ['a negative port', { port: -1 }, 'port: expected an integer from 0 to 65535, or a server, got -1'],
     ['half a port', { port: 80.5 }, 'port: expected an integer from 0 to 65535, or a server, got 80.5'],
-    ['a path that is no text', { port: 0, path: 5 }, "path: expected one that begins with '/', got 5"],
-    ['a server that is none', { server: {} }, 'server: expected one of node:http or node:https, got an object'],
+    ['a path that is a number', { port: 0, path: 5 }, "path: expected one that begins with '/', got 5"],
+    ['an object for a server', { server: {} }, 'server: expected one of node:http or node:https, got an object'],
     ['no options', undefined, 'options: expected an object, got undefined'],
     ['null for options', null, 'options: expected an object, got null'],
     ['a path without its slash', { port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],
-  ])('throws TypeError for %s', (_what, options, message) => {
+  ])('`serve` throws TypeError for %s', (_what, options, message) => {
     expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));
   });
 });

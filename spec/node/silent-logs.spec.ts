@@ -13,7 +13,7 @@ import { turn, until, watchResources } from '../support/socket/leaks.js';
 import { testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
 
-/** Stands in everything that an application sends, and nowhere else. */
+/** Occurs in everything that an application sends, and nowhere else. */
 const SECRET = 'canary';
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const payload = { deep: [{ text: SECRET }], [SECRET]: 1 };
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const told = (): string => logged.map(([message]) => String(message)).join('\n');
 
-/** Something of each was logged, and nothing of it, through and through, is the application's. */
+/** Checks that each line was logged, and that no logged value contains the {@link SECRET} at any depth. */
 async function expectSilence(lines: readonly string[]): Promise<void> {
   await until(`the lines ${lines.join(', ')}`, () => lines.every((line) => told().includes(line))).catch(() => undefined);
   for (const line of lines) expect(told()).toContain(line);
@@ -47,7 +47,7 @@ async function expectSilence(lines: readonly string[]): Promise<void> {
   expect(everything).not.toContain(SECRET);
 }
 
-/** A server whose handler does what the header `does` says, and whose errors tell the caller the payload. */
+/** A server whose handler is chosen by the header `does`, and whose errors carry the payload to the caller. */
 const serving = async (does: Readonly<Record<string, StreamHandler>>, codec = CODECS[0]?.[1]): Promise<TestServer> =>
   testServer({
     codec,
@@ -56,7 +56,7 @@ const serving = async (does: Readonly<Record<string, StreamHandler>>, codec = CO
     handler: (asked, stream) => does[String(stream.headers['does'])]?.(asked, stream),
   });
 
-describe.each(CODECS)('at the level debug, the log of both sides under %s never tells what an application sends', (_name, codec) => {
+describe.each(CODECS)('logs of both sides under %s', (_name, codec) => {
   const fails: StreamHandler = () => {
     throw new RangeError('no such row');
   };
@@ -70,7 +70,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
     ]
   >([
     [
-      'in an exchange with everything',
+      'in a complete exchange',
       async (_asked, stream) => {
         stream.sendHeaders({ token: SECRET });
         for await (const value of stream) await stream.send(value);
@@ -86,13 +86,13 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['tx open stream 1', 'bytes in 5 fragments', 'rx data stream 1 end'],
     ],
     [
-      'when a call fails, and its subscriber takes no errors',
+      'when a call fails without an error handler',
       fails,
       (peer, headers) => peer.open(payload, { headers, end: true }).subscribe(),
       ['its subscriber has no error handler'],
     ],
     [
-      'when a stream is reset, and its subscriber takes no errors',
+      'when a stream is reset without an error handler',
       (_asked, stream) => {
         stream.reset(300, 'quota used up', payload);
       },
@@ -100,7 +100,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['its subscriber has no error handler'],
     ],
     [
-      'when a subscriber throws what it was told',
+      'when a subscriber throws the error that it received',
       fails,
       (peer, headers) =>
         peer.open(payload, { headers, end: true }).subscribe({
@@ -111,7 +111,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['a subscriber of a stream failed'],
     ],
     [
-      'when a handler fails after its answer with what another side has told it',
+      'when a handler fails after its answer with the error of another side',
       async (asked, stream) => {
         await stream.reply(payload);
         await stream.peer.request(asked);
@@ -123,7 +123,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['a handler failed after its stream had ended'],
     ],
     [
-      'when a handler fails after its answer, because of what another side has told it',
+      'when a handler fails after its answer with an error caused by another side',
       async (asked, stream) => {
         await stream.reply(payload);
         await stream.peer.request(asked).catch((cause: unknown) => {
@@ -137,7 +137,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       ['a handler failed after its stream had ended'],
     ],
     [
-      'when a payload cannot be represented',
+      'when a payload cannot be encoded',
       (_asked, stream) => stream.reply({ ...payload, call: () => SECRET, id: Symbol(SECRET) }),
       (peer, headers) => settled(peer.request(payload, { headers })),
       ['a handler failed', 'rx reset stream 1 APPLICATION_ERROR'],
@@ -169,7 +169,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
       },
       ['its subscriber has no error handler'],
     ],
-  ])('%s', async (_what, handler, call, lines) => {
+  ])('No log line at the level debug shows application data %s', async (_what, handler, call, lines) => {
     server = await serving({ it: handler }, codec);
     const peer = connect(`ws://127.0.0.1:${portOf(server.http)}`, { codec, keepalive: false, errorSerializer: () => payload });
     await call(peer, { does: 'it', token: SECRET });
@@ -179,7 +179,7 @@ describe.each(CODECS)('at the level debug, the log of both sides under %s never 
   });
 });
 
-describe('at the level debug, the log of a server never tells', () => {
+describe('logs of a server', () => {
   const open = { type: 'open', stream: 1, payload, headers: { does: 'hold', token: SECRET } };
 
   it.each<readonly [what: string, messages: readonly unknown[], lines: readonly string[]]>([
@@ -187,7 +187,7 @@ describe('at the level debug, the log of a server never tells', () => {
     ['data of a stream that was never opened', [{ type: 'data', stream: 9, payload }], ['never opened']],
     ['a reset of a stream that was never opened', [{ type: 'reset', stream: 9, code: 8, payload }], ['never opened']],
     [
-      'headers that come too late',
+      'late headers',
       [open, { type: 'data', stream: 1, payload }, { type: 'data', stream: 1, payload, headers: { late: SECRET } }],
       ['later frame'],
     ],
@@ -206,9 +206,9 @@ describe('at the level debug, the log of a server never tells', () => {
       ['tx reset stream 1 PROTOCOL_ERROR'],
     ],
     ['an envelope with a field of the wrong type', [{ ...open, headers: SECRET }], ['tx goaway PROTOCOL_ERROR']],
-    ['what is no JSON', [`${SECRET} {`], ['tx goaway PROTOCOL_ERROR']],
-    ['what is no frame', [[SECRET]], ['tx goaway PROTOCOL_ERROR']],
-  ])('%s', async (_what, messages, lines) => {
+    ['a text that is not JSON', [`${SECRET} {`], ['tx goaway PROTOCOL_ERROR']],
+    ['JSON that is not a frame', [[SECRET]], ['tx goaway PROTOCOL_ERROR']],
+  ])('The log of a server at the level debug shows no content of %s', async (_what, messages, lines) => {
     server = await serving({
       hold: (_asked, stream) => firstValueFrom(stream, { defaultValue: null }).then(() => new Promise(() => undefined)),
     });
@@ -222,7 +222,7 @@ describe('at the level debug, the log of a server never tells', () => {
     dialer.terminate();
   });
 
-  it('what a request was let in or refused by', async () => {
+  it('The log of a server at the level debug shows no credentials of a request', async () => {
     server = await testServer({
       verify: ({ headers }) => {
         if (headers.authorization === undefined) return 401;

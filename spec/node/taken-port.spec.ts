@@ -25,12 +25,12 @@ afterEach(async () => {
   expect(await leaks()).toEqual({});
 });
 
-describe('a program whose port is taken', () => {
+describe('programs with a taken port', () => {
   it.each<readonly [what: string, rest: string]>([
     ['does nothing else', ''],
     ['waits for `closed`', 'await server.closed;'],
     ['has a signal handler', `process.once('SIGTERM', () => void server.close());`],
-  ])('ends with exit code 1 and names the port, where it never asks for `listening` and %s', async (_what, rest) => {
+  ])('A program whose port is taken exits with code 1 and names the port if it never reads `listening` and %s', async (_what, rest) => {
     const { status, stderr } = await run(`const server = serve({ port: ${String(port)}, host: '127.0.0.1' }); ${rest}`);
     expect(status).toBe(1);
     expect(stderr).toContain(`address already in use 127.0.0.1:${String(port)}`);
@@ -39,7 +39,7 @@ describe('a program whose port is taken', () => {
   it.each<readonly [what: string, program: string]>([
     ['handles `listening`', 'await server.listening.catch(({ code }) => console.log(code)); await server.closed;'],
     ['closes its server at once', `await server.close(); console.log('EADDRINUSE');`],
-  ])('goes on where it %s', async (_what, program) => {
+  ])('A program whose port is taken continues if it %s', async (_what, program) => {
     const { status, stdout } = await run(
       `logger.level = 'silent'; const server = serve({ port: ${String(port)}, host: '127.0.0.1' }); ${program}`,
     );
@@ -47,8 +47,8 @@ describe('a program whose port is taken', () => {
   });
 });
 
-describe('a server that cannot listen', () => {
-  it('rejects `listening`, completes, settles `closed`, and can be closed', async () => {
+describe('servers that cannot listen', () => {
+  it('A server that cannot listen rejects `listening`, completes its observables and settles `closed`', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const server = serve({ port, host: '127.0.0.1' });
     const completed: string[] = [];

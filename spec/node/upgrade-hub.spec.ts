@@ -27,10 +27,10 @@ afterEach(async () => {
   http.now.closeAllConnections();
 });
 
-describe('many servers on one HTTP server', () => {
+describe('servers on one HTTP server', () => {
   const PATHS = Array.from({ length: 20 }, (_, nth) => `/${String(nth)}`);
 
-  it('add one upgrade listener, and no warning of a leak', async () => {
+  it('Many servers add one upgrade listener to an HTTP server, and cause no leak warning', async () => {
     const warned = jest.fn();
     process.on('warning', warned);
     served(...PATHS);
@@ -41,7 +41,7 @@ describe('many servers on one HTTP server', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('add no listener beyond the limit of Node while they wait for the port', () => {
+  it('Many servers share their listeners while they wait for the port', () => {
     served();
     const idle = createTlsServer();
     const before = idle.eventNames().map((event) => [event, idle.listenerCount(event)]);
@@ -50,7 +50,7 @@ describe('many servers on one HTTP server', () => {
     expect(added.map((event) => idle.listenerCount(event)).filter((count) => count > 1)).toEqual([]);
   });
 
-  it('answer each its own path, and a path that none has with 404', async () => {
+  it('Each server answers its own path, and an unknown path is answered with 404', async () => {
     served(...PATHS);
     const statuses = await Promise.all(
       [...PATHS, '/none'].map(async (path) => {
@@ -62,7 +62,7 @@ describe('many servers on one HTTP server', () => {
     expect(statuses).toEqual([...PATHS.map(() => 101), 404]);
   });
 
-  it('leave one by one, the last with the listener', async () => {
+  it('A closed server no longer answers its path, and the last one removes the upgrade listener', async () => {
     served('/a', '/b');
     await servers[0]?.close();
     const { status, socket } = await handshake(http.now, { path: '/b' });
@@ -73,7 +73,7 @@ describe('many servers on one HTTP server', () => {
     expect(http.now.listenerCount('upgrade')).toBe(0);
   });
 
-  it('give a path to the new server while the old one drains', async () => {
+  it('A new server takes over the path of a draining one', async () => {
     served('/a');
     const [old] = servers;
     const first = await handshake(http.now, { path: '/a' });
@@ -84,7 +84,7 @@ describe('many servers on one HTTP server', () => {
     for (const { socket } of [first, second]) socket.destroy();
   });
 
-  it('prefer the server of exactly a path to one of all paths', async () => {
+  it('A server with the exact path takes precedence over a server of all paths', async () => {
     served();
     servers = [serve({ server: http.now, keepalive: false }), serve({ server: http.now, path: '/a', keepalive: false })];
     const { socket } = await handshake(http.now, { path: '/a' });
@@ -93,7 +93,7 @@ describe('many servers on one HTTP server', () => {
   });
 });
 
-/** Echoes what came, as the routes of a framework that know nothing of upgrades. */
+/** Echoes each request, like the routes of a framework without upgrades. */
 const routes: RequestListener = (request, response) => {
   let bytes = 0;
   let beginning = '';
@@ -106,20 +106,20 @@ const routes: RequestListener = (request, response) => {
   });
 };
 
-/** What Java's HttpClient sends with each request over a plain connection. */
+/** The headers that Java's HttpClient sends with each request over a plain connection. */
 const H2C = { Host: 'example.org', Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAEAAEAA' };
 
 const headOf = (line: string, headers: Readonly<Record<string, string>>): string =>
   [`${line} HTTP/1.1`, ...Object.entries({ ...H2C, ...headers }).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 
-/** Collects what a server sends over a connection that stays. */
+/** Collects the bytes of a kept connection, and waits for a text in them. */
 function reader(socket: Socket): (text: string) => Promise<void> {
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
   return (text) => until(`'${text}', got '${received}'`, () => received.includes(text));
 }
 
-describe('an upgrade to another protocol', () => {
+describe('other upgrades', () => {
   const prepare = (server: Server): void => {
     server.on('request', routes);
     servers = [serve({ server, path: '/mux', keepalive: false })];
@@ -130,9 +130,9 @@ describe('an upgrade to another protocol', () => {
     ['with a body in the same write', [`${headOf('POST /a', { 'Content-Length': '5' })}hello`], 'POST /a hello 5;'],
     ['with a body that follows', [headOf('POST /a', { 'Content-Length': '200000' }), 'hello'.repeat(40_000)], 'POST /a hello 200000;'],
     ['with a chunked body', [headOf('PUT /a', { 'Transfer-Encoding': 'chunked' }), '5\r\nhello\r\n', '0\r\n\r\n'], 'PUT /a hello 5;'],
-    ['of the path that is served', [headOf('GET /mux', {})], 'GET /mux  0;'],
-    ['and nothing else in Connection', [headOf('GET /a', { Connection: 'upgrade' })], 'GET /a  0;'],
-  ])('is an ordinary request: %s', async (_case, parts, answer) => {
+    ['to the path of the server', [headOf('GET /mux', {})], 'GET /mux  0;'],
+    ['with Connection: upgrade alone', [headOf('GET /a', { Connection: 'upgrade' })], 'GET /a  0;'],
+  ])('An upgrade to another protocol is an ordinary request: %s', async (_case, parts, answer) => {
     prepare(http.now);
     const socket = await rawSocket(http.now);
     const received = reader(socket);
@@ -142,7 +142,7 @@ describe('an upgrade to another protocol', () => {
     expect(logs.warnings).toEqual([]);
   });
 
-  it('keeps its connection for the requests and the WebSocket that follow', async () => {
+  it('An upgrade to another protocol keeps its connection for later requests and a WebSocket', async () => {
     prepare(http.now);
     const socket = await rawSocket(http.now);
     const received = reader(socket);
@@ -157,7 +157,7 @@ describe('an upgrade to another protocol', () => {
     socket.destroy();
   });
 
-  it('leaves no listener on its connection, however many come', async () => {
+  it('Upgrades to another protocol leave no listener on their connection', async () => {
     prepare(http.now);
     const connections: Socket[] = [];
     http.now.on('connection', (connection) => connections.push(connection));
@@ -174,7 +174,7 @@ describe('an upgrade to another protocol', () => {
     socket.destroy();
   });
 
-  it('is an ordinary request over TLS', async () => {
+  it('An upgrade to another protocol is an ordinary request over TLS', async () => {
     const { key, cert } = selfSigned();
     const https = createTlsServer({ key, cert });
     prepare(https);
@@ -189,7 +189,7 @@ describe('an upgrade to another protocol', () => {
     await once(https, 'close');
   });
 
-  it('is left to another upgrade listener where there is one', async () => {
+  it('Another upgrade listener receives an upgrade to another protocol', async () => {
     prepare(http.now);
     http.now.on('upgrade', (request, socket) => {
       if (request.headers.upgrade === 'h2c') socket.end('HTTP/1.1 418 Theirs\r\n\r\n');
@@ -201,7 +201,7 @@ describe('an upgrade to another protocol', () => {
     socket.destroy();
   });
 
-  it('is an upgrade again once the servers have closed', async () => {
+  it('Node emits upgrades to another protocol again once the servers have closed', async () => {
     const before = Object.entries(http.now).map(([name]) => name);
     prepare(http.now);
     await servers[0]?.close();
@@ -215,13 +215,13 @@ describe('an upgrade to another protocol', () => {
   });
 });
 
-describe('a server that asks whether to upgrade', () => {
+describe('shouldUpgradeCallback', () => {
   const h2c = (server: Server): boolean => {
     const asked = server as Server & { shouldUpgradeCallback(request: IncomingMessage): boolean };
     return asked.shouldUpgradeCallback(Object.assign(new IncomingMessage(new Socket()), { headers: { upgrade: 'h2c' } }));
   };
 
-  it.each([true, false])('is asked only for upgrades that its own answer lets pass: %s', (own) => {
+  it.each([true, false])('`judgeUpgrades` asks only about upgrades that the callback of the server accepts: %s', (own) => {
     const server = Object.assign(createServer(routes), { shouldUpgradeCallback: () => own });
     const undo = judgeUpgrades(server, ({ headers }) => headers.upgrade === 'h2c');
     expect(h2c(server)).toBe(own);
@@ -230,7 +230,7 @@ describe('a server that asks whether to upgrade', () => {
     expect(h2c(server)).toBe(false);
   });
 
-  it('has its own answer back when the servers have closed, and keeps one that it was given since', async () => {
+  it('A closed server restores the callback of the HTTP server, unless it was replaced', async () => {
     const first = (): boolean => true;
     const server = Object.assign(createServer(routes), { shouldUpgradeCallback: first });
     servers = [serve({ server, keepalive: false })];
@@ -244,7 +244,7 @@ describe('a server that asks whether to upgrade', () => {
     expect(server.shouldUpgradeCallback).toBe(second);
   });
 
-  it('gets no request back that it wants upgraded', async () => {
+  it('A server refuses an upgrade to another protocol that a later callback of the HTTP server accepts', async () => {
     http.now.on('request', routes);
     Object.assign(http.now, { shouldUpgradeCallback: () => true });
     served('/mux');
@@ -254,7 +254,7 @@ describe('a server that asks whether to upgrade', () => {
   });
 });
 
-describe('an upgrade to another protocol, on a server with pages of the library', () => {
+describe('other upgrades on a server of the library', () => {
   let own: MuxServer;
 
   beforeEach(async () => {
@@ -265,7 +265,7 @@ describe('an upgrade to another protocol, on a server with pages of the library'
 
   afterEach(() => own.close());
 
-  it('is answered as a page is', async () => {
+  it('A server of the library answers an upgrade to another protocol like a page', async () => {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       httpRequest({ port: portOf(own), host: '127.0.0.1', headers: H2C, agent: false }, resolve)
         .on('error', reject)

@@ -13,7 +13,7 @@ const http = httpServer();
 /** Arguments of an upgrade listener. */
 type Upgrade = readonly [request: IncomingMessage, socket: Duplex, head: Buffer];
 
-describe('the socket of an upgrade on a server that several share', () => {
+describe('upgrades on a shared HTTP server', () => {
   let servers: MuxServer[];
 
   const served = (...paths: readonly string[]): void => {
@@ -24,7 +24,7 @@ describe('the socket of an upgrade on a server that several share', () => {
     await Promise.all(servers.map((server) => server.close()));
   });
 
-  it('harms nobody when it is reset while it is left to another listener', async () => {
+  it('A reset of a socket that another listener handles throws no error', async () => {
     served('/a', '/b');
     const dialer = await rawSocket(http.now);
     dialer.write(requestOf({ path: '/theirs' }));
@@ -36,9 +36,9 @@ describe('the socket of an upgrade on a server that several share', () => {
   });
 
   it.each<readonly [what: string, offer: Offer, status: number]>([
-    ['welcomes', {}, 101],
+    ['accepts', {}, 101],
     ['refuses', { protocols: ['x'] }, 400],
-  ])('is listened to once by all of them when handleUpgrade %s it', async (_what, offer, status) => {
+  ])('Servers on one HTTP server share one error listener on a socket that handleUpgrade %s', async (_what, offer, status) => {
     served('/a', '/b');
     const listeners: unknown[] = [];
     http.now.once('upgrade', (...upgrade) => {

@@ -49,12 +49,12 @@ describe('verify', () => {
     ['403', 403, 403, null],
     ['a promise of false', Promise.resolve(false), 403, null],
     ['a promise of 401', Promise.resolve(401), 401, null],
-    ['undefined, as one that forgot to return', undefined, 403, null],
+    ['undefined', undefined, 403, null],
     ['a promise of undefined', Promise.resolve(undefined), 403, null],
     ['null', null, 403, null],
     ['a truthy string', 'yes', 403, null],
     ['a number', 200, 403, null],
-  ])('that gives %s', async (_what, verdict, status, context) => {
+  ])('The verdict of verify decides about a request: %s', async (_what, verdict, status, context) => {
     server = await testServer({ verify: () => verdict as Verdict, context: { given: 'by the options' } as PeerContext });
     const answer = await handshake(server.http);
     expect(answer.status).toBe(status);
@@ -64,11 +64,11 @@ describe('verify', () => {
     answer.socket.destroy();
   });
 
-  describe('that answers a status of its own', () => {
+  describe('own statuses', () => {
     it.each<readonly [what: string, verdict: () => unknown]>([
       ['at once', () => refuse(429, { 'Retry-After': 5, 'Set-Cookie': ['a=1', 'b=2'] }, 'too many connections')],
       ['later', () => Promise.resolve(refuse(429, { 'Retry-After': '5', 'Set-Cookie': ['a=1', 'b=2'] }, 'too many connections'))],
-    ])('%s, with headers', async (_when, verdict) => {
+    ])('`refuse` answers with its own status and headers %s', async (_when, verdict) => {
       server = await testServer({ verify: verdict as () => Verdict });
       const { status, body, headers } = await handshake(server.http);
       expect([status, body]).toEqual([429, 'too many connections\n']);
@@ -85,18 +85,18 @@ describe('verify', () => {
       expect(server.peers).toEqual([]);
     });
 
-    it('is told to a dialer of Node by its status', async () => {
+    it('A dialer on Node receives the status of `refuse`', async () => {
       server = await testServer({ verify: () => refuse(451) });
       const dialer = connect(`ws://127.0.0.1:${portOf(server.http)}`, { keepalive: false });
       await expect(dialer.opened).rejects.toMatchObject({ code: 'CONNECT', status: 451 });
     });
 
-    it('may replace the headers that every answer has', async () => {
+    it('`refuse` may replace the default headers', async () => {
       server = await testServer({ verify: () => refuse(403, { 'content-type': 'application/json' }, '{}') });
       expect((await handshake(server.http)).headers['content-type']).toBe('application/json');
     });
 
-    it('lets nobody in whose refusal another copy of the package made', async () => {
+    it('A `refuse` of another copy of the package refuses too', async () => {
       const [brand] = Object.getOwnPropertySymbols(refuse(429));
       if (brand === undefined) throw new Error('expected a brand');
       server = await testServer({
@@ -108,7 +108,7 @@ describe('verify', () => {
     it.each<readonly [what: string, verdict: object]>([
       ['an object', { status: 429, headers: { 'Retry-After': '5' } }],
       ['a Response', new Response(null, { status: 429 })],
-    ])('is no context by mistake: %s answers 500, which is logged', async (_what, verdict) => {
+    ])('A verdict that looks like a refusal is answered with 500 and logged: %s', async (_what, verdict) => {
       const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
       server = await testServer({ verify: () => verdict });
       expect((await handshake(server.http)).status).toBe(500);
@@ -121,7 +121,7 @@ describe('verify', () => {
       ['a status that refuses nothing', { status: 200, headers: {} }],
       ['a status without headers', { status: 404 }],
       ['headers without a status', { headers: { trace: 1 } }],
-    ])('is not what a context is that has %s', async (_what, context) => {
+    ])('A context may have %s', async (_what, context) => {
       server = await testServer({ verify: () => context });
       const answer = await handshake(server.http);
       expect(answer.status).toBe(101);
@@ -130,7 +130,7 @@ describe('verify', () => {
     });
   });
 
-  it('that gives none leaves each peer a context of its own', async () => {
+  it('Each peer has its own empty context if verify returns none', async () => {
     server = await testServer({ verify: () => true });
     const answers = [await handshake(server.http), await handshake(server.http)];
     const contexts = server.peers.map(({ context }) => context);
@@ -147,7 +147,7 @@ describe('verify', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('database is away'))],
-  ])('that %s is answered with 500, and what went wrong is logged and not told', async (_what, verify) => {
+  ])('A verify that %s is answered with 500, and its error is logged and not sent', async (_what, verify) => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     server = await testServer({ verify });
     const { status, body } = await handshake(server.http);
@@ -157,7 +157,7 @@ describe('verify', () => {
     expect(server.refusals).toEqual([{ status: 500, reason: 'the request could not be judged' }]);
   });
 
-  it('that fails with the reset of a call of its own is logged without the payload of that', async () => {
+  it('A verify that rejects with a RemoteError is logged without the payload of the error', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     server = await testServer({ verify: () => Promise.reject(new RemoteError('no such user', { password: 's3cret' })) });
     expect((await handshake(server.http)).status).toBe(500);
@@ -166,7 +166,7 @@ describe('verify', () => {
     ]);
   });
 
-  it('sees the request, and only one that nothing else refuses', async () => {
+  it('Only requests that pass all other checks reach verify', async () => {
     const seen: unknown[] = [];
     server = await testServer({
       verify: ({ url, headers }) => {
@@ -186,7 +186,7 @@ describe('verify', () => {
   it.each<readonly [what: string, verdict: () => Verdict | Promise<Verdict>]>([
     ['at once', () => true],
     ['later', () => Promise.resolve(true)],
-  ])('that closes the server and then lets the dialer in %s is answered with 503', async (_what, verdict) => {
+  ])('A verify that closes the server and then accepts %s is answered with 503', async (_what, verdict) => {
     server = await testServer({
       verify: () => {
         void server.mux.close();
@@ -199,7 +199,7 @@ describe('verify', () => {
     answer.socket.destroy();
   });
 
-  describe('that never decides', () => {
+  describe('verifyTimeoutMs', () => {
     const never = (): Promise<Verdict> => new Promise(() => undefined);
     const start = async (options: UpgradeOptions): Promise<{ answers: ReturnType<typeof answerOn>[]; sockets: Socket[] }> => {
       server = await testServer(options);
@@ -213,7 +213,7 @@ describe('verify', () => {
       jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     });
 
-    it('is answered with 503 when its time is up, and its sockets are released', async () => {
+    it('A verify that never decides is answered with 503 after verifyTimeoutMs, and its sockets are released', async () => {
       const { answers, sockets } = await start({ verify: never, verifyTimeoutMs: 20 });
       expect((await Promise.all(answers)).map(({ status, body }) => `${String(status)} ${body}`)).toEqual(
         answers.map(() => '503 the request could not be judged in time\n'),
@@ -226,16 +226,16 @@ describe('verify', () => {
     });
 
     it.each<readonly [what: string, settle: (decide: Decide) => void]>([
-      ['lets the dialer in', ({ resolve }) => resolve(true)],
+      ['accepts', ({ resolve }) => resolve(true)],
       ['refuses', ({ resolve }) => resolve(401)],
       ['rejects', ({ reject }) => reject(new Error('no database'))],
-    ])('is answered once where it %s too late', async (_what, settle) => {
+    ])('A verify that %s too late is answered only once', async (_what, settle) => {
       const late: Decide[] = [];
       const verify = (): Promise<Verdict> => new Promise((resolve, reject) => late.push({ resolve, reject }));
       const { answers, sockets } = await start({ verify, verifyTimeoutMs: 20 });
       expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([503]));
       late.forEach(settle);
-      // A rejection that nobody handles fails the test at the end of a turn.
+      // An unhandled rejection fails the test at the end of a turn.
       await turn();
       expect(server.peers).toEqual([]);
       expect(server.refusals).toHaveLength(20);
@@ -243,10 +243,10 @@ describe('verify', () => {
     });
 
     it.each<readonly [what: string, options: UpgradeOptions, delays: readonly number[]]>([
-      ['10 s unless it is said', {}, [10_000]],
+      ['10 s by default', {}, [10_000]],
       ['none for 0', { verifyTimeoutMs: 0 }, []],
       ['none for Infinity', { verifyTimeoutMs: Infinity }, []],
-    ])('has a limit of %s', async (_what, options, delays) => {
+    ])('`verifyTimeoutMs` is %s', async (_what, options, delays) => {
       const timers = jest.spyOn(globalThis, 'setInterval');
       const asked = jest.fn(never);
       const { sockets } = await start({ ...options, verify: asked });
@@ -256,7 +256,7 @@ describe('verify', () => {
       await emptied(server.http);
     });
 
-    it('fails the peer of handleUpgrade with the same status', async () => {
+    it('A verify that never decides fails the peer of `handleUpgrade` with 503', async () => {
       server = await testServer({ path: '/none' });
       const failed = new Promise<unknown>((resolve) => {
         server.http.on('upgrade', (request, socket, head) => {
@@ -268,7 +268,7 @@ describe('verify', () => {
     });
   });
 
-  describe('that has not decided', () => {
+  describe('pending verdicts', () => {
     let decide: (verdict: Verdict) => void;
     let asked: Promise<void>;
 
@@ -290,7 +290,7 @@ describe('verify', () => {
       ['resets', (socket) => socket.resetAndDestroy()],
       ['closes', (socket) => socket.destroy()],
       ['ends its half', (socket) => socket.end()],
-    ])('is forgotten when the dialer %s, and a late verdict does nothing', async (_how, leave) => {
+    ])('A server drops a pending request when its dialer %s, and a late verdict has no effect', async (_how, leave) => {
       const socket = await rawSocket(server.http);
       socket.write(requestOf());
       await asked;
@@ -303,7 +303,7 @@ describe('verify', () => {
       socket.destroy();
     });
 
-    it('has nothing read that follows the request: frames wait in the socket, and are read once the dialer is let in', async () => {
+    it('A server reads frames behind a pending request only once verify has accepted the request', async () => {
       const arrived: unknown[] = [];
       server.mux.peers$.subscribe((peer) => peer.onStream((payload) => void arrived.push(payload)));
       const accepted: Socket[] = [];
@@ -328,7 +328,7 @@ describe('verify', () => {
       socket.destroy();
     });
 
-    it('is answered with 503 when the server closes, which does not wait for it', async () => {
+    it('A server that closes answers a pending request with 503 and does not wait for verify', async () => {
       const socket = await rawSocket(server.http);
       const answer = answerOn(socket);
       socket.write(requestOf());
@@ -342,7 +342,7 @@ describe('verify', () => {
       expect(server.refusals).toEqual([{ status: 503, reason: 'this side is going away' }]);
     });
 
-    it('does not hold up other dialers', async () => {
+    it('A pending verdict does not hold up other dialers', async () => {
       const first = await rawSocket(server.http);
       const answers = [answerOn(first)];
       first.write(requestOf());
@@ -369,7 +369,7 @@ describe('refuse', () => {
     ['a status out of range', [600], 'status: expected an integer from 400 to 599, got 600'],
     ['half a status', [400.5], 'status: expected an integer from 400 to 599, got 400.5'],
     ['a text for a status', ['429'], "status: expected an integer from 400 to 599, got '429'"],
-    ['headers that are none', [429, 'Retry-After: 5'], "headers: expected an object, got 'Retry-After: 5'"],
+    ['a text for headers', [429, 'Retry-After: 5'], "headers: expected an object, got 'Retry-After: 5'"],
     ['a name that is no token', [429, { 'Retry After': '5' }], /Retry After/],
     ['a name with a line end', [429, { 'a\r\nb': '5' }], /token/],
     ['a value with a line end', [429, { 'Retry-After': '5\r\nSet-Cookie: a=b' }], /Retry-After/],
@@ -381,18 +381,18 @@ describe('refuse', () => {
       'headers: expected none that frames the answer, got content-length',
     ],
     ['a reason that is no text', [429, {}, 5], 'reason: expected a string, got 5'],
-  ])('throws TypeError for %s', (_what, args, message) => {
+  ])('`refuse` throws TypeError for %s', (_what, args, message) => {
     let thrown: unknown;
     try {
       Reflect.apply(refuse, undefined, args);
     } catch (error) {
       thrown = error;
     }
-    // Not by its class: that of `node:http` is of another realm than the test.
+    // Compared by name, since the TypeError of `node:http` comes from another realm.
     expect(thrown).toMatchObject({ name: 'TypeError', message: expect.stringMatching(message) });
   });
 
-  it('leaves out a header that is undefined', () => {
+  it('`refuse` omits a header that is undefined', () => {
     expect(refuse(503, { 'Retry-After': undefined, Vary: 'Origin' }).headers).toEqual([['Vary', 'Origin']]);
   });
 });
