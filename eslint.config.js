@@ -36,6 +36,7 @@ const PLAIN = [
   'spec/peer/base/**',
   'spec/peer/calls/**',
   'spec/peer/dial/**',
+  'spec/peer/stream/**',
   'spec/session/**',
   'spec/soak/**',
   'spec/support/**',

@@ -15,21 +15,21 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** Gives one value, and then neither another nor an end. */
+/** Emits one value, and then neither another nor an end. */
 function idle(): PassThrough {
   const input = new PassThrough({ objectMode: true });
   input.write('first');
   return input;
 }
 
-describe('a stream of Node from which nothing comes is destroyed', () => {
+describe('Silent stream of Node', () => {
   it.each<[string, (stream: Stream, remote: Stream) => unknown]>([
     ['the remote cancels', (_, remote) => remote.reset()],
     ['the remote needs no more', (_, remote) => remote.reset(0)],
     ['this side resets', (stream) => stream.reset()],
     ['this side closes the peer', (stream) => stream.peer.close()],
     ['the remote closes its peer', (_, remote) => remote.peer.close()],
-  ])('when %s', async (_what, interrupt) => {
+  ])('A silent stream of Node is destroyed when %s', async (_what, interrupt) => {
     const { dialer, acceptor } = createPair();
     const remotes: Stream[] = [];
     acceptor.onStream((_, stream) => {
@@ -53,7 +53,7 @@ describe('a stream of Node from which nothing comes is destroyed', () => {
 
   it.each<[string, (dialer: Peer, acceptor: Peer, input: Readable) => unknown]>([
     [
-      'the input of open$, when its call is unsubscribed',
+      'it is the input of `open$` and the call is unsubscribed',
       async (dialer, acceptor, input) => {
         acceptor.onStream(() => new Promise(() => undefined));
         const subscription = dialer.open$('p', { input }).subscribe();
@@ -62,7 +62,7 @@ describe('a stream of Node from which nothing comes is destroyed', () => {
       },
     ],
     [
-      'what a function makes, when its call is unsubscribed',
+      'a function makes it and the call is unsubscribed',
       async (dialer, acceptor, input) => {
         acceptor.onStream(() => new Promise(() => undefined));
         const subscription = dialer.open$('p', { input: () => input }).subscribe();
@@ -71,28 +71,28 @@ describe('a stream of Node from which nothing comes is destroyed', () => {
       },
     ],
     [
-      'the answer of a handler, when its caller has enough',
+      'it is the answer of a handler and the caller has enough',
       (dialer, acceptor, input) => {
         acceptor.onStream((_, stream) => stream.sendAll(input));
         return takeOne(dialer.open$('p'));
       },
     ],
     [
-      'the answer of respond, when its caller has enough',
+      'it is the answer of `respond` and the caller has enough',
       (dialer, acceptor, input) => {
         acceptor.streams$.pipe(respond(() => input)).subscribe();
         return takeOne(dialer.open$('p'));
       },
     ],
     [
-      'what is spent for credit, when its consumer has enough',
+      'it is spent for credit and the consumer has enough',
       (dialer, acceptor, input) => {
         const credit = withCredit(2);
         acceptor.streams$.pipe(respond((_, stream) => credit.spend(stream)(input))).subscribe();
         return takeOne(credit.grant((credit$) => dialer.open$('p', { input: credit$ })));
       },
     ],
-  ])('where it is %s', async (_what, use) => {
+  ])('A silent stream of Node is destroyed when %s', async (_what, use) => {
     const { dialer, acceptor } = createPair();
     const input = idle();
     await use(dialer, acceptor, input);
@@ -101,7 +101,7 @@ describe('a stream of Node from which nothing comes is destroyed', () => {
   });
 });
 
-describe('a stream of Node that is stopped', () => {
+describe('Stopped stream of Node', () => {
   async function stopped(input: AsyncIterable<unknown>) {
     const { dialer } = createPair();
     const stream = dialer.open();
@@ -111,7 +111,7 @@ describe('a stream of Node that is stopped', () => {
     await time.advance();
   }
 
-  it('does no harm where it cannot be closed', async () => {
+  it('A stopped stream of Node that fails to close does no harm', async () => {
     const errors: unknown[] = [];
     const input = new Readable({
       read: () => undefined,
@@ -125,7 +125,7 @@ describe('a stream of Node that is stopped', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('tells its iterator too, as an object of another kind may need', async () => {
+  it('A stopped input that has `destroy` and `return` gets both calls', async () => {
     const told: string[] = [];
     const next = () => new Promise<never>(() => undefined);
     const back = () => {
@@ -139,7 +139,7 @@ describe('a stream of Node that is stopped', () => {
     expect(told).toEqual(['destroy', 'return']);
   });
 
-  it('does no harm where its destroy throws, which is told', async () => {
+  it('A stopped stream of Node whose `destroy` throws is logged', async () => {
     const input = Object.assign(idle(), {
       destroy: () => {
         throw new Error('cannot destroy');
@@ -150,16 +150,16 @@ describe('a stream of Node that is stopped', () => {
   });
 
   it.each<[string, object]>([
-    ['the response that a client has got, which has no method', { httpVersion: '1.1', method: null }],
-    ['something else that has a method', { method: 'POST' }],
-    ['something else that has a version', { httpVersion: '1.1' }],
-  ])('is destroyed though it looks like a request, where it is %s', async (_what, traits) => {
+    ['a response of a client, which has no method', { httpVersion: '1.1', method: null }],
+    ['another stream with a method', { method: 'POST' }],
+    ['another stream with a version', { httpVersion: '1.1' }],
+  ])('A stopped stream of Node is destroyed when it is %s', async (_what, traits) => {
     const input = Object.assign(idle(), traits);
     await stopped(input);
     expect(input.destroyed).toBe(true);
   });
 
-  it('takes no connection with it where it is the request that a server answers: that ends at its next chunk', async () => {
+  it('A stopped request of a server keeps its connection, and ends at its next chunk', async () => {
     const socket = new Socket();
     const request = Object.assign(new IncomingMessage(socket), { method: 'POST', httpVersion: '1.1' });
     request.setEncoding('utf8');
@@ -172,7 +172,7 @@ describe('a stream of Node that is stopped', () => {
   });
 });
 
-it('a stream of Node that fails before it is asked for anything fails its upload when it is', async () => {
+it('A stream of Node that fails before its first read fails its upload at that read', async () => {
   const { dialer, acceptor, link } = createPair();
   acceptor.onStream((_, stream) => {
     stream.subscribe({ error: () => undefined });

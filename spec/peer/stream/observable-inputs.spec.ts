@@ -15,15 +15,15 @@ const logs = collectLogs();
 interface Row {
   readonly what: string;
   readonly input: () => Observable<unknown>;
-  /** Payloads that go out, and how it ends. */
+  /** The sent payloads, and the end or the reset. */
   readonly sends: readonly unknown[];
-  /** Default: nothing. */
+  /** Default: none. */
   readonly logged?: readonly string[];
 }
 
 const FAILURE = 'reset: no';
 
-/** An Observable of another library, which keeps none of the rules. */
+/** An Observable of another library, which breaks the contract of Observables. */
 function foreign(emit: (to: Observer<unknown>) => void): Observable<unknown> {
   const subscribe = (to: Observer<unknown>): Unsubscribable => {
     emit(to);
@@ -36,7 +36,7 @@ const many = Array.from({ length: 1_000 }, (_, n) => n);
 
 const ROWS: readonly Row[] = [
   {
-    what: 'a BehaviorSubject gives its value, and those that follow',
+    what: 'A BehaviorSubject sends its current value and later ones',
     input: () => {
       const subject = new BehaviorSubject<unknown>('now');
       queueMicrotask(() => {
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
     sends: ['now', 'later', 'end'],
   },
   {
-    what: 'a ReplaySubject gives all that it has kept',
+    what: 'A ReplaySubject sends all its kept values',
     input: () => {
       const subject = new ReplaySubject<unknown>(Infinity);
       for (const n of many) subject.next(n);
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
     sends: [...many, 'end'],
   },
   {
-    what: 'a Subject that has completed is an end',
+    what: 'A completed Subject sends an end',
     input: () => {
       const subject = new Subject<unknown>();
       subject.complete();
@@ -66,9 +66,9 @@ const ROWS: readonly Row[] = [
     },
     sends: ['end'],
   },
-  { what: 'throwError is a reset', input: () => throwError(() => new Error('no')), sends: [FAILURE] },
+  { what: '`throwError` sends a reset', input: () => throwError(() => new Error('no')), sends: [FAILURE] },
   {
-    what: 'what emits and fails while it is subscribed to is a reset',
+    what: 'An Observable that emits and throws while it is subscribed to sends a reset',
     input: () =>
       new Observable((to) => {
         to.next(1);
@@ -77,7 +77,7 @@ const ROWS: readonly Row[] = [
     sends: [1, FAILURE],
   },
   {
-    what: 'what emits, fails and completes after its completion has ended with that',
+    what: 'An Observable that emits, fails and completes again sends its first end only',
     input: () =>
       foreign((to) => {
         to.next(1);
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
     sends: [1, 'end'],
   },
   {
-    what: 'what emits from within its own emission sends every value once',
+    what: 'An Observable that emits within its own emission sends every value once',
     input: () => {
       const subject = new Subject<number>();
       queueMicrotask(() => {
@@ -105,7 +105,7 @@ const ROWS: readonly Row[] = [
     sends: [3, 2, 1, 'end'],
   },
   {
-    what: 'a teardown that throws at the completion is logged, and takes nothing back',
+    what: 'A teardown that throws at the completion is logged, and the end is sent',
     logged: ['rxmux: ending an input failed'],
     input: () =>
       new Observable((to) => {
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
           try {
             to.complete();
           } catch {
-            // It is this source's own.
+            // The error belongs to this source.
           }
         });
         return () => {
@@ -157,13 +157,13 @@ const WAYS: readonly (readonly [string, (dialer: Peer, acceptor: Peer, make: () 
   ],
 ];
 
-/** What a frame of one's own says, in short. */
+/** A sent frame in short. */
 function said({ type, payload, end, reason }: Envelope): unknown[] {
   if (type === 'reset') return [`reset: ${String(reason)}`];
   return [...(payload === undefined ? [] : [payload]), ...(end === true ? ['end'] : [])];
 }
 
-describe.each(WAYS)('an input of %s:', (_way, give) => {
+describe.each(WAYS)('Input of %s', (_way, give) => {
   it.each(ROWS)('$what', async ({ input, sends, logged = [] }) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {

@@ -30,7 +30,7 @@ const refuses: StreamHandler = (_, stream) => {
   stream.reset(300, 'no');
 };
 
-/** Of a stream and of `open$` alone the library reports what an observer throws by itself: those have rows of their own. */
+/** A stream and a bare `open$` are absent: the library itself reports the errors of their observers, and other specs cover them. */
 const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
   ['request$', (peer) => peer.request$('p')],
   ['request$ with retry', (peer) => peer.request$('p', { retry: 'safe' })],
@@ -41,11 +41,11 @@ const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[]
   ['the consumer of withCredit', (peer) => withCredit(1).grant((credit$) => peer.open$('p', { input: credit$ }))],
 ];
 
-describe.each(CALLS)('what the observer of %s throws', (_what, call) => {
+describe.each(CALLS)('Failing observer of %s', (_what, call) => {
   it.each([
     ['at its value and its completion', answers, ['Error: next', 'Error: complete']],
     ['at its error', refuses, ['Error: error']],
-  ])('%s is told to rxjs, and the call ends as it would', async (_when, handler, expected) => {
+  ])('An observer that throws %s is reported to rxjs, and the call ends normally', async (_when, handler, expected) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const frames = framesOf(dialer);
@@ -57,15 +57,15 @@ describe.each(CALLS)('what the observer of %s throws', (_what, call) => {
   });
 });
 
-/** Each with what it tells in the life of a peer that makes one call. */
+/** Observables that emit during the life of a peer with one call. */
 const OF_PEER: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
   ['status$', ({ status$ }) => status$],
   ['frames$', ({ frames$ }) => frames$],
   ['closes$', ({ closes$ }) => closes$],
 ];
 
-describe.each(OF_PEER)('what an observer of %s throws', (_what, watched) => {
-  it('is told to rxjs, and everybody after it hears the same', async () => {
+describe.each(OF_PEER)('Failing observer of %s', (_what, watched) => {
+  it('An observer that throws is reported to rxjs, and later observers receive every event', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(answers);
     let heard = 0;

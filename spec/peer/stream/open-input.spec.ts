@@ -12,8 +12,8 @@ const time = virtualPeerTime();
 
 const making = () => ['a', 'b'].values();
 
-describe('the input of open$', () => {
-  it('is made anew for each subscription when it is a function', async () => {
+describe('Input of `open$`', () => {
+  it('An input function runs for each subscription', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.sendAll(stream));
     let made = 0;
@@ -43,13 +43,12 @@ describe('the input of open$', () => {
     ['a ReadableStream', () => new ReadableStream()],
     ['a stream of Node', () => Readable.from([1])],
     ['a stream', (peer) => peer.open()],
-  ])('that is %s cannot be sent again, so retry refuses it at once', (_what, input) => {
+  ])('`retry` refuses %s as an input at once, because it cannot be sent again', (_what, input) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const given = input(dialer);
-    expect(() => dialer.open$('p', { input: given, retry: 'safe' })).toThrow(
-      new TypeError('retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once'),
-    );
+    const refused = 'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once';
+    expect(() => dialer.open$('p', { input: given, retry: 'safe' })).toThrow(new TypeError(refused));
     expect(sent.filter(({ payload }) => payload === 'p')).toEqual([]);
   });
 
@@ -58,7 +57,7 @@ describe('the input of open$', () => {
     ['an Observable', of('a', 'b')],
     ['a function', () => ['a', 'b'].values()],
     ['a function that is its own iterator', Object.assign(making, { [Symbol.iterator]: () => making })],
-  ])('that is %s is sent again by retry', async (_what, input) => {
+  ])('An input that is %s is sent again by `retry`', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     const given: unknown[] = [];
     let calls = 0;
@@ -72,7 +71,7 @@ describe('the input of open$', () => {
     expect([calls, given]).toEqual([2, ['a', 'b']]);
   });
 
-  it('lets the call complete only when the remote has ended and the input is done', async () => {
+  it('A call with an input completes when the remote has ended and the input is done', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => void stream.subscribe());
     const input = new Subject<number>();
@@ -85,7 +84,7 @@ describe('the input of open$', () => {
     expect(seen).toEqual(['complete']);
   });
 
-  it('is stopped without an error where the remote needs no more', async () => {
+  it('An input is stopped without an error when the remote needs no more', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply('enough'));
     const input = concat(of(1), NEVER);
@@ -112,7 +111,7 @@ describe('the input of open$', () => {
         throw new RangeError('no more');
       },
     ],
-  ])('that %s resets the stream with its error, and is the error of the call', async (_what, input) => {
+  ])('An input that %s resets the stream with its error, and the call fails with it', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(() => new Promise(() => undefined));
     const sent = framesOf(dialer);
@@ -129,7 +128,7 @@ describe('the input of open$', () => {
     });
   });
 
-  it('of nothing is an open and an end', async () => {
+  it('An empty input sends an open and an end', async () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     dialer.open$('p', { input: EMPTY }).subscribe({ error: () => undefined });

@@ -14,14 +14,14 @@ const logs = collectLogs();
 
 const KIB = 1024;
 
-/** A peer whose dial is not answered, and its network. */
+/** A peer whose dial gets no answer, and its network. */
 function unanswered() {
   const network = holding();
   network.answer = 'silence';
   return { network, peer: dialing(network, { reconnect: { minDelayMs: 10, maxDelayMs: 10 } }) };
 }
 
-/** Whether another call may wait too. */
+/** Whether one more call may wait. */
 async function takesMore(peer: Peer): Promise<boolean> {
   const outcome = settled(peer.request('small', { timeoutMs: 1 }));
   await time.advance(1);
@@ -29,8 +29,8 @@ async function takesMore(peer: Peer): Promise<boolean> {
   return ((await outcome) as { readonly error: { readonly code: string } }).error.code === 'DEADLINE_EXCEEDED';
 }
 
-describe('a stream that waits for a connection', () => {
-  it('asks its sender to wait from 256 KiB on, and leaves the room to other calls', async () => {
+describe('Stream that waits for a connection', () => {
+  it('A waiting stream blocks its sender from 256 KiB on, and leaves room for other calls', async () => {
     const { peer } = unanswered();
     const stream = peer.open('p');
     const sends = Array.from({ length: 6 }, () => progressOf(stream.send('x'.repeat(64 * KIB))));
@@ -39,7 +39,7 @@ describe('a stream that waits for a connection', () => {
     expect(await takesMore(peer)).toBe(true);
   });
 
-  it('lets a sender go on when another stream leaves it the room it lacked', async () => {
+  it('A waiting `send` continues when another stream releases enough room', async () => {
     const network = holding();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 200 * KIB } });
@@ -59,7 +59,7 @@ describe('a stream that waits for a connection', () => {
     [1_999, false],
     [2_000, true],
   ])(
-    'that has sent nothing else is spared until twice maxQueuedBytes wait: at %i of 1 000 bytes its send fails: %p',
+    'A waiting stream without other values survives up to twice `maxQueuedBytes`: at %i of 1 000 bytes its `send` fails: %p',
     async (waiting, fails) => {
       const network = holding();
       network.answer = 'silence';
@@ -76,7 +76,7 @@ describe('a stream that waits for a connection', () => {
   it.each([
     [16 * KIB, false],
     [16 * KIB + 1, true],
-  ])('that has sent nothing else is spared for up to 16 KiB: of %i bytes its send fails: %p', async (bytes, fails) => {
+  ])('A waiting stream without other values may queue 16 KiB: with %i bytes its `send` fails: %p', async (bytes, fails) => {
     const network = holding();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 20 * KIB } });
@@ -88,17 +88,17 @@ describe('a stream that waits for a connection', () => {
     );
   });
 
-  it('says how much would wait where there is no room for it', () => {
+  it('The overflow error names the bytes that would wait', () => {
     const network = holding();
     network.answer = 'silence';
     const peer = dialing(network, { limits: { maxQueuedBytes: 1_000 } });
     peer.open('x'.repeat(498));
     expect(() => peer.open('x'.repeat(500))).toThrow('1002 bytes waiting for a connection are over the limit of 1000 (maxQueuedBytes)');
-    // As much as the limit still waits.
+    // Exactly the limit may wait.
     peer.open('x'.repeat(498));
   });
 
-  it('takes nothing more after its end', async () => {
+  it('A waiting stream accepts no value after its end', async () => {
     const { peer, network } = unanswered();
     const sent = framesOf(peer);
     const ended = peer.open('p', { end: true });
@@ -118,7 +118,7 @@ describe('a stream that waits for a connection', () => {
     ]);
   });
 
-  it('waits for the next connection where this one ends while another stream leaves', async () => {
+  it('A waiting stream moves to the next connection when this one ends while another stream leaves', async () => {
     const { peer, network } = unanswered();
     const sent: unknown[] = [];
     peer.frames$.subscribe(({ direction, frame, connection }) => {
@@ -140,7 +140,7 @@ describe('a stream that waits for a connection', () => {
     ]);
   });
 
-  it('does not leave where the peer is closed while another one leaves', async () => {
+  it('A waiting stream does not leave when the peer is closed while another stream leaves', async () => {
     const { peer, network } = unanswered();
     const sent = framesOf(peer);
     peer.onFrame((direction, { payload }) => {
@@ -153,7 +153,7 @@ describe('a stream that waits for a connection', () => {
     expect(await Promise.all(outcomes)).toMatchObject([{ error: { code: 'CANCELLED' } }, { error: { retriable: true } }]);
   });
 
-  it('keeps those waiting who wait for room, where a socket ends that has taken nothing of it, and goes on with the next', async () => {
+  it('A waiting `send` keeps waiting when a socket ends that accepted nothing, and continues over the next', async () => {
     const network = holding();
     const isFull = () => network.dials.length === 1;
     const peer = connect(ADDRESS, {
@@ -179,7 +179,7 @@ describe('a stream that waits for a connection', () => {
     stream.reset();
   });
 
-  it('does not ask a pulled input for anything, and sends it once there is a connection', async () => {
+  it('A waiting stream does not pull its input before it is connected', async () => {
     const { peer, network } = unanswered();
     const { pulled, iterator } = endless();
     const sent = framesOf(peer);
@@ -196,7 +196,7 @@ describe('a stream that waits for a connection', () => {
     call.unsubscribe();
   });
 
-  it('keeps the newest of what is pushed into a full queue, where that is asked for', async () => {
+  it('A waiting stream keeps the newest pushed value with overflow `latest`', async () => {
     const { peer, network } = unanswered();
     const sent = framesOf(peer);
     const stream = peer.open('p');
@@ -210,7 +210,7 @@ describe('a stream that waits for a connection', () => {
     stream.reset();
   });
 
-  it('leaves before one that is opened in the very moment in which its call has the socket opened', async () => {
+  it('A waiting stream leaves before a stream that is opened while the socket opens', async () => {
     const network = holding();
     const open = network.socket(ADDRESS, 'mux.v1.json');
     await time.advance();

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { OverflowBuffer } from '../../../src/peer/stream/overflow.js';
 import type { Outlet, Overflow } from '../../../src/peer/stream/overflow.js';
 
-/** An outlet that has room when it is told so. */
+/** An outlet whose room the test sets. */
 class Waiting implements Outlet {
   readonly closed = false;
   readonly queues = false;
@@ -44,7 +44,7 @@ it.each<[Overflow, readonly number[]]>([
   ['buffer', [1, 2, 3, 4]],
   ['latest', [4]],
   [{ dropOldest: 2 }, [3, 4]],
-])('what is kept with overflow %j waits for room once, however much comes', (overflow, kept) => {
+])('OverflowBuffer with overflow %j waits for room once, and then sends the kept values', (overflow, kept) => {
   const outlet = new Waiting();
   const buffer = new OverflowBuffer(outlet, overflow);
   for (let value = 1; value <= 4; value++) buffer.next(value);

@@ -6,20 +6,20 @@ import { createPair } from '../../../src/testing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
-// As those of native async functions are where zone.js has put its own in the place of Promise.
+// Native async functions return such promises when zone.js has replaced Promise.
 const foreign = (expression: string): Promise<never> => runInNewContext(`Promise.${expression}`) as Promise<never>;
 
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('a promise of another realm', () => {
-  it('that a hook gives is not awaited, and its rejection is logged', async () => {
+describe('Promise of another realm', () => {
+  it('A promise of another realm that a hook returns is not awaited, and its rejection is logged', async () => {
     guard('a frame observer', () => foreign('reject(new Error("x"))'));
     await time.advance();
     expect(logs.errors).toEqual(['rxmux: a frame observer failed']);
   });
 
-  it('of nothing, which a project gives, answers nothing', async () => {
+  it('A promise of another realm that resolves to undefined makes `respond` send an end only', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond(() => foreign('resolve(undefined)'))).subscribe();
     const seen: unknown[] = [];
@@ -30,7 +30,7 @@ describe('a promise of another realm', () => {
     expect(seen).toEqual(['end']);
   });
 
-  it('that nobody takes may reject unseen', async () => {
+  it('A promise of another realm that no stream takes may reject unseen', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset();
@@ -39,7 +39,7 @@ describe('a promise of another realm', () => {
     let error: unknown;
     dialer.open$('x').subscribe({ error: (given: unknown) => (error = given) });
     await time.advance(10);
-    // A rejection that nobody handles fails the test by itself, at the end of a turn.
+    // An unhandled rejection would fail the test at the end of a turn.
     await new Promise(setImmediate);
     expect(error).toMatchObject({ code: 'RESET', resetCode: 8 });
   });

@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [kind: string, make: (next: Next, back?: Next) =
   ],
 ];
 
-describe.each(KINDS)('an input that is %s', (_kind, make) => {
+describe.each(KINDS)('Input that is %s', (_kind, make) => {
   it.each<[string, Next, object]>([
     ['is done', () => ({ done: true, value: undefined }), { settled: true, error: null }],
     [
@@ -35,7 +35,7 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
       { settled: true, error: new RangeError('no more') },
     ],
     [
-      'gives a result that cannot be read',
+      'returns a result that cannot be read',
       () => ({
         get done(): never {
           throw new RangeError('no more');
@@ -43,7 +43,7 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
       }),
       { settled: true, error: new RangeError('no more') },
     ],
-  ])('is not told to stop once it %s', async (_what, next, outcome) => {
+  ])('A pulled input is not stopped once it %s', async (_what, next, outcome) => {
     const { dialer } = createPair();
     let stopped = 0;
     const told = progressOf(dialer.open().sendAll(make(next, () => ++stopped)));
@@ -51,7 +51,7 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
     expect([told, stopped]).toEqual([outcome, 0]);
   });
 
-  it('is told to stop where its stream ends before it was asked for a value', async () => {
+  it('A pulled input is stopped when its stream ends before the first value', async () => {
     const { dialer, link } = createPair();
     link.stall('acceptor');
     void dialer.open().send('x'.repeat(3_000_000));
@@ -69,7 +69,7 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
     expect(calls).toEqual(['return']);
   });
 
-  it('need not be one that can be stopped', async () => {
+  it('A pulled input may lack `return`', async () => {
     const { dialer } = createPair();
     const stream = dialer.open();
     const input = make(() => {
@@ -82,7 +82,7 @@ describe.each(KINDS)('an input that is %s', (_kind, make) => {
   });
 });
 
-it('an input may have more values at once than calls fit one into the other', () => {
+it('A pulled input may hold 50 000 values without a stack overflow', () => {
   const values = Array.from({ length: 50_000 }, (_, n) => n);
   const given: unknown[] = [];
   withCredit(1)
@@ -91,7 +91,7 @@ it('an input may have more values at once than calls fit one into the other', ()
   expect(given).toEqual(values);
 });
 
-it('an input that was declined and cannot be ended is told of, and does no other harm', async () => {
+it('A declined input that cannot be ended is logged, and does no other harm', async () => {
   const { dialer } = createPair();
   const stream = dialer.open();
   stream.reset();

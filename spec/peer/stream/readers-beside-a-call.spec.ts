@@ -9,7 +9,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** A call that writes down what it is told, and whose stream is given to `onOpen`. */
+/** A call that records its events, and passes its stream to `onOpen`. */
 async function called(onOpen: (stream: Stream) => void, { limits, onNext }: { limits?: Partial<Limits>; onNext?: () => void } = {}) {
   const { dialer, acceptor } = createPair({ dialer: { limits } });
   const remotes: Stream[] = [];
@@ -32,8 +32,8 @@ async function called(onOpen: (stream: Stream) => void, { limits, onNext }: { li
   return { remote, seen };
 }
 
-describe('a call that is answered while its upload goes on', () => {
-  it('completes, and lets the upload go on: its last subscriber has not left, it was told the end', async () => {
+describe('Call that is answered during its upload', () => {
+  it('A call that is answered during its upload completes, and the upload continues', async () => {
     const { dialer, acceptor } = createPair();
     const uploaded: unknown[][] = [];
     acceptor.onStream((_, stream) => {
@@ -51,8 +51,8 @@ describe('a call that is answered while its upload goes on', () => {
   });
 });
 
-describe('somebody who reads beside a call', () => {
-  it('is told the end, and so is the call', async () => {
+describe('Reader beside a call', () => {
+  it('A reader beside a call receives the end, and so does the call', async () => {
     const beside: unknown[][] = [];
     const { remote, seen } = await called((stream) => beside.push(read(stream)));
     void remote.reply(1);
@@ -60,7 +60,7 @@ describe('somebody who reads beside a call', () => {
     expect([beside, seen]).toEqual([[[1, 'complete']], [1, 'complete']]);
   });
 
-  it('of one answer is told all that came where the answer was followed by another, which has ended the stream', async () => {
+  it('A reader beside a request also receives the values after the answer of the request', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       void stream.send(1);
@@ -75,11 +75,11 @@ describe('somebody who reads beside a call', () => {
     const answer = dialer.request('p', { onOpen });
     await time.advance();
     expect([await answer, beside]).toEqual([1, [[1, 2, 'complete']]]);
-    // Nobody has cancelled it.
+    // No side has cancelled the stream.
     expect(streams.map(({ signal }): unknown => signal.reason)).toMatchObject([{ name: 'AbortError' }]);
   });
 
-  it('is told what the call ends the stream with, and not the value at which it does', async () => {
+  it('A reader beside a call receives the cancel by the call, and not the value that caused it', async () => {
     const beside: unknown[][] = [];
     const streams: Stream[] = [];
     const { remote, seen } = await called(
@@ -95,7 +95,7 @@ describe('somebody who reads beside a call', () => {
     expect([beside, seen, logs.errors]).toEqual([[[cancelled]], [1, cancelled], []]);
   });
 
-  it('keeps nothing from the call once it has left: what the call has read waits for nobody', async () => {
+  it('Values that a call reads are not kept after the reader beside it has left', async () => {
     const streams: Stream[] = [];
     const onOpen = (stream: Stream): void => {
       streams.push(stream);

@@ -7,8 +7,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-/** As where an application has another version of rxjs than its dependencies. */
-describe('a second copy of rxjs', () => {
+/** An application may have another version of rxjs than its dependencies. */
+describe('Second copy of rxjs', () => {
   let copy: typeof first;
 
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('a second copy of rxjs', () => {
     });
   });
 
-  it('has Observables that can be sent and answered with', async () => {
+  it('Observables of a second copy of rxjs can be inputs and answers', async () => {
     const { dialer, acceptor } = createPair();
     expect(copy.of()).not.toBeInstanceOf(first.Observable);
     acceptor.streams$.pipe(respond((_, stream) => copy.concat(stream, copy.of('bye')))).subscribe();
@@ -27,7 +27,7 @@ describe('a second copy of rxjs', () => {
     expect(told).toEqual([1, 2, 'bye', 'complete']);
   });
 
-  it('has its Observable let go of when the stream has ended before it', async () => {
+  it('An Observable of a second copy of rxjs is released when its stream ends first', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset(300, 'enough');
@@ -39,7 +39,7 @@ describe('a second copy of rxjs', () => {
     expect(left).toEqual(['ResetError: stream 1: reset with 300: enough', 'input']);
   });
 
-  it('has operators for calls and streams, which cancel them once', async () => {
+  it('Operators of a second copy of rxjs work on calls and streams, and cancel them once', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       for (const value of ['a', 'b', 'c']) void stream.send(value);
@@ -65,7 +65,7 @@ describe('a second copy of rxjs', () => {
   });
 });
 
-describe('a copy of rxjs that was loaded before something defined Symbol.observable', () => {
+describe('Copy of rxjs loaded before Symbol.observable was defined', () => {
   const known = Object.getOwnPropertyDescriptor(Symbol, 'observable');
   let copy: typeof first;
 
@@ -81,7 +81,7 @@ describe('a copy of rxjs that was loaded before something defined Symbol.observa
     else Object.defineProperty(Symbol, 'observable', known);
   });
 
-  it('has Observables that rxjs refuses, and that can be sent and answered with', async () => {
+  it('Observables that rxjs refuses for their old symbol can be inputs and answers', async () => {
     expect(() => first.from(copy.of(1))).toThrow(TypeError);
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((_, stream) => copy.concat(first.from(stream), copy.of('bye')))).subscribe();
@@ -91,7 +91,7 @@ describe('a copy of rxjs that was loaded before something defined Symbol.observa
     expect(told).toEqual([1, 2, 'bye', 'complete']);
   });
 
-  it('has Observables that can be granted credit, worked on, and opened again', async () => {
+  it('Observables with the old symbol can be granted credit, worked on and reopened', async () => {
     const seen: unknown[] = [];
     const credit = withCredit(1);
     credit

@@ -23,8 +23,8 @@ async function* asynchronously<T>(values: readonly T[]): AsyncGenerator<T> {
 
 const KIB = 'x'.repeat(1024);
 
-describe('an answer that is pulled', () => {
-  it('goes on where it begins beside a large transfer that is held up', async () => {
+describe('Pulled answer', () => {
+  it('A pulled answer continues when it begins beside a stalled large transfer', async () => {
     const { dialer, acceptor } = createPair({ latencyMs: 100 });
     acceptor.onStream((payload, stream) => {
       if (payload === 'large') return stream.reply('x'.repeat(3_000_000));
@@ -39,8 +39,8 @@ describe('an answer that is pulled', () => {
   });
 });
 
-describe('an async iterator that breaks its contract', () => {
-  it.each([undefined, null, 7])('fails the stream where it gives %p for a result', async (result) => {
+describe('Async iterator that breaks its contract', () => {
+  it.each([undefined, null, 7])('An async iterator that returns %p as a result fails the stream', async (result) => {
     const { dialer, acceptor } = createPair();
     const broken = { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(result) }) } as unknown as AsyncIterable<unknown>;
     acceptor.onStream((_, stream) => stream.sendAll(broken));
@@ -50,7 +50,7 @@ describe('an async iterator that breaks its contract', () => {
   });
 });
 
-describe.each(CODECS)('sendAll with %s', (_name, codec) => {
+describe.each(CODECS)('`sendAll` with %s', (_name, codec) => {
   it.each<[string, () => ObservableInput<unknown>]>([
     ['an array', () => [1, 2, 3]],
     ['a Set', () => new Set([1, 2, 3])],
@@ -69,7 +69,7 @@ describe.each(CODECS)('sendAll with %s', (_name, codec) => {
     ['an Observable', () => of(1, 2, 3)],
     ['an Observable that takes its time', () => concat(of(1), timer(5), of(3))],
     ['a text', () => '123'],
-  ])('sends the values of %s, and then the end', async (what, input) => {
+  ])('`sendAll` sends the values of %s, and then the end', async (what, input) => {
     const { dialer, acceptor } = createPair({ codec });
     const received: unknown[] = [];
     acceptor.onStream(
@@ -83,7 +83,7 @@ describe.each(CODECS)('sendAll with %s', (_name, codec) => {
     expect(stream.phase).toBe('closed');
   });
 
-  it('sends the one value of a promise', async () => {
+  it('`sendAll` sends the one value of a promise', async () => {
     const { dialer, acceptor } = createPair({ codec });
     acceptor.onStream(() => undefined);
     const sent = framesOf(dialer);
@@ -97,7 +97,7 @@ describe.each(CODECS)('sendAll with %s', (_name, codec) => {
   });
 });
 
-describe('sendAll that nobody returned from its handler', () => {
+describe('`sendAll` that its handler did not return', () => {
   const OWN_END = { name: 'ProtocolError', message: 'stream 1: expected nothing to be sent after the end' };
 
   it.each<[string, () => ObservableInput<unknown>]>([
@@ -112,7 +112,7 @@ describe('sendAll that nobody returned from its handler', () => {
         })(),
     ],
     ['a ReadableStream', () => new ReadableStream({ pull: () => new Promise(() => undefined) })],
-  ])('rejects where the end of the handler cuts %s short, and warns of that', async (_what, input) => {
+  ])('`sendAll` rejects with a warning when the end of the handler cuts %s short', async (_what, input) => {
     const { dialer, acceptor } = createPair({ latencyMs: 1 });
     const outcomes: ReturnType<typeof progressOf>[] = [];
     acceptor.onStream((_, stream) => {
@@ -126,7 +126,7 @@ describe('sendAll that nobody returned from its handler', () => {
     expect(logs.warnings).toEqual([expect.stringContaining('return a promise from it')]);
   });
 
-  it('rejects and warns, too, where the remote was still uploading and has been stopped', async () => {
+  it('`sendAll` rejects with a warning when the end of the handler also stops an upload', async () => {
     const { dialer, acceptor } = createPair({ latencyMs: 1 });
     const outcomes: ReturnType<typeof progressOf>[] = [];
     acceptor.onStream((_, stream) => {
@@ -139,7 +139,7 @@ describe('sendAll that nobody returned from its handler', () => {
     expect(logs.warnings).toEqual([expect.stringContaining('return a promise from it')]);
   });
 
-  it('resolves where all was accepted before', async () => {
+  it('`sendAll` resolves when the handler ends after all values were accepted', async () => {
     const { dialer, acceptor } = createPair();
     const outcomes: ReturnType<typeof progressOf>[] = [];
     acceptor.onStream((_, stream) => {
@@ -151,7 +151,7 @@ describe('sendAll that nobody returned from its handler', () => {
     expect([outcomes, values, logs.warnings]).toEqual([[{ settled: true, error: null }], [1, 2], []]);
   });
 
-  it('resolves with end: false, where somebody else has to end the stream', async () => {
+  it('`sendAll` with `end: false` resolves when another call ends the stream', async () => {
     const { dialer, acceptor } = createPair();
     const outcomes: ReturnType<typeof progressOf>[] = [];
     acceptor.onStream((_, stream) => {
@@ -164,8 +164,8 @@ describe('sendAll that nobody returned from its handler', () => {
   });
 });
 
-describe('sendAll', () => {
-  it('sends what another stream receives, as a proxy does', async () => {
+describe('`sendAll`', () => {
+  it('`sendAll` in a proxy sends the values of another stream', async () => {
     const back = createPair();
     const front = createPair();
     back.acceptor.onStream((_, stream) => stream.sendAll(['a', 'b']));
@@ -176,7 +176,7 @@ describe('sendAll', () => {
     expect(received).toEqual(['a', 'b', 'end']);
   });
 
-  it('passes a reset of the stream that it sends on', async () => {
+  it('`sendAll` passes on the reset of the stream that it sends', async () => {
     const back = createPair();
     const front = createPair();
     back.acceptor.onStream((_, stream) => {
@@ -192,7 +192,7 @@ describe('sendAll', () => {
   it.each<[string, boolean | undefined, boolean]>([
     ['ends the stream by default', undefined, true],
     ['leaves the stream open with end: false', false, false],
-  ])('%s', async (_what, end, ended) => {
+  ])('`sendAll` %s', async (_what, end, ended) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(() => new Promise(() => undefined));
     const sent = framesOf(dialer);
@@ -205,7 +205,7 @@ describe('sendAll', () => {
   it.each<[string, ObservableInput<unknown>]>([
     ['values', ['lost']],
     ['an Observable that never emits', NEVER],
-  ])('tells of %s that nothing is taken on a stream that has ended on both sides', async (_what, input) => {
+  ])('`sendAll` rejects %s on a stream that has ended on both sides', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply('done'));
     const stream = dialer.open('p', { end: true });
@@ -216,7 +216,7 @@ describe('sendAll', () => {
     });
   });
 
-  it('takes the trailers with the end', async () => {
+  it('`sendAll` sends the trailers with its end', async () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const stream = dialer.open();
@@ -225,7 +225,7 @@ describe('sendAll', () => {
     expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true, trailers: { rows: 1 } });
   });
 
-  it('pulls lazily: no more than the socket takes, and more as it drains', async () => {
+  it('`sendAll` pulls lazily: as much as the socket accepts, and more as it drains', async () => {
     const { dialer, acceptor, link } = createPair();
     acceptor.onStream((_, stream) => new Promise((resolve) => stream.subscribe({ complete: () => resolve(0) })));
     link.stall('acceptor');
@@ -236,7 +236,7 @@ describe('sendAll', () => {
     const stream = dialer.open();
     const outcome = progressOf(stream.sendAll(lines));
     await time.advance(100);
-    // As much as fills the socket's 1 MiB, and nothing that would wait behind it.
+    // Fills the 1 MiB of the socket, and queues nothing behind it.
     expect(asked * KIB.length).toBeGreaterThan(0.9 * 1024 * 1024);
     expect(asked * KIB.length).toBeLessThanOrEqual(1024 * 1024);
     expect(outcome.settled).toBe(false);
@@ -245,7 +245,7 @@ describe('sendAll', () => {
     expect([asked, outcome]).toEqual([4_000, { settled: true, error: null }]);
   });
 
-  it('pulls an async iterable one value at a time', async () => {
+  it('`sendAll` pulls an async iterable one value at a time', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(() => new Promise(() => undefined));
     const answers: ((result: IteratorResult<number>) => void)[] = [];
@@ -264,7 +264,7 @@ describe('sendAll', () => {
     expect(sent.at(-1)).toEqual({ type: 'data', stream: 1, end: true });
   });
 
-  it('waits for the thenables of an async iterable that are no native promises', async () => {
+  it('`sendAll` waits for thenables of an async iterable that are no native promises', async () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const results = [
@@ -283,7 +283,7 @@ describe('sendAll', () => {
     ]);
   });
 
-  it('lets other Observables push', async () => {
+  it('`sendAll` accepts the values that an Observable pushes', async () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const input = new Subject<number>();
@@ -335,7 +335,7 @@ describe('sendAll', () => {
         },
       }),
     ],
-  ])('resets the stream with the error of %s, and rejects with it', async (_what, input) => {
+  ])('`sendAll` resets the stream with the error of %s, and rejects with it', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((_, stream) => {
@@ -361,7 +361,7 @@ describe('sendAll', () => {
   it.each<[string, unknown]>([
     ['a value the codec cannot represent', 1n],
     ['undefined', undefined],
-  ])('resets the stream for %s, and stops the input', async (_what, value) => {
+  ])('`sendAll` resets the stream for %s, and stops the input', async (_what, value) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const { pulled, iterator } = endless();
@@ -381,14 +381,14 @@ describe('sendAll', () => {
     ['undefined', undefined],
     ['a number', 1],
     ['an object that is no input', {}],
-  ])('rejects with TypeError for %s in place of an input', async (_what, input) => {
+  ])('`sendAll` rejects with a TypeError for %s in place of an input', async (_what, input) => {
     const { dialer } = createPair();
     const outcome = progressOf(dialer.open().sendAll(input as ObservableInput<unknown>));
     await time.advance();
     expect(outcome.error).toBeInstanceOf(TypeError);
   });
 
-  it('sends an error that carries a reset code as that reset', async () => {
+  it('`sendAll` sends an error with a reset code as that reset', async () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     void dialer.open().sendAll(throwError(() => new ResetError(300, 'quota', { limit: 1 })));
@@ -406,7 +406,7 @@ describe('sendAll', () => {
       'CANCELLED',
       { count: 0, stopped: 1 },
     ],
-  ])('rejects on a stream that %s', async (_what, before, code, taken) => {
+  ])('`sendAll` rejects on a stream that %s', async (_what, before, code, taken) => {
     const { dialer } = createPair();
     const stream = dialer.open();
     void before(stream);

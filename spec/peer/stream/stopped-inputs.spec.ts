@@ -18,7 +18,7 @@ const logs = collectLogs();
 
 const KIB = 'x'.repeat(1024);
 
-describe('sendAll stops its input', () => {
+describe('Stopped inputs of `sendAll`', () => {
   async function interrupted(interrupt: (stream: Stream, remote: Stream) => unknown) {
     const { dialer, acceptor, link } = createPair();
     let remote: Stream | null = null;
@@ -40,7 +40,7 @@ describe('sendAll stops its input', () => {
     return { stream, pulled, outcome, more: pulled.count - before };
   }
 
-  it('without an error when the remote resets with NO_ERROR', async () => {
+  it('`sendAll` stops its input without an error when the remote resets with NO_ERROR', async () => {
     const { outcome, pulled } = await interrupted((_, remote) => {
       void remote.reply('enough');
       remote.reset(0);
@@ -65,14 +65,14 @@ describe('sendAll stops its input', () => {
     ],
     ['this side closes the peer', (stream) => stream.peer.close(), { code: 'CANCELLED' }],
     ['the remote closes its peer', (_, remote) => remote.peer.close(), {}],
-  ])('with the error of the stream when %s, and loses one value at most', async (_what, interrupt, error) => {
+  ])('`sendAll` stops its input with the error of the stream when %s, and loses at most one value', async (_what, interrupt, error) => {
     const { outcome, pulled, more } = await interrupted(interrupt);
     expect(outcome).toEqual({ settled: true, error: expect.objectContaining(error) });
     expect(pulled.stopped).toBe(1);
     expect(more).toBeLessThanOrEqual(1);
   });
 
-  it('with a state error when this side ends the stream meanwhile, which leaves the stream as it is', async () => {
+  it('`sendAll` stops its input with a state error when this side ends the stream, which stays open', async () => {
     const { outcome, pulled, stream } = await interrupted((stream) => stream.end());
     expect(outcome).toEqual({ settled: true, error: expect.objectContaining({ code: 'PROTOCOL' }) });
     expect([pulled.stopped, stream.cause]).toEqual([1, null]);
@@ -92,8 +92,8 @@ describe('sendAll stops its input', () => {
       [told],
     ],
     ['rejects', { return: () => Promise.reject(new Error('cannot stop')) }, [told]],
-    ['gives no promise', { return: () => 1 }, []],
-  ])('whose return() %s, without harm', async (_what, returning, logged) => {
+    ['returns no promise', { return: () => 1 }, []],
+  ])('`sendAll` stops an input whose `return` %s, without harm', async (_what, returning, logged) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset();
@@ -105,7 +105,7 @@ describe('sendAll stops its input', () => {
     expect(logs.errors).toEqual(logged);
   });
 
-  it('that is a ReadableStream by cancelling it', async () => {
+  it('`sendAll` cancels a ReadableStream that it stops', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset();
@@ -119,7 +119,7 @@ describe('sendAll stops its input', () => {
     expect(cancels).toHaveLength(1);
   });
 
-  it('that is a ReadableStream although its pull has not come back', async () => {
+  it('`sendAll` cancels a ReadableStream whose pull is pending', async () => {
     const { dialer } = createPair();
     let cancels = 0;
     const input = new ReadableStream({
@@ -136,7 +136,7 @@ describe('sendAll stops its input', () => {
     expect(cancels).toBe(1);
   });
 
-  it('that is an Observable by unsubscribing from it', async () => {
+  it('`sendAll` unsubscribes from an Observable that it stops', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset();
@@ -148,8 +148,8 @@ describe('sendAll stops its input', () => {
   });
 });
 
-describe('an Observable that gives all it has while it is subscribed to makes no value after the one at which', () => {
-  /** Made without being asked for one by one, as a generator that is an input itself would be. */
+describe('Synchronous Observable', () => {
+  /** Values that are pushed, whereas a generator as an input is pulled one by one. */
   const pushed = (made: unknown[], value: (n: number) => unknown) =>
     range(0, 10).pipe(
       map(value),
@@ -158,14 +158,14 @@ describe('an Observable that gives all it has while it is subscribed to makes no
 
   it.each<[string, (stream: Stream) => (n: number) => unknown]>([
     [
-      'its stream is reset, by what makes the value',
+      'whose maker resets the stream',
       (stream) => (n) => {
         if (n === 2) stream.reset();
         return n;
       },
     ],
     [
-      'its stream is reset, from within its toJSON',
+      'whose `toJSON` resets the stream',
       (stream) => (n) =>
         n !== 2
           ? n
@@ -176,8 +176,8 @@ describe('an Observable that gives all it has while it is subscribed to makes no
               },
             },
     ],
-    ['it cannot be encoded', () => (n) => (n === 2 ? 2n : n)],
-  ])('%s', async (_what, valuesFor) => {
+    ['that cannot be encoded', () => (n) => (n === 2 ? 2n : n)],
+  ])('A synchronous Observable makes no value after one %s', async (_what, valuesFor) => {
     const stream = createPair().dialer.open();
     const made: unknown[] = [];
     const outcome = progressOf(stream.sendAll(pushed(made, valuesFor(stream))));
@@ -185,7 +185,7 @@ describe('an Observable that gives all it has while it is subscribed to makes no
     expect([outcome.settled, made.length]).toEqual([true, 3]);
   });
 
-  it('who takes the values that credit lets out has enough', () => {
+  it('A synchronous Observable makes no value after the last one that its consumer with credit takes', () => {
     const made: unknown[] = [];
     const taken: unknown[] = [];
     withCredit(8)
@@ -199,7 +199,7 @@ describe('an Observable that gives all it has while it is subscribed to makes no
   });
 });
 
-describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
+describe('Unlocked ReadableStream', () => {
   const unending = (): ReadableStream => new ReadableStream({ pull: () => new Promise(() => undefined) });
 
   it.each<[string, () => ReadableStream, (stream: Stream) => unknown]>([
@@ -212,7 +212,7 @@ describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
       () => new ReadableStream({ pull: (controller) => controller.enqueue(1n) }),
       () => undefined,
     ],
-  ])('%s', async (_what, make, interrupt) => {
+  ])('A ReadableStream is unlocked %s, as after `pipeTo`', async (_what, make, interrupt) => {
     const input = make();
     const stream = createPair().dialer.open();
     const outcome = progressOf(stream.sendAll(input));
@@ -222,7 +222,7 @@ describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
     expect([outcome.settled, input.locked]).toEqual([true, false]);
   });
 
-  it('where it was never read, because the stream had ended before', async () => {
+  it('A ReadableStream is unlocked when it was never read because its stream had ended before', async () => {
     const input = unending();
     const stream = createPair().dialer.open();
     stream.reset();
@@ -232,11 +232,11 @@ describe('a ReadableStream is unlocked, as pipeTo leaves it,', () => {
   });
 });
 
-describe('an input that has failed', () => {
+describe('Input that has failed', () => {
   it.each<[string, unknown]>([
     ['an error', new RangeError('no more')],
     ['an error of another realm', runInNewContext(`new RangeError('no more')`)],
-  ])('with %s rejects with it what is sent after it', async (_what, broken) => {
+  ])('A `send` after an input failed with %s rejects with that error', async (_what, broken) => {
     const { dialer } = createPair();
     const stream = dialer.open();
     progressOf(stream.sendAll(throwError(() => broken)));
@@ -247,8 +247,8 @@ describe('an input that has failed', () => {
   });
 });
 
-describe('an input that fails', () => {
-  it.each<[unknown]>([[null], [undefined]])('with %p resets its stream as a handler that throws it does', async (thrown) => {
+describe('Input that fails', () => {
+  it.each<[unknown]>([[null], [undefined]])('An input that fails with %p resets its stream like a handler that throws', async (thrown) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     progressOf(dialer.open().sendAll(Promise.reject(thrown)));
@@ -258,7 +258,7 @@ describe('an input that fails', () => {
   });
 });
 
-describe('an input that comes too late for its stream', () => {
+describe('Input that comes too late for its stream', () => {
   type Make = () => AsyncIterable<unknown>;
   const ignore = { error: () => undefined };
   const call = (peer: Peer, make: Make, options: object = {}, payload: unknown = 'p'): void => {
@@ -270,7 +270,7 @@ describe('an input that comes too late for its stream', () => {
 
   const ways: readonly (readonly [string, (pair: ReturnType<typeof createPair>, make: Make) => unknown])[] = [
     [
-      'of sendAll, where the stream has been reset',
+      '`sendAll` on a reset stream',
       ({ dialer }, make) => {
         const stream = dialer.open();
         stream.reset();
@@ -278,7 +278,7 @@ describe('an input that comes too late for its stream', () => {
       },
     ],
     [
-      'of respond, where the answer has been reset meanwhile',
+      '`respond` on a stream that is reset meanwhile',
       ({ dialer, acceptor }, make) => {
         const answer = (_payload: unknown, stream: Stream): AsyncIterable<unknown> => {
           stream.reset();
@@ -289,25 +289,25 @@ describe('an input that comes too late for its stream', () => {
       },
     ],
     [
-      'of open$, where the signal has aborted',
+      '`open$` with an aborted signal',
       ({ dialer }, make) => {
         call(dialer, make, { signal: AbortSignal.abort() });
       },
     ],
     [
-      'of open$, where onOpen resets the stream',
+      '`open$` whose `onOpen` resets the stream',
       ({ dialer }, make) => {
         call(dialer, make, { onOpen: resets });
       },
     ],
     [
-      'of open$, where the payload cannot be sent',
+      '`open$` whose payload cannot be sent',
       ({ dialer }, make) => {
         call(dialer, make, {}, 1n);
       },
     ],
     [
-      'of open$, where the peer has closed',
+      '`open$` on a closed peer',
       async ({ dialer }, make) => {
         await dialer.close();
         call(dialer, make);
@@ -315,12 +315,12 @@ describe('an input that comes too late for its stream', () => {
     ],
   ];
 
-  it.each(ways)('%s, rejects without harm when it is a promise', async (_what, give) => {
+  it.each(ways)('A promise as a late input of %s may reject without harm', async (_what, give) => {
     give(createPair(), () => Promise.reject(new RangeError('no more')) as unknown as AsyncIterable<unknown>);
     await time.advance(5_000);
   });
 
-  it.each(ways)('%s, is cancelled when it is a ReadableStream', async (_what, give) => {
+  it.each(ways)('A ReadableStream as a late input of %s is cancelled', async (_what, give) => {
     const cancels: unknown[] = [];
     const cancel = (reason: unknown): void => {
       cancels.push(reason);
@@ -330,14 +330,14 @@ describe('an input that comes too late for its stream', () => {
     expect(cancels).toHaveLength(1);
   });
 
-  it.each(ways)('%s, is destroyed when it is a stream of Node, and may fail at that', async (_what, give) => {
+  it.each(ways)('A stream of Node as a late input of %s is destroyed, and may fail at that', async (_what, give) => {
     const destroy = jest.fn((_error: Error | null, callback: (error: Error) => void) => callback(new RangeError('no more')));
     give(createPair(), () => new Readable({ destroy }));
     await time.advance(5_000);
     expect(destroy).toHaveBeenCalledTimes(1);
   });
 
-  it.each(ways)('%s, is cancelled when it is a stream of another peer', async (_what, give) => {
+  it.each(ways)('A stream of another peer as a late input of %s is cancelled', async (_what, give) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(() => new Promise(() => undefined));
     const relayed = dialer.open('rows', { end: true });
@@ -346,14 +346,14 @@ describe('an input that comes too late for its stream', () => {
     expect(relayed.cause).toMatchObject({ how: 'reset', by: 'user', code: 8 });
   });
 
-  it.each(ways)('%s, is left alone when it is an Observable', async (_what, give) => {
+  it.each(ways)('An Observable as a late input of %s is not subscribed to', async (_what, give) => {
     const input = new Subject();
     give(createPair(), () => input as unknown as AsyncIterable<unknown>);
     await time.advance(5_000);
     expect([input.observed, logs.errors]).toEqual([false, []]);
   });
 
-  it.each(ways)('%s, is not made when it is a function', async (_what, give) => {
+  it.each(ways)('A function as a late input of %s is not called', async (_what, give) => {
     let made = 0;
     give(createPair(), () => (() => [++made]) as unknown as AsyncIterable<unknown>);
     await time.advance(5_000);

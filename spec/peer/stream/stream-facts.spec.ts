@@ -7,8 +7,8 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-describe('a stream', () => {
-  it('knows its peer, its id, who opened it, and what with', async () => {
+describe('Stream', () => {
+  it('A stream exposes its peer, id, opener, headers and payload', async () => {
     const streams: Stream[] = [];
     const { dialer, acceptor, stream } = opened((_, remote) => void streams.push(remote));
     await time.advance();
@@ -21,7 +21,7 @@ describe('a stream', () => {
   it.each<[string, unknown, boolean]>([
     ['no payload', undefined, false],
     ['null', null, true],
-  ])('tells an open with %s by hasPayload; the handler gets null', async (_what, payload, hasPayload) => {
+  ])('`hasPayload` identifies an open with %s, and the handler receives null', async (_what, payload, hasPayload) => {
     const seen: unknown[] = [];
     const { dialer, acceptor } = createPair();
     acceptor.onStream((given, stream) => void seen.push([given, stream.payload, stream.hasPayload]));
@@ -31,7 +31,7 @@ describe('a stream', () => {
     expect([stream.payload, stream.hasPayload]).toEqual([null, hasPayload]);
   });
 
-  it('has its phase, reply headers and trailers before the payload or end that brought them is delivered', async () => {
+  it('A stream updates phase, reply headers and trailers before it delivers their payload or end', async () => {
     const seen: unknown[] = [];
     const { stream } = opened(async (_, remote) => {
       await remote.send(1, { headers: { h: 1 } });
@@ -45,7 +45,7 @@ describe('a stream', () => {
     expect(seen).toEqual([1, 'halfClosedLocal', { h: 1 }, null, 2, 'closed', { h: 1 }, { t: 2 }, 'complete', 'closed', { h: 1 }, { t: 2 }]);
   });
 
-  it('has its cause before its readers are told of the end', async () => {
+  it('A stream sets its cause before its readers complete', async () => {
     const { stream } = opened((_, remote) => remote.reply(1));
     void stream.end();
     const seen: unknown[] = [];
@@ -54,7 +54,7 @@ describe('a stream', () => {
     expect(seen).toEqual([{ how: 'ended' }]);
   });
 
-  it('has ended for readers once the remote has, whatever this side then fails with', async () => {
+  it('A stream whose remote has ended completes for readers, even when this side resets it later', async () => {
     const { stream } = opened((_, remote) => {
       void remote.reply(1);
       return stays(_, remote);
@@ -64,7 +64,7 @@ describe('a stream', () => {
     expect([stream.cause, read(stream)]).toEqual([expect.objectContaining({ how: 'reset' }), [1, 'complete']]);
   });
 
-  it('goes through its phases, seen from both sides', async () => {
+  it('A stream passes through its phases, seen from both sides', async () => {
     const streams: Stream[] = [];
     const { stream } = opened((_, remote) => {
       streams.push(remote);
@@ -83,11 +83,11 @@ describe('a stream', () => {
     expect([stream.cause, streams[0]?.cause]).toEqual([{ how: 'ended' }, { how: 'ended' }]);
   });
 
-  it('has ended on this side only when its end is written, not when it is queued', async () => {
+  it('A stream ends on this side when its end is written, not when it is queued', async () => {
     const { link, stream } = opened(stays);
     await time.advance();
     link.stall('acceptor');
-    // More than a socket takes at once: what follows waits for its turn.
+    // More than a socket accepts at once: later frames wait.
     void stream.send('x'.repeat(3_000_000));
     void stream.end();
     await time.advance();
@@ -113,7 +113,7 @@ describe('a stream', () => {
       },
       { how: 'reset', by: 'remote', code: 300, reason: '', payload: null },
     ],
-  ])('remembers that it was %s', async (_what, handler, cause) => {
+  ])('A stream keeps its cause when it was %s', async (_what, handler, cause) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const stream = dialer.open(null, { end: true });
@@ -123,7 +123,7 @@ describe('a stream', () => {
     expect(await stream.closed).toEqual(cause);
   });
 
-  it('remembers that it was lost, and why', async () => {
+  it('A stream keeps the close reason when it was lost', async () => {
     const { link, stream } = opened(stays);
     const closed = stream.closed;
     await time.advance();
@@ -133,7 +133,7 @@ describe('a stream', () => {
     expect(await closed).toEqual(cause);
   });
 
-  it('remembers the first cause only', async () => {
+  it('A stream keeps only its first cause', async () => {
     const { stream } = opened(stays);
     await time.advance();
     stream.reset(300, 'first');
@@ -142,7 +142,7 @@ describe('a stream', () => {
     expect(stream.cause).toEqual({ how: 'reset', by: 'user', code: 300, reason: 'first', payload: null });
   });
 
-  it('resolves closed without anybody having asked before, and never rejects it', async () => {
+  it('`closed` resolves for a first read after the end, and never rejects', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -159,7 +159,7 @@ describe('a stream', () => {
       { code: 'RESET', resetCode: 300 },
     ],
     ['simply ends', (_, remote) => remote.reply(), null],
-  ])('aborts its signal when it %s, with the error as the reason', async (_what, handler, reason) => {
+  ])('A stream aborts its signal when it %s, with the error as the reason', async (_what, handler, reason) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(handler);
     const stream = dialer.open(null, { end: true });
@@ -171,7 +171,7 @@ describe('a stream', () => {
     else expect(signal.reason).toMatchObject(reason);
   });
 
-  it('gives an aborted signal to whoever asks after the end', async () => {
+  it('A stream returns an aborted signal after its end', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -180,7 +180,7 @@ describe('a stream', () => {
     expect(stream.signal.reason).toMatchObject({ resetCode: 300 });
   });
 
-  it('aborts the signal of a handler whose opener has cancelled', async () => {
+  it('A stream aborts the signal of its handler when the opener cancels', async () => {
     const causes: unknown[] = [];
     const { stream } = opened((_, remote) => {
       remote.signal.addEventListener('abort', () => causes.push(remote.cause));
@@ -192,7 +192,7 @@ describe('a stream', () => {
     expect(causes).toEqual([{ how: 'reset', by: 'remote', code: 8, reason: '', payload: null }]);
   });
 
-  it('emits its reply headers when they come, and replays them synchronously', async () => {
+  it('`replyHeaders$` emits the headers when they arrive, and replays them synchronously', async () => {
     const { stream } = opened((_, remote) => remote.reply(1, { headers: { h: 1 } }));
     const seen: unknown[] = [];
     stream.replyHeaders$.subscribe({ next: (headers) => seen.push(headers), complete: () => seen.push('complete') });
@@ -204,7 +204,7 @@ describe('a stream', () => {
     expect(late).toEqual([{ h: 1 }]);
   });
 
-  it('gives reply headers at once to who asks later, while the stream lives', async () => {
+  it('`replyHeaders$` emits at once to a late subscriber of a live stream', async () => {
     const { stream } = opened((_, remote) => {
       void remote.send(1, { headers: { h: 1 } });
       return new Promise(() => undefined);
@@ -215,7 +215,7 @@ describe('a stream', () => {
     expect([stream.phase, late]).toEqual(['open', [{ h: 1 }, 'complete']]);
   });
 
-  it('emits empty reply headers for an answer without any', async () => {
+  it('`replyHeaders$` emits empty headers for an answer without headers', async () => {
     const { stream } = opened((_, remote) => remote.reply(1));
     const seen: unknown[] = [];
     stream.replyHeaders$.subscribe((headers) => seen.push(headers));
@@ -226,7 +226,7 @@ describe('a stream', () => {
   it.each<[string, boolean]>([
     ['that waits', true],
     ['that comes later', false],
-  ])('completes its reply headers without any for a subscriber %s when the stream ends first', async (_what, waits) => {
+  ])('`replyHeaders$` completes empty for a subscriber %s when the stream ends first', async (_what, waits) => {
     const { stream } = opened((_, remote) => {
       remote.reset();
     });
@@ -239,7 +239,7 @@ describe('a stream', () => {
     expect([seen, stream.replyHeaders]).toEqual([['complete'], null]);
   });
 
-  it('has trailers only where the end brought some', async () => {
+  it('A stream has trailers only when its end carried trailers', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.end(payload === 'some' ? { trailers: { t: 1 } } : {}));
     const streams = ['some', 'none'].map((payload) => dialer.open(payload, { end: true }));
@@ -247,7 +247,7 @@ describe('a stream', () => {
     expect(streams.map((stream) => stream.trailers)).toEqual([{ t: 1 }, null]);
   });
 
-  it('gives those of an open that ends to the handler', async () => {
+  it('A handler receives the trailers of an open that ends its stream', async () => {
     const { acceptor, link } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((_, stream) => void seen.push(stream.trailers));
@@ -256,7 +256,7 @@ describe('a stream', () => {
     expect(seen).toEqual([{ rows: 7 }]);
   });
 
-  it('gives the opener’s trailers to the handler that reads to the end', async () => {
+  it('A handler that reads to the end receives the trailers of the opener', async () => {
     const seen: unknown[] = [];
     const { stream } = opened(async (_, remote) => {
       for await (const value of remote) seen.push(value, remote.trailers);

@@ -24,7 +24,7 @@ const sends =
     return new Promise(() => undefined);
   };
 
-/** Runs a loop; gives what it saw, its error last, and `over` when it was left. */
+/** Runs a loop. Returns the values that it saw, then `over` or the error of the loop. */
 function loop(stream: AsyncIterable<unknown>, body: (value: unknown) => unknown = () => undefined): unknown[] {
   const seen: unknown[] = [];
   void (async () => {
@@ -41,8 +41,8 @@ function loop(stream: AsyncIterable<unknown>, body: (value: unknown) => unknown 
   return seen;
 }
 
-describe('for await over a stream', () => {
-  it('gives every payload and leaves after the end', async () => {
+describe('Loop over a stream', () => {
+  it('A loop over a stream receives every payload and leaves after the end', async () => {
     const { stream, sent } = opened((_, remote) => remote.sendAll([1, 2, 3]));
     const seen = loop(stream);
     await time.advance();
@@ -50,7 +50,7 @@ describe('for await over a stream', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('gives what came before the loop began, also when the stream has ended', async () => {
+  it('A loop over a stream receives earlier payloads, even when the stream has ended', async () => {
     const { stream } = opened((_, remote) => remote.sendAll([1, 2]));
     await time.advance();
     expect(stream.phase).toBe('closed');
@@ -59,7 +59,7 @@ describe('for await over a stream', () => {
     expect(seen).toEqual([1, 2, 'over']);
   });
 
-  it('throws the error of the stream after the payloads that came before it', async () => {
+  it('A loop over a stream throws the error of the stream after the earlier payloads', async () => {
     const { stream } = opened((_, remote) => {
       void remote.send(1);
       void remote.send(2);
@@ -71,9 +71,9 @@ describe('for await over a stream', () => {
   });
 
   it.each<[string, (value: unknown) => unknown]>([
-    ['is left by break', (value) => (value === 2 ? 'break' : null)],
+    ['breaks', (value) => (value === 2 ? 'break' : null)],
     ['throws', (value) => (value === 2 ? Promise.reject(new Error('loop')) : null)],
-  ])('resets a stream of this side with CANCEL when its body %s', async (_what, body) => {
+  ])('A loop whose body %s resets a stream of this side with CANCEL', async (_what, body) => {
     const { stream, sent } = opened(sends(1, 2, 3));
     const seen = loop(stream, body);
     await time.advance();
@@ -82,7 +82,7 @@ describe('for await over a stream', () => {
     expect(stream.cause).toMatchObject({ by: 'user', code: 8 });
   });
 
-  it('only stops reading when a loop over a stream of the remote is left', async () => {
+  it('A loop over a stream of the remote only stops reading when it is left', async () => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);
     let seen: unknown[] = [];
@@ -97,7 +97,7 @@ describe('for await over a stream', () => {
     expect([seen, sent, stream.phase]).toEqual([[1, 'over'], [], 'open']);
   });
 
-  it('pauses reading where it is slow, without losing or reordering anything', async () => {
+  it('A slow loop pauses reading, and neither loses nor reorders a value', async () => {
     const values = Array.from({ length: 300 }, (_, n) => `${n}${'x'.repeat(10_000)}`);
     const { stream } = opened((_, remote) => remote.sendAll(values), { pauseBytes: 50_000 });
     const seen: unknown[] = [];
@@ -111,7 +111,7 @@ describe('for await over a stream', () => {
     expect(seen).toEqual(values);
   });
 
-  it('counts what it has not pulled as unread: a loop that stands still ends in FLOW_CONTROL, after what had come', async () => {
+  it('A loop that stands still counts unread values, and ends with FLOW_CONTROL after the received ones', async () => {
     const values = Array.from({ length: 50 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
     let go: () => void = () => undefined;
     const { stream } = opened((_, remote) => remote.sendAll(values), { pauseBytes: 5_000, maxUnreadBytes: 10_000, pauseMs: 100 });
@@ -134,7 +134,7 @@ describe('for await over a stream', () => {
     expect(seen).toEqual([...values.slice(0, read), expect.objectContaining({ code: 'RESET', resetCode: 3 })]);
   });
 
-  it('counts each value for itself, also after a small one that came before the loop began', async () => {
+  it('Each value counts with its own size, even after a small value that came before the loop', async () => {
     const streams: Stream[] = [];
     const { stream } = opened(
       (_, remote) => {
@@ -151,7 +151,7 @@ describe('for await over a stream', () => {
     expect(stream.cause).toMatchObject({ how: 'reset', by: 'library', code: 3 });
   });
 
-  it('gives back what it counted: a loop that keeps up never runs into a limit', async () => {
+  it('A loop that keeps up releases its counts and never reaches a limit', async () => {
     const limits = { pauseBytes: 400, maxUnreadBytes: 600, maxHeldBytes: 1_000, pauseMs: 5 };
     const streams: Stream[] = [];
     const { stream } = opened((_, remote) => {
@@ -168,8 +168,8 @@ describe('for await over a stream', () => {
   });
 });
 
-describe('the iterator of a stream', () => {
-  it('answers calls of next() made ahead in their order, and done after the end', async () => {
+describe('Iterator of a stream', () => {
+  it('An iterator answers early calls of `next` in order, and is done after the end', async () => {
     const { stream } = opened((_, remote) => remote.sendAll([1, 2]));
     const iterator = stream[Symbol.asyncIterator]();
     const results = Promise.all([iterator.next(), iterator.next(), iterator.next(), iterator.next()]);
@@ -183,7 +183,7 @@ describe('the iterator of a stream', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('throws the error of its stream once, and is done from then on', async () => {
+  it('An iterator throws the error of its stream once, and is done then', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -195,7 +195,7 @@ describe('the iterator of a stream', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('throws it once too where the stream had failed before it was asked', async () => {
+  it('An iterator of a stream that has already failed throws once, and is done then', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -205,7 +205,7 @@ describe('the iterator of a stream', () => {
     expect([await iterator.next(), await iterator.next()]).toEqual(Array(2).fill({ done: true, value: undefined }));
   });
 
-  it('is done after return(), which answers calls of next() under way and forgets what waited and what failed', async () => {
+  it('An iterator is done after `return`, which settles pending `next` calls and drops queued values and the error', async () => {
     const { stream, sent } = opened(sends());
     const iterator = stream[Symbol.asyncIterator]();
     const next = iterator.next();
@@ -222,21 +222,21 @@ describe('the iterator of a stream', () => {
     expect(await late.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('leaves the stream when return() is its first call', async () => {
+  it('An iterator whose first call is `return` leaves the stream', async () => {
     const { stream, sent } = opened(sends(1));
     await time.advance();
     await stream[Symbol.asyncIterator]().return?.();
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('leaves the stream and rejects with what throw() is given', async () => {
+  it('An iterator leaves the stream at `throw`, and rejects with its error', async () => {
     const { stream, sent } = opened(sends(1));
     const error = new Error('stop');
     await expect(stream[Symbol.asyncIterator]().throw?.(error)).rejects.toBe(error);
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('does not touch a stream that is never asked', async () => {
+  it('An unused iterator does not touch its stream', async () => {
     const { stream, sent } = opened(sends(1));
     stream[Symbol.asyncIterator]();
     await time.advance();
@@ -244,7 +244,7 @@ describe('the iterator of a stream', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('can itself be looped over, and goes on where it was', async () => {
+  it('A loop over an iterator continues at its position', async () => {
     const { stream } = opened((_, remote) => remote.sendAll([1, 2, 3]));
     const iterator = stream[Symbol.asyncIterator]();
     const first = iterator.next();
@@ -254,7 +254,7 @@ describe('the iterator of a stream', () => {
     expect([await first, seen]).toEqual([{ done: false, value: 1 }, [2, 3, 'over']]);
   });
 
-  it('shares the stream with a second iterator', async () => {
+  it('A stream serves two iterators with the same values', async () => {
     const streams: Stream[] = [];
     const { stream } = opened((_, remote) => {
       streams.push(remote);

@@ -25,7 +25,7 @@ const sendsAndEnds =
   (_, stream) =>
     stream.sendAll(values);
 
-/** Its answer is over, and the upload goes on. */
+/** Ends the answer, and keeps reading the upload. */
 const repliesAndReads = (stream: Stream): void => {
   void stream.reply(1);
   stream.subscribe({ error: () => undefined });
@@ -38,8 +38,8 @@ function opened(handler: StreamHandler, dialerOptions: PeerOptions = {}) {
   return { ...pair, sent, stream: pair.dialer.open('p', { end: true }) };
 }
 
-describe('a stream of this side, as an Observable', () => {
-  it('takes a Subject for an observer: it gets everything, and what it throws is logged', async () => {
+describe('Stream of this side as an Observable', () => {
+  it('A stream accepts a Subject as observer: it receives every event, and its errors are logged', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     const subject = new Subject<unknown>();
     const seen: unknown[] = [];
@@ -57,7 +57,7 @@ describe('a stream of this side, as an Observable', () => {
   it.each([
     ['its completion', sendsAndEnds()],
     ['its error', (_: unknown, stream: Stream) => stream.reset(300)],
-  ])('logs what an observer throws at %s', async (_when, handler) => {
+  ])('The error that an observer throws at %s is logged', async (_when, handler) => {
     const fails = (): never => {
       throw new Error('no');
     };
@@ -66,7 +66,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual(['rxmux: a subscriber of a stream failed']);
   });
 
-  it('takes an observer that wants nothing but its end', async () => {
+  it('A stream accepts an observer of its completion only', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     const seen: string[] = [];
     stream.subscribe({ complete: () => seen.push('complete') });
@@ -74,7 +74,7 @@ describe('a stream of this side, as an Observable', () => {
     expect([seen, logs.errors]).toEqual([['complete'], []]);
   });
 
-  it('goes on for one who reads beside a call that is left', async () => {
+  it('A subscriber beside a call continues when the call is unsubscribed', async () => {
     const { dialer, acceptor } = createPair();
     const remotes: Stream[] = [];
     acceptor.onStream((_, remote) => {
@@ -91,14 +91,14 @@ describe('a stream of this side, as an Observable', () => {
     expect([seen, remotes[0]?.phase]).toEqual([[1], 'halfClosedRemote']);
   });
 
-  it('keeps its payloads for the first subscriber, also after its end', async () => {
+  it('A stream keeps its payloads for the first subscriber, even after its end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(stream.phase).toBe('closed');
     expect(read(stream)).toEqual([1, 2, 'complete']);
   });
 
-  it('keeps its payloads in front of its error', async () => {
+  it('A stream keeps its payloads ahead of its error', async () => {
     const { stream } = opened((_, remote) => {
       void remote.send(1);
       remote.reset(300);
@@ -108,7 +108,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(read(stream)).toEqual([expect.objectContaining({ resetCode: 300 })]);
   });
 
-  it('gives each subscriber what comes while it is there, and replays nothing', async () => {
+  it('A stream emits to each subscriber the values from its subscription on, and replays none', async () => {
     const streams: Stream[] = [];
     const { stream } = opened((_, remote) => {
       streams.push(remote);
@@ -128,14 +128,14 @@ describe('a stream of this side, as an Observable', () => {
     ]);
   });
 
-  it('completes at once for whoever comes after its end', async () => {
+  it('A stream completes at once for a subscriber after its end', async () => {
     const { stream } = opened(sendsAndEnds(1));
     read(stream);
     await time.advance();
     expect(read(stream)).toEqual(['complete']);
   });
 
-  it('completes for whoever comes after the end of the remote, whatever has become of this side', async () => {
+  it('A stream completes for a late subscriber after the end of the remote, even when it was lost since', async () => {
     const { dialer, acceptor, link } = createPair();
     acceptor.streams$.subscribe(repliesAndReads);
     const stream = dialer.open('p');
@@ -146,7 +146,7 @@ describe('a stream of this side, as an Observable', () => {
     expect([stream.cause, early, read(stream)]).toMatchObject([{ how: 'lost' }, [1, 'complete'], ['complete']]);
   });
 
-  it('is reset with CANCEL when the last subscriber leaves, and not before', async () => {
+  it('A stream is reset with CANCEL when its last subscriber leaves, and not before', async () => {
     const { stream, sent } = opened(sends());
     const subscriptions = [stream.subscribe(), stream.subscribe()];
     await time.advance();
@@ -158,7 +158,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(read(stream)).toEqual([expect.objectContaining({ code: 'CANCELLED', retriable: false })]);
   });
 
-  it('is not reset by a reader that leaves while another is still being given what waited', async () => {
+  it('A reader that leaves while another receives queued values does not reset the stream', async () => {
     const { stream, sent } = opened(sends(1, 2, 3));
     await time.advance();
     const other: unknown[] = [];
@@ -174,14 +174,14 @@ describe('a stream of this side, as an Observable', () => {
     expect([stream.phase, sent.length]).toEqual(['halfClosedLocal', 1]);
   });
 
-  it('is reset with CANCEL by a first subscriber that leaves among what waited', async () => {
+  it('A first subscriber that leaves among queued values resets the stream with CANCEL', async () => {
     const { stream, sent } = opened(sends(1, 2, 3));
     await time.advance();
     expect(read(stream, 2)).toEqual([1, 2, 'complete']);
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('sends no CANCEL after firstValueFrom when the end comes with the value', async () => {
+  it('`firstValueFrom` sends no CANCEL when the end comes with the value', async () => {
     const { stream, sent } = opened((_, remote) => remote.reply(1));
     const first = firstValueFrom(stream);
     await time.advance();
@@ -194,7 +194,7 @@ describe('a stream of this side, as an Observable', () => {
   it.each<[string, StreamHandler]>([
     ['an end in a frame of its own', (_, remote) => void remote.send(1)],
     ['further payloads', sendsAndEnds(1, 2)],
-  ])('cancels after firstValueFrom what may still come: %s', async (_what, handler) => {
+  ])('`firstValueFrom` sends CANCEL when more may come: %s', async (_what, handler) => {
     const { stream, sent } = opened(handler);
     const first = firstValueFrom(stream);
     await time.advance();
@@ -202,21 +202,21 @@ describe('a stream of this side, as an Observable', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 8 });
   });
 
-  it('sends no CANCEL after firstValueFrom when everything had come before', async () => {
+  it('`firstValueFrom` sends no CANCEL when everything had arrived before', async () => {
     const { stream, sent } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(await firstValueFrom(stream)).toBe(1);
     expect(sent).toHaveLength(1);
   });
 
-  it('forgets what waited when its last reader leaves after the end', async () => {
+  it('A stream drops its queued values when its last reader leaves after the end', async () => {
     const { stream } = opened(sendsAndEnds(1, 2));
     await time.advance();
     expect(read(stream, 1)).toEqual([1, 'complete']);
     expect(read(stream)).toEqual(['complete']);
   });
 
-  it('is what from(stream) gives, and what switchMap and an async function pass on', async () => {
+  it('`from(stream)` returns the stream, and `switchMap` and async functions pass it on', async () => {
     const { stream, dialer } = opened(sendsAndEnds(1, 2));
     expect(from(stream)).toBe(stream);
     const byValue = lastValueFrom(
@@ -237,7 +237,7 @@ describe('a stream of this side, as an Observable', () => {
     ]);
   });
 
-  it('is not thenable: await gives the stream itself', async () => {
+  it('A stream is not thenable: `await` returns the stream itself', async () => {
     const { dialer } = opened(sends());
     const stream = dialer.open();
     expect(await Promise.resolve(stream)).toBe(stream);
@@ -250,7 +250,7 @@ describe('a stream of this side, as an Observable', () => {
     ['a function', (stream) => void stream.subscribe(() => undefined)],
     ['an observer without error', (stream) => void stream.subscribe({ next: () => undefined })],
     ['an observer whose error is undefined', (stream) => void stream.subscribe({ error: undefined } as object)],
-  ])('logs its error where it was subscribed to with %s', async (_what, subscribe) => {
+  ])('A stream logs its error when it was subscribed to with %s', async (_what, subscribe) => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -259,7 +259,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual([expect.stringContaining('no error handler')]);
   });
 
-  it('gives a function its values, its error and its completion', async () => {
+  it('A stream calls three functions with its values, its error and its completion', async () => {
     const seen: unknown[] = [];
     const { dialer } = opened((payload, remote) => (payload === 'bad' ? remote.reset(300) : remote.reply(1)));
     for (const payload of ['good', 'bad']) {
@@ -270,7 +270,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(seen).toEqual([1, 'complete', expect.objectContaining({ resetCode: 300 })]);
   });
 
-  it('calls the methods of an observer as methods', async () => {
+  it('A stream calls the methods of an observer as methods', async () => {
     const { stream } = opened(sendsAndEnds(1));
     class Collector {
       readonly seen: unknown[] = [];
@@ -287,7 +287,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(collector.seen).toEqual([1, 'complete']);
   });
 
-  it('can be reset by the remote without hurting anyone who never subscribed', async () => {
+  it('A reset by the remote is not logged without a subscriber', async () => {
     const { stream } = opened((_, remote) => {
       remote.reset(300);
     });
@@ -296,7 +296,7 @@ describe('a stream of this side, as an Observable', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('delivers nothing after a reset that a subscriber made', async () => {
+  it('A stream delivers no value after a subscriber has reset it', async () => {
     const { stream } = opened(sends(1, 2));
     const seen: unknown[] = [];
     stream.subscribe({
@@ -311,8 +311,8 @@ describe('a stream of this side, as an Observable', () => {
   });
 });
 
-describe('a stream of the remote whose reader has left', () => {
-  /** Reads one of these values and leaves; reads on once all have come. */
+describe('Stream of the remote whose reader has left', () => {
+  /** Reads one value and leaves. A second reader comes once all values have arrived. */
   async function readTwice(values: number): Promise<readonly unknown[]> {
     const { dialer, acceptor } = createPair();
     const streams: Stream[] = [];
@@ -329,19 +329,19 @@ describe('a stream of the remote whose reader has left', () => {
     return seen;
   }
 
-  it('says that the next one has missed what came between', async () => {
+  it('A second reader that missed values causes a warning', async () => {
     expect(await readTwice(3)).toEqual([1, 'later']);
     expect(logs.warnings).toEqual([
       'rxmux: stream 1: a second reader came after the first had left, and has missed the payloads between: keep one iterator',
     ]);
   });
 
-  it('says nothing where nothing was missed', async () => {
+  it('A second reader that missed no value causes no warning', async () => {
     expect(await readTwice(1)).toEqual([1, 'later']);
     expect(logs.warnings).toEqual([]);
   });
 
-  it('has one replyHeaders$, however often it is read', () => {
+  it('`replyHeaders$` is the same object at each read', () => {
     const { stream } = opened(sends());
     expect(stream.replyHeaders$).toBe(stream.replyHeaders$);
   });

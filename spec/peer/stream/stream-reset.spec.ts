@@ -9,13 +9,13 @@ const time = virtualPeerTime();
 
 const logs = collectLogs();
 
-describe('reset()', () => {
+describe('`reset`', () => {
   it.each<[string, unknown[]]>([
     ['a code that is no integer', [1.5]],
     ['a code that is no number', ['CANCEL']],
     ['NaN', [NaN]],
     ['a reason that is no text', [300, 5]],
-  ])('throws TypeError for %s, and resets nothing', async (_what, args) => {
+  ])('`reset` throws a TypeError for %s and resets nothing', async (_what, args) => {
     const { dialer, stream } = opened(stays);
     const sent = framesOf(dialer);
     expect(() => {
@@ -25,7 +25,7 @@ describe('reset()', () => {
     expect([sent, stream.cause]).toEqual([[], null]);
   });
 
-  it('with REFUSED vouches that nothing was done: only before the first frame of a stream of the remote', async () => {
+  it('`reset` with REFUSED is allowed only before the first frame of a remote stream', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => {
       if (payload === 'begun') void stream.send(1);
@@ -46,7 +46,7 @@ describe('reset()', () => {
     ]);
   });
 
-  it('does nothing on a stream that is closed', async () => {
+  it('`reset` of a closed stream does nothing', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => stream.reply());
     const stream = dialer.open(null, { end: true });
@@ -64,7 +64,7 @@ describe('reset()', () => {
     ['a code of the protocol', 6, '', null, 'RESET', 6],
     ['APPLICATION_ERROR', 16, 'no', null, 'RESET', 16],
     ['CANCEL', 8, 'enough', null, 'CANCELLED', undefined],
-  ])('tells those who read what this side has reset it with: %s', async (_what, code, reason, payload, name, resetCode) => {
+  ])('Readers receive the code, reason and payload of a local `reset`: %s', async (_what, code, reason, payload, name, resetCode) => {
     const { stream } = opened(stays);
     const seen = read(stream);
     stream.reset(code, reason, payload);
@@ -75,7 +75,7 @@ describe('reset()', () => {
     if (resetCode !== undefined) expect(error).toMatchObject({ resetCode, reason, payload });
   });
 
-  it('tells the one who refuses a stream which code it has refused it with', async () => {
+  it('Readers of a refused stream receive the code of the refusal', async () => {
     const { dialer, acceptor } = createPair();
     const seen: unknown[] = [];
     acceptor.onStream((_, stream) => {
@@ -87,14 +87,14 @@ describe('reset()', () => {
     expect(seen).toEqual([expect.objectContaining({ code: 'RESET', resetCode: 7, reason: 'not here', streamId: 1 })]);
   });
 
-  it('with REFUSED says why it may not, on a stream that has begun', () => {
+  it('The error of `reset` with REFUSED on a stream that has begun says why', () => {
     const { stream } = opened(stays);
     expect(() => {
       stream.reset(7);
     }).toThrow(new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun'));
   });
 
-  it('cuts a long reason to 1 024 bytes at a code point', () => {
+  it('`reset` cuts a long reason to 1 024 bytes at a code point', () => {
     const { stream } = opened(stays);
     const sent = framesOf(stream.peer);
     stream.reset(300, '€'.repeat(400));

@@ -20,7 +20,7 @@ const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[]
 ];
 
 describe.each(CALLS)('%s', (_what, call) => {
-  /** What happens in one call, in order; `end` is given the server's stream and the subscription. */
+  /** The events of one call in order. `end` receives the stream of the server and the subscription. */
   async function ordered(end: (remote: Stream, subscription: Subscription) => unknown): Promise<readonly string[]> {
     const { dialer, acceptor } = createPair();
     const streams$ = new Subject<Stream>();
@@ -44,7 +44,7 @@ describe.each(CALLS)('%s', (_what, call) => {
     return told;
   }
 
-  it('is cancelled before anything is told that it was unsubscribed', async () => {
+  it('A call is cancelled before its teardowns run', async () => {
     const told = await ordered((_remote, subscription) => {
       subscription.unsubscribe();
       subscription.unsubscribe();
@@ -52,16 +52,16 @@ describe.each(CALLS)('%s', (_what, call) => {
     expect(told).toEqual(['reset', 'finalize', 'resource', 'added']);
   });
 
-  it('tells its completion before what was to be torn down then', async () => {
+  it('A call completes before its teardowns run', async () => {
     expect(await ordered((remote) => remote.reply('r'))).toEqual(['complete', 'finalize', 'resource', 'added']);
   });
 
-  it('tells its error before what was to be torn down then', async () => {
+  it('A call errors before its teardowns run', async () => {
     expect(await ordered((remote) => remote.reset(300))).toEqual(['error', 'finalize', 'resource', 'added']);
   });
 });
 
-it('an input that waits is let go of after the reset that its unsubscribed call has sent', async () => {
+it('A waiting input is released after its unsubscribed call has sent a reset', async () => {
   const { dialer, acceptor } = createPair();
   acceptor.onStream(stays);
   const told: string[] = [];

@@ -15,7 +15,7 @@ const fails = (): never => {
 };
 const unheard = { error: () => undefined };
 
-/** Subscribes, with a teardown that throws: rxjs throws that at whoever ends the subscription, which is the library. */
+/** Subscribes with a teardown that throws. rxjs throws its error into the code that ends the subscription: the library. */
 const STREAM_WAYS: readonly (readonly [string, (stream: Stream) => unknown, string])[] = [
   ['a reader', (stream) => stream.subscribe(unheard).add(fails), 'a subscriber of a stream'],
   ['finalize at a reader', (stream) => stream.pipe(finalize(fails)).subscribe(unheard), 'a subscriber of a stream'],
@@ -55,8 +55,8 @@ const ENDS: readonly (readonly [string, (pair: Pair, remote: Stream) => unknown,
   ['is cancelled by the closing peer', ({ dialer }) => void dialer.close(), { how: 'reset', by: 'library' }],
 ];
 
-describe.each(CALL_WAYS)('a teardown of %s that throws when the stream', (_what, call, blamed) => {
-  it.each(ENDS)('%s is logged, and everybody else is told', async (_how, end, cause) => {
+describe.each(CALL_WAYS)('Failing teardown of %s', (_what, call, blamed) => {
+  it.each(ENDS)('A failing teardown of a stream that %s is logged, and all other code receives the end', async (_how, end, cause) => {
     const pair = createPair();
     const [locals, remotes]: [Stream[], Stream[]] = [[], []];
     pair.acceptor.streams$
@@ -75,7 +75,7 @@ describe.each(CALL_WAYS)('a teardown of %s that throws when the stream', (_what,
     local.subscribe({ error: () => told.push('another reader') });
     local.replyHeaders$.subscribe({ complete: () => told.push('another of the reply headers') });
     void local.closed.then((given) => told.push(given));
-    // A call whose open carries the end takes no input.
+    // A call whose open carries the end accepts no input.
     const inputs = local.phase === 'open' ? ['the input'] : [];
     for (const input of inputs) void local.sendAll(new Observable(() => () => told.push(input)));
     end(pair, remote);
@@ -89,8 +89,8 @@ describe.each(CALL_WAYS)('a teardown of %s that throws when the stream', (_what,
   });
 });
 
-describe('a teardown that throws', () => {
-  it('of request$ at its answer leaves the stream to its end', async () => {
+describe('Failing teardown', () => {
+  it('A failing teardown of `request$` at its answer leaves the stream open', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(async (_, stream) => {
       await stream.send('answer');
@@ -107,7 +107,7 @@ describe('a teardown that throws', () => {
     expect(frames).toEqual([expect.objectContaining({ type: 'open' })]);
   });
 
-  it('of a reader when the remote has ended lets the answer go on', async () => {
+  it('A failing teardown of a reader does not stop the answer after the end of the remote', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(async (_, stream) => {
       stream.subscribe({ complete: () => void stream.reply('answer') }).add(fails);
@@ -121,7 +121,7 @@ describe('a teardown that throws', () => {
     expect([told, logs.errors]).toEqual([['answer'], ['rxmux: a subscriber of a stream failed']]);
   });
 
-  it('of an input when its stream is over is logged, and the others are told', async () => {
+  it('A failing teardown of an input is logged when its stream ends, and other code receives the end', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => {
       stream.reset(300, 'enough');
@@ -144,7 +144,7 @@ describe('a teardown that throws', () => {
   });
 });
 
-/** What of a peer completes with it. */
+/** Observables of a peer that complete with the peer. */
 const OF_PEER: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [
   ['status$', ({ status$ }) => status$],
   ['streams$', ({ streams$ }) => streams$],
@@ -152,8 +152,8 @@ const OF_PEER: readonly (readonly [string, (peer: Peer) => Observable<unknown>])
   ['closes$', ({ closes$ }) => closes$],
 ];
 
-describe.each(OF_PEER)('a teardown of a subscriber of %s that throws at the end of the peer', (name, watched) => {
-  it('is logged, and whatever else completes with the peer does', async () => {
+describe.each(OF_PEER)('Failing teardown of a subscriber of %s', (name, watched) => {
+  it('A failing teardown of one subscriber is logged, and all other observables of the peer complete', async () => {
     const { dialer } = createPair();
     const told: string[] = [];
     watched(dialer).subscribe().add(fails);

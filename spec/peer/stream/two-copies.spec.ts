@@ -8,7 +8,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
-describe('a second copy of the package', () => {
+describe('Second copy of the package', () => {
   let copy: typeof first;
 
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('a second copy of the package', () => {
     });
   });
 
-  it('knows the errors of the first', async () => {
+  it('A second copy of the package recognises the errors of the first', async () => {
     const { dialer } = createPair();
     const outcome = dialer.request('p').catch((cause: unknown) => cause);
     await time.advance();
@@ -25,7 +25,7 @@ describe('a second copy of the package', () => {
     expect([error instanceof copy.MuxError, copy.isMuxError(error)]).toEqual([false, true]);
   });
 
-  it('says why it cannot answer the streams of the first', async () => {
+  it('A second copy of the package says why it cannot answer the streams of the first', async () => {
     const { dialer, acceptor } = createPair();
     const errors: unknown[] = [];
     acceptor.streams$.pipe(copy.respond(() => of(1))).subscribe({ error: (error: unknown) => errors.push(error) });
@@ -34,7 +34,7 @@ describe('a second copy of the package', () => {
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a stream of this copy of rxmux') })]);
   });
 
-  it('opens anew on a peer of the first', async () => {
+  it('A second copy of the package reopens streams on a peer of the first', async () => {
     const opened: unknown[] = [];
     const network = new Network({
       onStream: (payload) => {

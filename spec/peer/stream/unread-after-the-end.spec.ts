@@ -14,10 +14,10 @@ const time = virtualPeerTime();
 
 const KIB = 1024;
 const LIMITS = { maxHeldBytes: 1024 * KIB };
-/** What keeps the work of a test going: nobody can ask for anything any more where the last of it is gone. */
+/** Keeps iterators and waiting promises of a test reachable: if the last reference were collected, no code could read on. */
 const held: unknown[] = [];
 
-/** Sends a stream of three values, the second and third of 200 KiB each, and ends it as `end` says. */
+/** Opens a stream and sends three values, the second and third of 200 KiB each. Then `end` ends the stream. */
 async function sendThree(peer: Peer, end: (stream: Stream) => unknown): Promise<void> {
   const stream = peer.open('p');
   for (const value of ['first', 'x'.repeat(200 * KIB), 'y'.repeat(200 * KIB)]) void stream.send(value);
@@ -28,8 +28,8 @@ async function sendThree(peer: Peer, end: (stream: Stream) => unknown): Promise<
 
 const resetCodes = (sent: readonly { readonly code?: unknown }[]) => sent.flatMap(({ code }) => (code === undefined ? [] : [code]));
 
-describe('what an iterator has not come to when its stream ends', () => {
-  it('is held while somebody may still ask for it, whatever its handler has done meanwhile', async () => {
+describe('Unread values of an iterator whose stream has ended', () => {
+  it('Unread values of an ended stream stay counted while its iterator is reachable, whatever its handler has done', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
     const iterators: AsyncIterator<unknown>[] = [];
     acceptor.onStream((_, stream) => {
@@ -54,7 +54,7 @@ describe('what an iterator has not come to when its stream ends', () => {
 
   it.each<readonly [what: string, take: (acceptor: Peer, hold: (stream: Stream) => void) => void, end: (stream: Stream) => unknown]>([
     [
-      'where respond() answers with what is asked',
+      '`respond`, which answers with them',
       (acceptor, hold) => {
         async function* slowly(stream: Stream): AsyncGenerator {
           hold(stream);
@@ -67,7 +67,7 @@ describe('what an iterator has not come to when its stream ends', () => {
       },
     ],
     [
-      'where its handler has returned before the end',
+      'an iterator whose handler has returned before the end',
       (acceptor, hold) => {
         acceptor.onStream((_, stream) => {
           hold(stream);
@@ -78,7 +78,7 @@ describe('what an iterator has not come to when its stream ends', () => {
       },
       (stream) => stream.end(),
     ],
-  ])('is held by whoever still works, %s', async (_what, take, end) => {
+  ])('Unread values of an ended stream stay counted for %s', async (_what, take, end) => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
     let streams = 0;
     take(acceptor, () => streams++);
@@ -90,7 +90,7 @@ describe('what an iterator has not come to when its stream ends', () => {
     expect([streams, resetCodes(sent)]).toEqual([3, [11]]);
   });
 
-  it('is held no longer when nobody can ask for it any more', async () => {
+  it('Unread values of an ended stream are released when their iterator is collected', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
     let gone = 0;
     const iterators = new FinalizationRegistry(() => gone++);
@@ -110,7 +110,7 @@ describe('what an iterator has not come to when its stream ends', () => {
   });
 });
 
-/** Collections until one that is waited for has been told, which on a busy machine takes its time; and a turn for others who wait for the same. */
+/** Collects garbage until `isTold` returns true, which can take several collections. Then it waits a turn for other finalizers. */
 async function collected(isTold: () => boolean): Promise<void> {
   while (!isTold()) await collection();
   await new Promise((resolve) => setImmediate(resolve));

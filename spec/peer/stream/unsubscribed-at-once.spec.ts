@@ -21,12 +21,12 @@ const CALLS: readonly (readonly [string, Call])[] = [
   ['request$', (peer, options) => peer.request$('p', options)],
   ['open$', (peer, options) => peer.open$('p', options)],
   ['open$ with an input that waits', (peer, options) => peer.open$('p', { ...options, input: NEVER })],
-  ['open$ with an input that is there at once', (peer, options) => peer.open$('p', { ...options, input: from([1, 2]) })],
+  ['open$ with a synchronous input', (peer, options) => peer.open$('p', { ...options, input: from([1, 2]) })],
   ['open$ with an input that is pulled', (peer, options) => peer.open$('p', { ...options, input: [1, 2] })],
   ['through', (peer, options) => NEVER.pipe(through(peer, 'p', options))],
 ];
 
-/** What runs while the call is being subscribed to. */
+/** Code that runs while the call is being subscribed to. */
 const PLACES: readonly (readonly [string, (peer: Peer, leave: () => undefined) => Options])[] = [
   ['onOpen', (_peer, leave) => ({ onOpen: leave })],
   [
@@ -45,8 +45,8 @@ const PLACES: readonly (readonly [string, (peer: Peer, leave: () => undefined) =
   ],
 ];
 
-describe.each(PLACES)('%s that unsubscribes from the call', (_place, hang) => {
-  it.each(CALLS)('has the stream of %s cancelled, once', async (_call, call) => {
+describe.each(PLACES)('Unsubscribing within %s', (_place, hang) => {
+  it.each(CALLS)('An unsubscribe while %s is subscribed to cancels the stream once', async (_call, call) => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream(stays);
     await time.advance();
@@ -69,7 +69,7 @@ describe.each(PLACES)('%s that unsubscribes from the call', (_place, hang) => {
   });
 });
 
-describe('respond, which is unsubscribed by what makes the answer, cancels the stream, whose work has begun: it is not refused', () => {
+describe('`respond` that its project unsubscribes', () => {
   const released: string[] = [];
   const upload = (): ReadableStream => new ReadableStream({ cancel: () => void released.push('cancelled') });
 
@@ -77,7 +77,7 @@ describe('respond, which is unsubscribed by what makes the answer, cancels the s
     ['an Observable is not subscribed to', () => defer(() => of(released.push('subscribed'))), []],
     ['a promise may reject unseen', () => Promise.reject(new Error('late')), []],
     ['a ReadableStream is cancelled', upload, ['cancelled']],
-  ])('%s', async (_what, answer, expected) => {
+  ])('Unsubscribing `respond` in its project cancels the stream and does not refuse it, and %s', async (_what, answer, expected) => {
     released.length = 0;
     const { dialer, acceptor } = createPair();
     const frames = framesOf(acceptor);

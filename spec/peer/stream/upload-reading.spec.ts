@@ -10,7 +10,7 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-describe('a stream of the remote, as an Observable', () => {
+describe('Stream of the remote as an Observable', () => {
   async function received(limits: PeerOptions['limits'] = {}) {
     const { dialer, acceptor } = createPair({ acceptor: { limits } });
     const streams: Stream[] = [];
@@ -26,7 +26,7 @@ describe('a stream of the remote, as an Observable', () => {
     return { local, stream, sent };
   }
 
-  it('is not reset when its last subscriber leaves: it only stops reading, and drops what comes', async () => {
+  it('A stream of the remote is not reset when its last subscriber leaves: it drops later values', async () => {
     const { local, stream, sent } = await received();
     const first = read(stream, 1);
     void local.send(1);
@@ -39,7 +39,7 @@ describe('a stream of the remote, as an Observable', () => {
     expect(second).toEqual([3, 'complete']);
   });
 
-  it('tells a second reader once of what came while nobody read, though nothing had waited', async () => {
+  it('A second reader causes one warning for values that came while no subscriber read', async () => {
     const { local, stream } = await received();
     stream.subscribe().unsubscribe();
     void local.send(1);
@@ -56,7 +56,7 @@ describe('a stream of the remote, as an Observable', () => {
     ]);
   });
 
-  it('costs nothing any more once its last reader has left', async () => {
+  it('A stream whose last reader has left counts no unread bytes', async () => {
     const { local, stream } = await received({ maxUnreadBytes: 1_000 });
     stream.subscribe().unsubscribe();
     for (let n = 0; n < 100; n++) void local.send('x'.repeat(500));
@@ -64,7 +64,7 @@ describe('a stream of the remote, as an Observable', () => {
     expect(stream.phase).toBe('open');
   });
 
-  it('errors when the remote resets it', async () => {
+  it('A stream of the remote errors when the remote resets it', async () => {
     const { local, stream } = await received();
     const seen = read(stream);
     local.reset(300, 'why', { a: 1 });
