@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { BehaviorSubject } from 'rxjs';
 import { acceptorCore } from '../peer/acceptor.js';
 import type { AcceptorOptions } from '../peer/acceptor.js';
-import { resolveHelloLimits } from '../peer/answers/hello-limits.js';
+import { DEFAULT_HELLO_LIMITS, resolveHelloLimits } from '../peer/answers/hello-limits.js';
 import type { HelloLimits } from '../peer/answers/hello-limits.js';
 import { connectError } from '../peer/dial/connect-error.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
@@ -11,23 +11,22 @@ import { guard } from '../peer/base/guard.js';
 import { HELLO_TIMEOUT_MS } from '../peer/dial/hello.js';
 import type { StreamHandler } from '../peer/base/hooks.js';
 import { resolveOptions } from '../peer/base/options.js';
-import type { PeerContext, PeerOptions, ResolvedOptions } from '../peer/base/options.js';
-import type { PeerCore } from '../peer/core/peer-core.js';
+import type { PeerContext, PeerOptions } from '../peer/base/options.js';
 import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { transportOf, WsUpgrader } from '../transport/ws/ws.js';
-import { checkFunctions, checkNumber, checkObject, optionError } from '../wire/check.js';
+import { checkFunction, checkNumber, optionError } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
 import { RefusalLog } from './refusal.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy, Verdict } from './upgrade.js';
-
-const VERIFY_TIMEOUT_MS = 10_000;
 
 /** Of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();
@@ -71,6 +70,39 @@ export interface UpgradeOptions extends AcceptOptions {
   readonly origins?: Origins | undefined;
 }
 
+/** What an upgrade needs besides the options of its peer, checked. */
+interface OfUpgrades {
+  readonly onPeer: AcceptOptions['onPeer'];
+  readonly verify: UpgradeOptions['verify'];
+  readonly verifyTimeoutMs: number;
+  readonly origins: Origins | undefined;
+}
+
+/** {@link UpgradeOptions} beyond those of every peer, filled in and checked. */
+interface UsedUpgradeOptions extends OfUpgrades {
+  readonly handler: StreamHandler | undefined;
+  readonly onHello: StreamHandler | undefined;
+  readonly helloTimeoutMs: number;
+  readonly helloLimits: HelloLimits;
+}
+
+/** {@link UpgradeOptions}, filled in and checked. */
+export interface ResolvedUpgrade extends OfUpgrades {
+  readonly acceptor: AcceptorOptions;
+}
+
+/** Declares {@link UpgradeOptions} beyond those of every peer. */
+export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, UsedUpgradeOptions> = {
+  handler: [checkFunction, undefined],
+  onHello: [checkFunction, undefined],
+  helloTimeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
+  helloLimits: [(_name, given) => resolveHelloLimits(given), DEFAULT_HELLO_LIMITS],
+  onPeer: [checkFunction, undefined],
+  verify: [checkFunction, undefined],
+  verifyTimeoutMs: [checkNumber, 10_000],
+  origins: [checkOrigins, undefined],
+};
+
 /**
  * Makes a peer of a socket that somebody else has accepted, whose business its origin is, and how large a message it takes
  * (`maxPayload` of `ws`). It begins to read in a later turn. A socket that has agreed on the subprotocol of another codec is
@@ -87,8 +119,8 @@ export interface UpgradeOptions extends AcceptOptions {
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
   const transport = transportOf(socket);
-  const peer = peerOver(transport, resolved, options);
-  announcePeer(peer, transport, options, null);
+  const peer = peerOver(transport, resolved.acceptor);
+  announcePeer(peer, transport, resolved, null);
   return peer;
 }
 
@@ -110,10 +142,10 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   checkUpgrade(request, socket, head);
   const resolved = resolveAccept(options);
-  const core = acceptorCore(resolved);
+  const core = acceptorCore(resolved.acceptor);
   const source = new GivenSocket(core);
-  const peer = makePeer(core, source, options);
-  const policy = policyOf(resolved, options, LOG);
+  const peer = new Peer(core, source, core.options.onStream);
+  const policy = policyOf(resolved, LOG);
   // Not by its promise, which is a microtask late: the verdict may be in that.
   peer.status$.subscribe({
     complete: () => {
@@ -127,7 +159,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     accepted: (transport, context) => {
       if (context !== undefined) core.context = context;
       source.give(transport);
-      announcePeer(peer, transport, options, request);
+      announcePeer(peer, transport, resolved, request);
     },
     refused: ({ status, reason }) => {
       fail(status, reason);
@@ -148,36 +180,36 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
   if (!(head instanceof Uint8Array)) throw optionError('head', 'a Buffer', head);
 }
 
-/** How upgrades with these options are judged; not draining yet. */
-export function policyOf({ codec, limits }: ResolvedOptions, options: UpgradeOptions, log: RefusalLog): UpgradePolicy {
-  const { verify, verifyTimeoutMs = VERIFY_TIMEOUT_MS, origins } = options;
-  const upgrader = new WsUpgrader(subprotocol(codec), limits.maxMessageBytes);
+/** Makes the policy that judges upgrades with these options; it is not draining yet. */
+export function policyOf(resolved: ResolvedUpgrade, log: RefusalLog): UpgradePolicy {
+  const { acceptor, verify, verifyTimeoutMs, origins } = resolved;
+  const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
   return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log };
 }
 
-/** The options of one accepted peer, and of its upgrade where there is one, checked. */
-export function resolveAccept(options: UpgradeOptions): AcceptorOptions {
-  checkObject('options', options);
-  const { handler, onHello, onPeer, verify, origins, helloTimeoutMs, verifyTimeoutMs } = options;
-  const limits = resolveHelloLimits(options.helloLimits);
-  checkFunctions({ handler, onHello, onPeer, verify });
-  checkOrigins(origins);
-  for (const [name, ms] of Object.entries({ helloTimeoutMs, verifyTimeoutMs })) if (ms !== undefined) checkNumber(name, ms);
-  const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs ?? HELLO_TIMEOUT_MS, limits };
-  return { ...resolveOptions(options, false), hello };
+/**
+ * Fills in and checks the options of one accepted peer, and of its upgrade if there is one.
+ *
+ * @throws CodecNotRegistered; TypeError naming the option
+ */
+export function resolveAccept(options: UpgradeOptions): ResolvedUpgrade {
+  const peer = resolveOptions(options, false);
+  const { handler = peer.onStream, onHello, helloTimeoutMs, helloLimits, ...ofUpgrades } = readOptions(UPGRADE_OPTIONS, options);
+  const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };
+  return { ...ofUpgrades, acceptor: { ...peer, onStream: handler, hello } };
 }
 
 /** Makes a peer of an open socket. */
-export function peerOver(transport: Transport, resolved: AcceptorOptions, options: AcceptOptions, context?: PeerContext): Peer {
-  const core = acceptorCore(resolved);
+export function peerOver(transport: Transport, options: AcceptorOptions, context?: PeerContext): Peer {
+  const core = acceptorCore(options);
   if (context !== undefined) core.context = context;
-  return makePeer(core, new GivenSocket(core, transport), options);
+  return new Peer(core, new GivenSocket(core, transport), core.options.onStream);
 }
 
 /** Shows a peer to `onPeer`; it begins to read in a later turn, when handlers are in place. */
-export function announcePeer(peer: Peer, transport: Transport, options: AcceptOptions, request: IncomingMessage | null): void {
+export function announcePeer(peer: Peer, transport: Transport, { onPeer }: OfUpgrades, request: IncomingMessage | null): void {
   Peer.core(peer)?.setRemote(addressOf(request));
-  guard('onPeer', () => options.onPeer?.(peer, request));
+  guard('onPeer', () => onPeer?.(peer, request));
   transport.turn(() => void peer.serve());
 }
 
@@ -185,8 +217,4 @@ function addressOf(request: IncomingMessage | null): string {
   const { remoteAddress, remotePort } = request?.socket ?? {};
   if (remoteAddress === undefined || remotePort === undefined) return '';
   return `${remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress}:${remotePort}`;
-}
-
-function makePeer(core: PeerCore, source: GivenSocket, options: AcceptOptions): Peer {
-  return new Peer(core, source, options.handler ?? options.onStream);
 }

@@ -5,8 +5,10 @@ import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
-import { checkObject, checkObjects } from '../wire/check.js';
+import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
 
 /** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
 export interface NodeConnectOptions extends ConnectOptions {
@@ -17,6 +19,13 @@ export interface NodeConnectOptions extends ConnectOptions {
   /** TLS options of a `wss:` address, such as `ca`, or `cert` and `key` of a client. Default: those of Node. */
   readonly tls?: ConnectionOptions | undefined;
 }
+
+/** Declares {@link NodeConnectOptions} beyond those of `connect` everywhere. */
+export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof ConnectOptions>> = {
+  headers: [checkObject, undefined],
+  agent: [checkObject, undefined],
+  tls: [checkObject, undefined],
+};
 
 /**
  * Dials a server over `ws`, and gives the peer at once. As the browser's `connect`, and besides: HTTP headers, an agent, TLS
@@ -33,8 +42,8 @@ export interface NodeConnectOptions extends ConnectOptions {
  */
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
   checkObject('options', options);
-  const { headers, agent, tls, socket } = options;
-  checkObjects({ headers, agent, tls });
+  const { socket } = options;
+  const { headers, agent, tls } = readOptions(NODE_CONNECT_OPTIONS, options);
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;
   return connectOver(url, options, (address, protocol) =>
     socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),

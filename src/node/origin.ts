@@ -30,12 +30,20 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
   return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
 }
 
-/** @throws TypeError for what cannot say which origins may connect */
-export function checkOrigins(origins: unknown): void {
-  if (origins === undefined || typeof origins === 'function') return;
-  if (!Array.isArray(origins)) throw optionError('origins', 'an array or a function', origins);
+/**
+ * Returns `origins`.
+ *
+ * @throws TypeError unless it is a function, or an array of strings and RegExps
+ */
+export function checkOrigins(name: string, origins: Origins): Origins {
+  if (typeof origins !== 'function') checkList(name, origins);
+  return origins;
+}
+
+function checkList(name: string, origins: unknown): void {
+  if (!Array.isArray(origins)) throw optionError(name, 'an array or a function', origins);
   for (const [index, origin] of origins.entries())
-    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`origins[${index}]`, 'a string or a RegExp', origin);
+    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
 }
 
 function isLoopback({ hostname }: URL): boolean {

@@ -8,19 +8,21 @@ import type { TlsOptions } from 'node:tls';
 import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
 import type { BehaviorSubject } from 'rxjs';
 import { log } from '../logger.js';
-import type { AcceptorOptions } from '../peer/acceptor.js';
 import { asyncDispose } from '../peer/base/async-dispose.js';
 import { resolveClose } from '../peer/base/close-options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/base/close-options.js';
 import { completeGuarded, disown } from '../peer/base/guard.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
-import { checkBoolean, checkObjects, optionError } from '../wire/check.js';
+import { checkObject } from '../wire/check.js';
 import { oneLine } from '../wire/quoted.js';
 import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
+import type { ResolvedUpgrade } from './accept.js';
 import { PLAIN_TEXT } from './answer-http.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
+import { readPlace } from './place.js';
+import type { Place } from './place.js';
 import { pathOf, RefusalLog } from './refusal.js';
 import { takeUpgrades } from './upgrade-hub.js';
 import { refuseUpgrade, RETRY_AFTER, upgrade } from './upgrade.js';
@@ -64,8 +66,8 @@ class NodeMuxServer implements MuxServer {
   readonly #server: HttpServer | HttpsServer;
   /** The TCP connections below TLS, of a server of its own. */
   readonly #connections = new Set<Socket>();
-  readonly #options: ServeOptions;
-  readonly #resolved: AcceptorOptions;
+  readonly #place: Place;
+  readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
   /** When the drain is over, on rxjs's clock. */
   #deadline = Infinity;
@@ -75,29 +77,28 @@ class NodeMuxServer implements MuxServer {
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
-    this.#options = options;
-    const resolved = (this.#resolved = resolveAccept(options));
-    checkPlace(options);
-    this.#policy = policyOf(resolved, options, new RefusalLog());
+    this.#resolved = resolveAccept(options);
+    const { server, tls, path, port, host } = (this.#place = readPlace(options));
+    this.#policy = policyOf(this.#resolved, new RefusalLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#server = options.server ?? ownServer(options.tls, this.#policy.draining$);
+    this.#server = server ?? ownServer(tls, this.#policy.draining$);
     this.#leaveServer = takeUpgrades(this.#server, {
-      path: options.path,
+      path,
       isDraining: () => this.#policy.draining$.value,
       take: this.#take,
       refusePath: this.#refusePath,
     });
     this.listening = listening(this.#server);
-    if (options.server !== undefined) {
+    if (server !== undefined) {
       // Its own `error` event says the same.
       void disown(this.listening);
       return;
     }
     this.#server.on('error', this.#onError);
-    if (options.tls !== undefined) this.#server.on('connection', this.#onConnection);
-    this.#server.listen(options.port, options.host);
+    if (tls !== undefined) this.#server.on('connection', this.#onConnection);
+    this.#server.listen(port, host);
   }
 
   toString(): string {
@@ -124,7 +125,7 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
-    if (first && this.#options.server === undefined && this.#options.listenWhileDraining !== true) this.#server.close();
+    if (first && this.#place.server === undefined && !this.#place.listenWhileDraining) this.#server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
       this.#sendGoaways(resolved);
@@ -172,9 +173,9 @@ class NodeMuxServer implements MuxServer {
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context) => {
-        const peer = peerOver(transport, this.#resolved, this.#options, context);
+        const peer = peerOver(transport, this.#resolved.acceptor, context);
         this.#add(peer);
-        announcePeer(peer, transport, this.#options, request);
+        announcePeer(peer, transport, this.#resolved, request);
       },
       refused: this.#refused,
       unanswered: () => undefined,
@@ -205,7 +206,7 @@ class NodeMuxServer implements MuxServer {
     this.#leaveServer();
     this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    if (this.#options.server !== undefined) {
+    if (this.#place.server !== undefined) {
       this.#end();
       return;
     }
@@ -219,19 +220,8 @@ class NodeMuxServer implements MuxServer {
   }
 }
 
-function checkPlace({ path, port, server, listenWhileDraining }: ServeOptions): void {
-  if (listenWhileDraining !== undefined) checkBoolean('listenWhileDraining', listenWhileDraining);
-  if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
-    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
-  if (server !== undefined && typeof (server as Partial<HttpServer> | null)?.on !== 'function')
-    throw optionError('server', 'one of node:http or node:https', server);
-  if (path !== undefined && !(typeof path === 'string' && path.startsWith('/')))
-    throw optionError('path', "one that begins with '/'", path);
-}
-
 function ownServer(tls: TlsOptions | undefined, draining$: BehaviorSubject<boolean>): HttpServer | HttpsServer {
-  checkObjects({ tls });
-  const server = tls === undefined ? createServer() : createTlsServer(tls);
+  const server = tls === undefined ? createServer() : createTlsServer(checkObject('tls', tls));
   server.on('request', (_request, response) => {
     if (draining$.value)
       response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');

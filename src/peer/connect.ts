@@ -2,7 +2,9 @@ import { browserConnectivity } from '../transport/connectivity.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject } from '../wire/check.js';
+import { checkBoolean, checkFunction, checkNumber, checkObject } from '../wire/check.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
 import type { DialContext } from './dial/attempt.js';
 import { Backoff } from './dial/backoff.js';
 import type { Reconnect } from './dial/backoff.js';
@@ -35,6 +37,26 @@ export interface ConnectOptions extends PeerOptions {
   /** Makes the socket. Default `(url, protocol) => new WebSocket(url, protocol)`. */
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
 }
+
+/** {@link ConnectOptions} beyond those of every peer, filled in and checked. */
+interface ResolvedConnect {
+  readonly reconnect: Backoff | null;
+  readonly hello: ConnectOptions['hello'];
+  readonly connectTimeoutMs: number;
+  readonly helloTimeoutMs: number;
+  readonly lazy: boolean;
+  readonly socket: ConnectOptions['socket'];
+}
+
+/** Declares {@link ConnectOptions} beyond those of every peer. */
+export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, ResolvedConnect> = {
+  reconnect: [(_name, given) => (given === false ? null : new Backoff(given === true ? {} : given)), null],
+  hello: [checkFunction, undefined],
+  connectTimeoutMs: [checkNumber, 10_000],
+  helloTimeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
+  lazy: [checkBoolean, false],
+  socket: [checkFunction, undefined],
+};
 
 /**
  * Dials a server over the platform's WebSocket, and gives the peer at once: handlers and interceptors are in place before
@@ -73,12 +95,8 @@ function shownAddress(address: string): string {
 
 /** {@link connect} over any transport. */
 export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
-  const { connectTimeoutMs = 10_000, helloTimeoutMs = HELLO_TIMEOUT_MS, hello, lazy = false, reconnect = false, socket } = options;
-  checkUrl(url, socket !== undefined);
-  checkFunctions({ hello, socket });
-  checkBoolean('lazy', lazy);
-  checkNumber('connectTimeoutMs', connectTimeoutMs);
-  checkNumber('helloTimeoutMs', helloTimeoutMs);
+  checkUrl(url, options.socket !== undefined);
+  const { reconnect, hello, connectTimeoutMs, helloTimeoutMs, lazy } = readOptions(CONNECT_OPTIONS, options);
   const core = new PeerCore(resolveOptions(options, true));
   if (typeof url !== 'function') core.setRemote(shownAddress(String(url)));
   const dialer = new Dialer(core, {
@@ -87,14 +105,14 @@ export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url
       core.setRemote(shownAddress(address));
       return open(address, protocol);
     },
-    backoff: reconnect === false ? null : new Backoff(reconnect === true ? {} : reconnect),
+    backoff: reconnect,
     hello,
     connectTimeoutMs,
     helloTimeoutMs,
     lazy,
     connectivity: browserConnectivity(),
   });
-  const peer = new Peer(core, dialer, options.onStream);
+  const peer = new Peer(core, dialer, core.options.onStream);
   dialer.start();
   return peer;
 }

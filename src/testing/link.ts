@@ -4,7 +4,8 @@ import type { Fault, MemoryLink, Side } from './memory-link.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import { checkFunctions, checkNumber } from '../wire/check.js';
+import { checkFunction, checkNumber } from '../wire/check.js';
+import type { Options } from '../wire/options.js';
 import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */
@@ -51,11 +52,19 @@ export function linkOf(line: MemoryLink, codec: Codec): Link {
   };
 }
 
-/** @throws TypeError for what is no time and no script */
-export function checkLine(latencyMs: unknown, faults: unknown): void {
-  if (latencyMs !== undefined) checkNumber('latencyMs', latencyMs);
-  checkFunctions({ faults });
+/** What a line between two peers does to its messages. */
+export interface LineOptions {
+  /** How long each message travels, in ms. Default 0. */
+  readonly latencyMs?: number | undefined;
+  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
+  readonly faults?: FaultScript | undefined;
 }
+
+/** Declares {@link LineOptions}. */
+export const LINE_OPTIONS: Options<LineOptions> = {
+  latencyMs: [checkNumber, 0],
+  faults: [checkFunction, undefined],
+};
 
 /** A fault script over frames as one over messages. */
 export function fateOf(faults: FaultScript | undefined, codec: Codec): MemoryLink['options']['fate'] {

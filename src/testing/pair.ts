@@ -5,22 +5,27 @@ import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import type { Transport } from '../transport/transport.js';
-import { checkObject, checkObjects } from '../wire/check.js';
+import { checkObject } from '../wire/check.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
-import { checkLine, fateOf, linkOf } from './link.js';
-import type { FaultScript, Link } from './link.js';
+import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
+import type { LineOptions, Link } from './link.js';
 
 /** How the two peers of a pair are made. */
-export interface PairOptions extends Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
+export interface PairOptions extends LineOptions, Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
   /** Options of this end only; they override what both have. */
   readonly dialer?: PeerOptions | undefined;
   /** Options of this end only; they override what both have. */
   readonly acceptor?: PeerOptions | undefined;
-  /** How long each message travels, in ms. Default 0. */
-  readonly latencyMs?: number | undefined;
-  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
-  readonly faults?: FaultScript | undefined;
 }
+
+/** Declares the options of a pair beyond those that both peers have. */
+const PAIR_OPTIONS: Options<Pick<PairOptions, keyof LineOptions | 'dialer' | 'acceptor'>> = {
+  ...LINE_OPTIONS,
+  dialer: [checkObject, undefined],
+  acceptor: [checkObject, undefined],
+};
 
 /** Two peers and the line between them. */
 export interface Pair {
@@ -47,11 +52,9 @@ export interface Pair {
  */
 export function createPair(options: PairOptions = {}): Pair {
   checkObject('options', options);
-  const { dialer, acceptor, latencyMs, faults, ...shared } = options;
-  checkObjects({ dialer, acceptor });
-  checkLine(latencyMs, faults);
-  const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, shared), true));
-  const acceptorCore = new PeerCore(resolveOptions(optionsOf(acceptor, shared), false));
+  const { dialer, acceptor, latencyMs, faults } = readOptions(PAIR_OPTIONS, options);
+  const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, options), true));
+  const acceptorCore = new PeerCore(resolveOptions(optionsOf(acceptor, options), false));
   const { codec } = dialerCore;
   const line = new MemoryLink({
     protocol: subprotocol(codec),

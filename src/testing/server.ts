@@ -9,16 +9,12 @@ import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
 import { checkObject } from '../wire/check.js';
-import { checkLine, fateOf, linkOf } from './link.js';
-import type { FaultScript, Link } from './link.js';
+import { readOptions } from '../wire/options.js';
+import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
+import type { LineOptions, Link } from './link.js';
 
 /** How a {@link createServer test server} answers. */
-export interface TestServerOptions extends PeerOptions {
-  /** How long each message travels, in ms. Default 0. */
-  readonly latencyMs?: number | undefined;
-  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
-  readonly faults?: FaultScript | undefined;
-}
+export interface TestServerOptions extends LineOptions, PeerOptions {}
 
 /** A server in memory, for what dials again and again. */
 export interface TestServer {
@@ -49,9 +45,9 @@ export interface TestServer {
  */
 export function createServer(options: TestServerOptions = {}): TestServer {
   checkObject('options', options);
-  const { latencyMs, faults, keepalive = false, ...others } = options;
-  checkLine(latencyMs, faults);
-  const resolved = resolveOptions({ ...others, keepalive }, false);
+  const { latencyMs, faults } = readOptions(LINE_OPTIONS, options);
+  const { keepalive = false } = options;
+  const resolved = resolveOptions({ ...options, keepalive }, false);
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
   let refusal: number | null = null;
@@ -68,7 +64,7 @@ export function createServer(options: TestServerOptions = {}): TestServer {
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
       if (refusal === null) {
         link = linkOf(line, core.codec);
-        const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
+        const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), resolved.onStream);
         peers$.next(peer);
         void peer.serve();
       }

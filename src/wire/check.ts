@@ -10,37 +10,49 @@
 export type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /**
- * Checks an option that is a count, a size in bytes or a time in ms.
+ * Checks an option that is a count, a size in bytes or a time in ms, and returns it. `Infinity` passes.
  *
- * @throws TypeError unless `value` is a number of at least `smallest` (default 0); `Infinity` passes
+ * @throws TypeError unless `value` is a number of at least `smallest`
  */
-export function checkNumber(name: string, value: unknown, smallest = 0): void {
-  if (typeof value !== 'number' || !(value >= smallest)) throw optionError(name, `a number of at least ${smallest}`, value);
+export function checkNumber(name: string, value: unknown, smallest = 0): number {
+  if (typeof value === 'number' && value >= smallest) return value;
+  throw optionError(name, `a number of at least ${smallest}`, value);
 }
 
-/** @throws TypeError unless `value` is a function */
-export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw optionError(name, 'a function', value);
+/** Makes a {@link checkNumber} with another smallest number. */
+export function atLeast(smallest: number): (name: string, value: unknown) => number {
+  return (name, value) => checkNumber(name, value, smallest);
 }
 
-/** @throws TypeError unless each of these options is a function, where it is given */
-export function checkFunctions(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkFunction(name, value);
+/**
+ * Returns `value`.
+ *
+ * @throws TypeError unless it is a function
+ */
+export function checkFunction<T>(name: string, value: T): T {
+  if (typeof value === 'function') return value;
+  throw optionError(name, 'a function', value);
 }
 
-/** @throws TypeError unless `value` is a boolean */
-export function checkBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw optionError(name, 'a boolean', value);
+/**
+ * Returns `value`.
+ *
+ * @throws TypeError unless it is a boolean
+ */
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw optionError(name, 'a boolean', value);
 }
 
-/** @throws TypeError unless `value` is an object that options are read from; `expected` says what may be given */
-export function checkObject(name: string, value: unknown, expected = 'an object'): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, expected, value);
-}
-
-/** @throws TypeError unless each of these options is an object, where it is given */
-export function checkObjects(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) checkObject(name, value);
+/**
+ * Returns `value`, an object that options are read from.
+ *
+ * @param expected says in the error what may be given
+ * @throws TypeError unless it is an object
+ */
+export function checkObject<T>(name: string, value: T, expected = 'an object'): T {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw optionError(name, expected, value);
 }
 
 /** @throws TypeError unless `code` is an integer and `reason` a string; `name` is what the user calls */
@@ -49,12 +61,12 @@ export function checkReset(name: string, code: unknown, reason: unknown): void {
   if (typeof reason !== 'string') throw new TypeError(`${name}: expected a string for a reason, got ${typeof reason}`);
 }
 
-/** What is thrown for an option that is not what it should be. */
+/** The error for a wrong option. */
 export function optionError(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
 }
 
-/** A value as a message names it; of an object and of a function only what it is. */
+/** A value as errors show it. Objects and functions show their kind only. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';

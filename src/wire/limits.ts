@@ -1,5 +1,7 @@
-import { checkNumber, checkObject } from './check.js';
+import { atLeast, checkNumber, checkObject } from './check.js';
 import type { Given } from './check.js';
+import { readObject, readOptions } from './options.js';
+import type { Options } from './options.js';
 
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
 export interface Rate {
@@ -72,66 +74,47 @@ export type DecodeLimits = Pick<Limits, 'maxPayloadItems'>;
 
 const MIB = 1024 * 1024;
 
-/** The default of every limit. */
-export const DEFAULT_LIMITS: Limits = Object.freeze({
-  maxMessageBytes: MIB,
-  maxPayloadBytes: 16 * MIB,
-  maxPayloadItems: 1_000_000,
-  maxHeldBytes: 64 * MIB,
-  maxFragments: 16_384,
-  maxEmptyFragments: 100,
-  reassemblyTimeoutMs: 30_000,
-  maxStreams: 1_000,
-  resets: Object.freeze({ burst: 1_000, perSecond: 100 }),
-  provokedResets: Object.freeze({ burst: 1_024, perSecond: 1 }),
-  junk: Object.freeze({ burst: 10_000, perSecond: 330 }),
-  pings: Object.freeze({ burst: 1_000, perSecond: 33 }),
-  maxControlFrames: 1_000,
-  pauseBytes: MIB,
-  pauseMs: 5_000,
-  maxUnreadBytes: 4 * MIB,
-  maxUnsentBytes: 64 * MIB,
-  stallBytes: MIB,
-  stallMs: 60_000,
-  sendHighWaterBytes: 16 * MIB,
-  maxQueuedBytes: 16 * MIB,
-});
+/** Declares every limit. */
+export const LIMITS: Options<Limits, Limits> = {
+  maxMessageBytes: [atLeast(65_536), MIB],
+  maxPayloadBytes: [checkNumber, 16 * MIB],
+  maxPayloadItems: [atLeast(1), 1_000_000],
+  maxHeldBytes: [checkNumber, 64 * MIB],
+  maxFragments: [checkNumber, 16_384],
+  maxEmptyFragments: [checkNumber, 100],
+  reassemblyTimeoutMs: [checkNumber, 30_000],
+  maxStreams: [checkNumber, 1_000],
+  resets: [checkRate, Object.freeze({ burst: 1_000, perSecond: 100 })],
+  provokedResets: [checkRate, Object.freeze({ burst: 1_024, perSecond: 1 })],
+  junk: [checkRate, Object.freeze({ burst: 10_000, perSecond: 330 })],
+  pings: [checkRate, Object.freeze({ burst: 1_000, perSecond: 33 })],
+  maxControlFrames: [checkNumber, 1_000],
+  pauseBytes: [checkNumber, MIB],
+  pauseMs: [checkNumber, 5_000],
+  maxUnreadBytes: [checkNumber, 4 * MIB],
+  maxUnsentBytes: [checkNumber, 64 * MIB],
+  stallBytes: [checkNumber, MIB],
+  stallMs: [checkNumber, 60_000],
+  sendHighWaterBytes: [atLeast(1), 16 * MIB],
+  maxQueuedBytes: [checkNumber, 16 * MIB],
+};
 
-const SMALLEST: Partial<Record<keyof Limits, number>> = { maxMessageBytes: 65_536, maxPayloadItems: 1, sendHighWaterBytes: 1 };
+/** The default of every limit. */
+export const DEFAULT_LIMITS: Limits = Object.freeze(readOptions(LIMITS, {}));
 
 /**
- * Fills in the defaults and checks every given limit once.
+ * Fills in the defaults, and checks every given limit once.
  *
  * @throws TypeError naming the limit, what it accepts and what it got: an unknown name, or a value that is not a
  *   non-negative number (`Infinity` switches a limit off)
  */
-export function resolveLimits(given: Given<Limits> = {}): Limits {
-  return fillLimits('limits', given, DEFAULT_LIMITS);
+export function resolveLimits(given?: Given<Limits>): Limits {
+  return given === undefined ? DEFAULT_LIMITS : readObject('limits', given, LIMITS);
 }
 
-/**
- * Fills in `defaults`, and checks every given limit once.
- *
- * @param option names the option in errors
- * @throws TypeError, as {@link resolveLimits} does
- */
-export function fillLimits<T extends Partial<Limits>>(option: string, given: Given<T>, defaults: T): T {
-  checkObject(option, given);
-  let limits = defaults;
-  for (const [name, value] of Object.entries<unknown>(given)) {
-    if (!Object.hasOwn(defaults, name))
-      throw new TypeError(`${option}: expected one of ${Object.keys(defaults).join(', ')}, got '${name}'`);
-    if (value === undefined) continue;
-    if (typeof DEFAULT_LIMITS[name as keyof Limits] === 'number') checkNumber(`${option}.${name}`, value, SMALLEST[name as keyof Limits]);
-    else checkRate(`${option}.${name}`, value);
-    limits = { ...limits, [name]: value };
-  }
-  return limits;
-}
-
-function checkRate(name: string, value: unknown): void {
-  checkObject(name, value, '{ burst, perSecond }');
-  const rate = value as Partial<Rate>;
-  checkNumber(`${name}.burst`, rate.burst);
-  checkNumber(`${name}.perSecond`, rate.perSecond);
+function checkRate(name: string, value: Rate): Rate {
+  const { burst, perSecond } = checkObject(name, value, '{ burst, perSecond }');
+  checkNumber(`${name}.burst`, burst);
+  checkNumber(`${name}.perSecond`, perSecond);
+  return value;
 }

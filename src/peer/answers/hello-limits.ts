@@ -1,7 +1,9 @@
 import type { SessionLimits } from '../../session/session-options.js';
+import { atLeast, checkNumber } from '../../wire/check.js';
 import type { Given } from '../../wire/check.js';
-import { fillLimits } from '../../wire/limits.js';
 import type { Limits } from '../../wire/limits.js';
+import { readObject, readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
 
 /**
  * What an acceptor takes until it has accepted the hello (L7): limits of the same names and units as in `Limits`, and never wider.
@@ -18,20 +20,23 @@ export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | '
 
 const KIB = 1024;
 
-/** The default of every limit before the hello is accepted: one message of an honest sender, and little beside it. */
-export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze({
-  maxPayloadBytes: 64 * KIB,
-  maxPayloadItems: 10_000,
-  maxHeldBytes: 1024 * KIB,
-});
+/** Declares every limit before the hello is accepted: room for one message of an honest sender, and little beside it. */
+export const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
+  maxPayloadBytes: [checkNumber, 64 * KIB],
+  maxPayloadItems: [atLeast(1), 10_000],
+  maxHeldBytes: [checkNumber, 1024 * KIB],
+};
+
+/** The default of every limit before the hello is accepted. */
+export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze(readOptions(HELLO_LIMITS, {}));
 
 /**
- * Fills in the defaults and checks every given limit once.
+ * Fills in the defaults, and checks every given limit once.
  *
  * @throws TypeError naming the limit, what it accepts and what it got
  */
 export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits {
-  return fillLimits('helloLimits', given, DEFAULT_HELLO_LIMITS);
+  return readObject('helloLimits', given, HELLO_LIMITS);
 }
 
 /** The limits of one connection: narrow until its hello is accepted, and those of its peer from then on. */

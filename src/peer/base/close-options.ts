@@ -1,4 +1,6 @@
 import { checkNumber, checkObject, checkReset } from '../../wire/check.js';
+import { asGiven, readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
 import { ResetCode } from '../../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */
@@ -18,11 +20,16 @@ export interface ResolvedClose {
   readonly reason: string;
 }
 
+/** Declares {@link CloseOptions}. */
+export const CLOSE_OPTIONS: Options<CloseOptions, ResolvedClose> = {
+  drainMs: [checkNumber, 0],
+  code: [asGiven, ResetCode.NO_ERROR],
+  reason: [asGiven, ''],
+};
+
 /** @throws TypeError naming the option */
 export function resolveClose(options: CloseOptions): ResolvedClose {
-  checkObject('close', options, '{ drainMs, code, reason }');
-  const { drainMs = 0, code = ResetCode.NO_ERROR, reason = '' } = options;
-  checkNumber('drainMs', drainMs);
-  checkReset('close', code, reason);
-  return { drainMs, code, reason };
+  const resolved = readOptions(CLOSE_OPTIONS, checkObject('close', options, '{ drainMs, code, reason }'));
+  checkReset('close', resolved.code, resolved.reason);
+  return resolved;
 }

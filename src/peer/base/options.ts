@@ -1,11 +1,13 @@
 import { checkedCodec } from '../../wire/codec.js';
 import type { Codec } from '../../wire/codec.js';
-import { checkBoolean, checkFunctions, checkNumber, checkObject, checkObjects, optionError } from '../../wire/check.js';
+import { checkBoolean, checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
 import type { Given } from '../../wire/check.js';
-import { resolveLimits } from '../../wire/limits.js';
+import { DEFAULT_LIMITS, resolveLimits } from '../../wire/limits.js';
 import type { Limits } from '../../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../../wire/fragment.js';
-import { DEFAULT_KEEPALIVE } from '../../session/watch/keepalive.js';
+import { asGiven, readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
+import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../../session/watch/keepalive.js';
 import type { Keepalive, KeepaliveTimes } from '../../session/watch/keepalive.js';
 import { getCodec } from '../../codec/registry.js';
 import { settings } from '../../settings.js';
@@ -47,9 +49,11 @@ export interface PeerOptions {
 export interface ResolvedOptions {
   readonly isDialer: boolean;
   readonly codec: Codec;
+  readonly onStream: StreamHandler | undefined;
   readonly errorSerializer: ErrorSerializer;
   readonly onError: ErrorHandler | undefined;
   readonly requestTimeoutMs: number;
+  /** `null`: off. */
   readonly keepalive: KeepaliveTimes | null;
   readonly limits: Limits;
   /** `null` where each peer has its own. */
@@ -57,44 +61,35 @@ export interface ResolvedOptions {
   readonly maxFrameBytes: number;
 }
 
+/** Declares {@link PeerOptions}. */
+export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> & { readonly codec: Codec | undefined }> = {
+  codec: [asGiven, undefined],
+  onStream: [checkFunction, undefined],
+  errorSerializer: [checkFunction, defaultErrorSerializer],
+  onError: [checkFunction, undefined],
+  requestTimeoutMs: [checkNumber, 30_000],
+  keepalive: [readKeepalive, DEFAULT_KEEPALIVE],
+  limits: [(_name, given) => resolveLimits(given), DEFAULT_LIMITS],
+  context: [checkObject, null],
+  maxFrameBytes: [checkFrameBytes, MAX_FRAME_BYTES],
+};
+
 /**
- * Fills in the defaults and checks what was given, once.
+ * Fills in the defaults, and checks what is given, once.
  *
  * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
-  checkObject('options', options);
-  const {
-    onStream,
-    onError,
-    context,
-    errorSerializer = defaultErrorSerializer,
-    requestTimeoutMs = 30_000,
-    maxFrameBytes = MAX_FRAME_BYTES,
-  } = options;
   checkBoolean('isDialer', isDialer);
-  checkFunctions({ onStream, onError, errorSerializer });
-  checkObjects({ context });
-  checkNumber('requestTimeoutMs', requestTimeoutMs);
-  if (!(Number.isInteger(maxFrameBytes) && maxFrameBytes >= 2 && maxFrameBytes <= MAX_FRAME_BYTES))
-    throw optionError('maxFrameBytes', `an integer from 2 to ${MAX_FRAME_BYTES}`, maxFrameBytes);
-  return {
-    isDialer,
-    codec: checkedCodec(options.codec ?? getCodec(settings.codec)),
-    errorSerializer,
-    onError,
-    requestTimeoutMs,
-    keepalive: options.keepalive === false ? null : resolveKeepalive(options.keepalive),
-    limits: resolveLimits(options.limits),
-    context: context ?? null,
-    maxFrameBytes,
-  };
+  const { codec, ...used } = readOptions(PEER_OPTIONS, checkObject('options', options));
+  return { ...used, isDialer, codec: checkedCodec(codec ?? getCodec(settings.codec)) };
 }
 
-function resolveKeepalive(given: Keepalive = {}): KeepaliveTimes {
-  checkObject('keepalive', given, 'false or { idleMs, timeoutMs }');
-  const { idleMs = DEFAULT_KEEPALIVE.idleMs, timeoutMs = DEFAULT_KEEPALIVE.timeoutMs } = given;
-  checkNumber('keepalive.idleMs', idleMs, 1);
-  checkNumber('keepalive.timeoutMs', timeoutMs, 1);
-  return { idleMs, timeoutMs };
+function readKeepalive(name: string, given: false | Keepalive): KeepaliveTimes | null {
+  return given === false ? null : readOptions(KEEPALIVE, checkObject(name, given, 'false or { idleMs, timeoutMs }'), `${name}.`);
+}
+
+function checkFrameBytes(name: string, bytes: number): number {
+  if (Number.isInteger(bytes) && bytes >= 2 && bytes <= MAX_FRAME_BYTES) return bytes;
+  throw optionError(name, `an integer from 2 to ${MAX_FRAME_BYTES}`, bytes);
 }

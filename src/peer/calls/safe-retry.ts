@@ -4,6 +4,8 @@ import { currentContext } from '../../transport/async-context.js';
 import { isMuxError } from '../../wire/any-error.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { checkNumber, optionError } from '../../wire/check.js';
+import { readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { fullJitter } from '../base/full-jitter.js';
 import { isDisclaimed } from '../stream/disclaimed.js';
@@ -20,16 +22,26 @@ export interface Retry {
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
 }
 
+/** {@link Retry}, filled in and checked. */
+interface ResolvedRetry {
+  readonly count: number;
+  readonly delay: NonNullable<Retry['delay']>;
+}
+
+/** Declares {@link Retry}. */
+export const RETRY: Options<Retry, ResolvedRetry> = {
+  count: [checkNumber, 3],
+  delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
+};
+
 /** Subscribes again where that is provably safe. The delay is over when `hurry$` emits; it gives up when `over$` does, and once it may not retry any more. */
 export function retrySafely<T>(
-  { count = 3, delay = (_error, attempt) => timer(fullJitter(attempt)) }: Retry,
+  options: Retry,
   hurry$: Observable<unknown>,
   over$: Observable<unknown>,
   mayRetry: () => boolean,
 ): MonoTypeOperatorFunction<T> {
-  checkNumber('retry.count', count);
-  if (typeof delay !== 'function' && !(typeof delay === 'number' && delay >= 0))
-    throw optionError('retry.delay', 'a number of at least 0 or a function', delay);
+  const { count, delay } = readOptions(RETRY, options, 'retry.');
   const delayed = (error: AnyMuxError, attempt: number): Observable<unknown> =>
     typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
   return (source) =>
@@ -54,4 +66,9 @@ export function retrySafely<T>(
         }),
       );
     });
+}
+
+function checkDelay(name: string, delay: NonNullable<Retry['delay']>): NonNullable<Retry['delay']> {
+  if (typeof delay === 'function' || (typeof delay === 'number' && delay >= 0)) return delay;
+  throw optionError(name, 'a number of at least 0 or a function', delay);
 }

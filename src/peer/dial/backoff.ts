@@ -2,7 +2,9 @@ import { log } from '../../logger.js';
 import { STEADY_CLOCK } from '../../session/base/clock.js';
 import { fullJitter, JITTER } from '../base/full-jitter.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { checkFunctions, checkNumber, checkObject } from '../../wire/check.js';
+import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
+import { asGiven, readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { browserCode, CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';
@@ -48,6 +50,24 @@ export interface Reconnect {
   /** Has the last word on each failure. Default `(failure) => failure.willRetry`. */
   readonly shouldRetry?: ((failure: DialFailure) => boolean) | undefined;
 }
+
+/** {@link Reconnect}, filled in; the defaults of `maxDelayMs` and `maxAttempts` depend on what has happened. */
+interface ResolvedReconnect {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number | undefined;
+  readonly maxAttempts: number | undefined;
+  readonly stableMs: number;
+  readonly shouldRetry: (failure: DialFailure) => boolean;
+}
+
+/** Declares {@link Reconnect}. */
+export const RECONNECT: Options<Reconnect, ResolvedReconnect> = {
+  minDelayMs: [checkNumber, JITTER.minDelayMs],
+  maxDelayMs: [asGiven, undefined],
+  maxAttempts: [checkNumber, undefined],
+  stableMs: [checkNumber, 10_000],
+  shouldRetry: [checkFunction, (failure) => failure.willRetry],
+};
 
 const ATTEMPTS_BEFORE_SUCCESS = 5;
 const MAX_DELAY_MS = 5_000;
@@ -103,19 +123,18 @@ export class Backoff {
 
   /** @throws TypeError naming the option */
   constructor(options: Reconnect) {
-    checkObject('reconnect', options, 'a boolean or an object');
-    const { minDelayMs = JITTER.minDelayMs, maxDelayMs, maxAttempts, stableMs = 10_000, shouldRetry } = options;
-    checkFunctions({ 'reconnect.shouldRetry': shouldRetry });
-    checkNumber('reconnect.minDelayMs', minDelayMs);
+    const { minDelayMs, maxDelayMs, maxAttempts, stableMs, shouldRetry } = readOptions(
+      RECONNECT,
+      checkObject('reconnect', options, 'a boolean or an object'),
+      'reconnect.',
+    );
     if (maxDelayMs !== undefined) checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
-    checkNumber('reconnect.stableMs', stableMs);
-    if (maxAttempts !== undefined) checkNumber('reconnect.maxAttempts', maxAttempts);
     this.minDelayMs = minDelayMs;
     this.maxDelayMs = Math.min(maxDelayMs ?? Math.max(MAX_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
     this.stableMs = stableMs;
     this.#calmDelayMs = Math.min(maxDelayMs ?? Math.max(CALM_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
     this.#maxAttempts = maxAttempts;
-    this.#shouldRetry = shouldRetry ?? ((failure) => failure.willRetry);
+    this.#shouldRetry = shouldRetry;
   }
 
   /** Failures in a row so far. */

@@ -1,4 +1,7 @@
 import { Subscription } from 'rxjs';
+import { atLeast } from '../../wire/check.js';
+import { readOptions } from '../../wire/options.js';
+import type { Options } from '../../wire/options.js';
 import { restTimer } from '../base/patient-timer.js';
 import type { Clock } from '../base/clock.js';
 
@@ -16,8 +19,14 @@ export interface KeepaliveTimes {
   readonly timeoutMs: number;
 }
 
+/** Declares the times of {@link Keepalive}. */
+export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
+  idleMs: [atLeast(1), 20_000],
+  timeoutMs: [atLeast(1), 10_000],
+};
+
 /** The defaults of {@link Keepalive}. */
-export const DEFAULT_KEEPALIVE: KeepaliveTimes = { idleMs: 20_000, timeoutMs: 10_000 };
+export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
 
 /** What the keepalive sees and does of its connection. */
 export interface KeepaliveHost {

@@ -1,0 +1,50 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { TlsOptions } from 'node:tls';
+import { checkBoolean, optionError } from '../wire/check.js';
+import { asGiven, readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
+import type { ServeOptions } from './mux-server.js';
+
+/** {@link ServeOptions} beyond those of every upgrade, filled in and checked. */
+export interface Place {
+  readonly path: string | undefined;
+  readonly port: number | undefined;
+  readonly host: string | undefined;
+  readonly tls: TlsOptions | undefined;
+  readonly listenWhileDraining: boolean;
+  readonly server: HttpServer | HttpsServer | undefined;
+}
+
+/** Declares {@link ServeOptions} beyond those of every upgrade. */
+export const PLACE_OPTIONS: Options<Partial<Place>, Place> = {
+  path: [checkPath, undefined],
+  port: [asGiven, undefined],
+  host: [asGiven, undefined],
+  tls: [asGiven, undefined],
+  listenWhileDraining: [checkBoolean, false],
+  server: [checkServer, undefined],
+};
+
+/**
+ * Fills in and checks where a server listens.
+ *
+ * @throws TypeError naming the option
+ */
+export function readPlace(options: ServeOptions): Place {
+  const place = readOptions(PLACE_OPTIONS, options);
+  const { port, server } = place;
+  if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
+    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
+  return place;
+}
+
+function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
+  if (typeof server?.on === 'function') return server;
+  throw optionError(name, 'one of node:http or node:https', server);
+}
+
+function checkPath(name: string, path: unknown): string {
+  if (typeof path === 'string' && path.startsWith('/')) return path;
+  throw optionError(name, "one that begins with '/'", path);
+}

@@ -1,0 +1,52 @@
+import { checkObject } from './check.js';
+
+/**
+ * Declares one option: `read` checks a given value and returns what the program uses; `byDefault` is used where none is given.
+ * A name has its unit: `…Ms`, `…Bytes`.
+ */
+export type Option<Given, Used = Given> = readonly [read: (name: string, given: Given) => Used, byDefault: Used];
+
+/** Declares all options of an interface, in the order of their checks. `Used` differs where options have defaults, or are converted. */
+export type Options<Given, Used extends { readonly [Name in keyof Given]-?: unknown } = Required<Given>> = {
+  readonly [Name in keyof Given]-?: Option<Exclude<Given[Name], undefined>, Used[Name]>;
+};
+
+type AnyOptions = Readonly<Record<string, Option<never, unknown>>>;
+
+/** Values for declared options; `undefined` is not given. */
+type GivenOf<Declared extends AnyOptions> = {
+  readonly [Name in keyof Declared]?: Parameters<Declared[Name][0]>[1] | undefined;
+};
+
+/** Declared options, as the program uses them. */
+type UsedOf<Declared extends AnyOptions> = { readonly [Name in keyof Declared]: Declared[Name][1] };
+
+/**
+ * Checks each given option once, and fills in the defaults of the others.
+ *
+ * @param path stands before each name in errors
+ * @throws TypeError naming the first wrong option
+ */
+export function readOptions<Declared extends AnyOptions>(declared: Declared, given: GivenOf<Declared>, path = ''): UsedOf<Declared> {
+  const used = Object.entries<Option<never, unknown>>(declared).map(([name, [read, byDefault]]) => {
+    const value = given[name] as undefined;
+    return [name, value === undefined ? byDefault : read(path + name, value)];
+  });
+  return Object.fromEntries(used) as UsedOf<Declared>;
+}
+
+/**
+ * Reads an option that is an object of options itself. Unlike {@link readOptions} it takes no unknown name.
+ *
+ * @throws TypeError naming the first wrong option, or the unknown one
+ */
+export function readObject<Declared extends AnyOptions>(name: string, given: GivenOf<Declared>, declared: Declared): UsedOf<Declared> {
+  const unknown = Object.keys(checkObject(name, given)).find((key) => !Object.hasOwn(declared, key));
+  if (unknown !== undefined) throw new TypeError(`${name}: expected one of ${Object.keys(declared).join(', ')}, got '${unknown}'`);
+  return readOptions(declared, given, `${name}.`);
+}
+
+/** Reads an option that is checked later, together with others. */
+export function asGiven<Given>(_name: string, given: Given): Given {
+  return given;
+}
