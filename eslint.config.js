@@ -23,7 +23,7 @@ const PLAIN = [
   'spec/browser/**',
   'spec/codec/**',
   'spec/conformance/**',
-  'spec/docs/plain-english.spec.ts',
+  'spec/docs/**',
   'spec/fuzz/**',
   'spec/honest/**',
   'spec/hostile/**',

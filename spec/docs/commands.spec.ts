@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { codeIn, fences, PAGES, REPOSITORY, textOf } from './markdown.js';
 
-/** A command that a page gives, with the words behind it. */
+/** A command on a page, and the words behind it. */
 interface Given {
   readonly page: string;
   readonly command: string;
@@ -35,20 +35,20 @@ function given(command: string): Given[] {
 
 const isFound = (kind: RegExp, path: string): boolean => tests.some((test) => kind.test(test) && test.startsWith(path));
 
-describe('the commands of the pages', () => {
-  it.each(given('npm run'))('run a script of package.json: $page, $command', ({ words }) => {
+describe('commands', () => {
+  it.each(given('npm run'))('A command of a page runs a script of package.json: $page, $command', ({ words }) => {
     expect(Object.keys(scripts)).toContain(words.find((word) => !word.startsWith('-')));
   });
 
-  it.each(given('npx jest'))('find tests: $page, $command', ({ words }) => {
+  it.each(given('npx jest'))('A command of a page finds tests: $page, $command', ({ words }) => {
     expect(words.filter((path) => !isFound(QUICK, path))).toEqual([]);
   });
 
-  it.each(given(LONG_RUN))('find long tests: $page, $command', ({ words }) => {
+  it.each(given(LONG_RUN))('A command of a page finds long tests: $page, $command', ({ words }) => {
     expect(words.filter((path) => !isFound(LONG, path))).toEqual([]);
   });
 
-  it('are there where a page proves what it says', () => {
+  it('The page of guarantees has commands of each kind', () => {
     const proofs = ['npm run', 'npx jest', LONG_RUN].map((command) => given(command).filter(({ page }) => page === 'docs/RELIABILITY.md'));
     expect(proofs.filter((found) => found.length === 0)).toEqual([]);
   });

@@ -11,7 +11,7 @@ import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
 import type { Reader } from './reader.js';
 
-/** Where a name comes from that an example uses without an import; the first that has it counts. */
+/** Modules for the names that an example uses without an import. The first module with the name counts. */
 const READER = './reader-at-hand.js';
 const MODULES: Readonly<Record<string, object>> = {
   [READER]: { peer: 0, acceptor: 0, term$: 0, token: 0, append: 0, userOf: 0, Entry: 0 } satisfies Record<keyof Reader | 'Entry', 0>,
@@ -37,7 +37,7 @@ const AsyncFunction = (async () => {
 /** A TypeScript block of a page, as a program. `// → 1 → 2` says that it prints `1` and then `2`. */
 export class Example {
   readonly title: string;
-  /** The block behind the imports that it leaves to its reader, all of them on one line. */
+  /** The block, preceded on its first line by the imports that it leaves to its reader. */
   readonly program: string;
   readonly prints: readonly string[];
 
@@ -47,7 +47,7 @@ export class Example {
     this.prints = [...fence.text.matchAll(/\/\/ →(.*)$/gm)].flatMap(([, text = '']) => text.split('→').map((part) => part.trim()));
   }
 
-  /** Runs the program until it has printed as many lines as it says, and for a moment more, and gives what it has printed. */
+  /** Runs the program until it has printed the promised number of lines, and for a moment more. Returns the printed lines. */
   async run(): Promise<string[]> {
     const reader = newReader();
     const printed: string[] = [];
@@ -62,16 +62,16 @@ export class Example {
       new AsyncFunction('require', 'exports', 'console', outputText)(load, {}, { log }).catch(reject);
     });
     await enough;
-    // The reader's ticks come each ms: a program that prints more than it says has done so by then.
+    // The reader ticks each ms, so a program that prints too many lines has done so by then.
     await pause(MOMENT_MS);
     await reader.peer.close();
     return printed;
   }
 }
 
-/** What a program declares or imports itself. */
+/** Names that a program declares or imports. */
 const DECLARED = /(?:import|const|let|function|class|interface) (?:\{([^}]*)\}|(\w+\$?))/g;
-/** Whatever may be a name in scope: a word that is no property. */
+/** Possible names in scope: words that are no properties. */
 const USED = /(?<![.'\w$])[A-Za-z][\w$]*/g;
 
 function importsOf(text: string): string {

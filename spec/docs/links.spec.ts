@@ -13,8 +13,8 @@ const pathOf = (page: string, to: string): string => {
   return path === '' ? page : normalize(join(dirname(page), path));
 };
 
-describe('the links of the pages', () => {
-  it.each(PAGES.flatMap(linksOf))('lead from $page to $to', ({ page, to }) => {
+describe('links', () => {
+  it.each(PAGES.flatMap(linksOf))('A link leads from $page to $to', ({ page, to }) => {
     const [, anchor] = to.split('#');
     const target = pathOf(page, to);
     expect(existsSync(join(REPOSITORY, target))).toBe(true);
@@ -22,26 +22,26 @@ describe('the links of the pages', () => {
   });
 });
 
-describe('the places that the pages name', () => {
+describe('paths', () => {
   const named = PAGES.flatMap((page) =>
     [...textOf(page).matchAll(/`((?:bench|docs|examples|marbles|spec|src)\/[\w./-]*)`/g)].map(([, path = '']) => ({ page, path })),
   );
 
-  it.each(named)('are there: $page names $path', ({ path }) => {
+  it.each(named)('The path that $page names exists: $path', ({ path }) => {
     expect(existsSync(join(REPOSITORY, path))).toBe(true);
   });
 });
 
-describe('the links of the pages that are packed', () => {
+describe('links of packed pages', () => {
   const packed = packedFiles();
 
-  it.each(packed.filter((path) => path.endsWith('.md')))('lead from %s to what is packed too', (page) => {
+  it.each(packed.filter((path) => path.endsWith('.md')))('The links of the packed page %s lead to packed files', (page) => {
     const dead = linksOf(page).filter(({ to }) => !packed.includes(pathOf(page, to)));
     expect(dead.map(({ to }) => `${page} to ${pathOf(page, to)}`)).toEqual([]);
   });
 });
 
-/** What npm would put into the package. */
+/** The files that npm would put into the package. */
 function packedFiles(): string[] {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: REPOSITORY, encoding: 'utf8' });
   const packages = Object.values(JSON.parse(stdout) as Record<string, { readonly files: readonly { readonly path: string }[] }>);

@@ -10,7 +10,7 @@ const SUFFIX = '.marbles.ts';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const files = readdirSync(FOLDER).filter((name) => name.endsWith(SUFFIX));
 
-/** The calls of `it`, and of a shared table of rows, in a text; each with what it does. */
+/** The calls of `it` and of shared tables in a text, each with its title and source. */
 function testsOf(text: string): { readonly title: string; readonly body: string }[] {
   const source = ts.createSourceFile('', text, ts.ScriptTarget.ES2022, true);
   const found: { title: string; body: string }[] = [];
@@ -26,24 +26,24 @@ function testsOf(text: string): { readonly title: string; readonly body: string 
 /** `it.each(rows)`, whose call is the test. */
 const isTable = (node: ts.CallExpression): boolean => node.expression.getText() === 'it.each';
 
-/** Tests that draw a diagram and say nothing of its subscriptions. */
+/** Titles of the tests that draw a diagram without checking its subscriptions. */
 const silent = (text: string): string[] =>
   testsOf(text)
     .filter(({ body }) => /\bmarbles(<|\()/.test(body) && !/\bexpectSubscriptions\(/.test(body))
     .map(({ title }) => title);
 
-describe('the marble files', () => {
-  it.each(files)('%s has a row of subscriptions in each test', (name) => {
+describe('marble files', () => {
+  it.each(files)('The file %s checks subscriptions in each test', (name) => {
     const text = read(`marbles/${name}`);
     expect(testsOf(text).length).toBeGreaterThan(0);
     expect(silent(text)).toEqual([]);
   });
 
-  it.each(['narrowing.ts', 'hooking.ts'])('support/%s has one in the rows that files share', (name) => {
+  it.each(['narrowing.ts', 'hooking.ts'])('The shared rows of support/%s check subscriptions', (name) => {
     expect(read(`marbles/support/${name}`)).toContain('expectSubscriptions(');
   });
 
-  it('are told apart from those without such a row', () => {
+  it('The check reports a marble test without subscriptions', () => {
     const drawn = "it('is drawn', marbles(({ expectObservable }) => { expectObservable(a$).toBe('a'); }));";
     const table = "it.each(ROWS)('$does', marbles<[Row]>(({ expectObservable }) => { expectObservable(a$).toBe('a'); }));";
     const counted = "it('is counted', marbles(({ expectSubscriptions }) => { expectSubscriptions(a$.subscriptions).toBe('^!'); }));";
@@ -51,10 +51,10 @@ describe('the marble files', () => {
   });
 });
 
-/** What operators are made of. */
+/** Files with parts of operators. */
 const MADE_OF = ['peer/base/full-jitter.ts', 'operators/map-present.ts', 'operators/relay.ts', 'peer/operators/hook.ts'];
 
-describe('the operators', () => {
+describe('operators', () => {
   const door = read('src/index.ts');
   const exported = [...door.matchAll(/export \{ (\w+) \} from '\.\/((?:peer\/)?operators)\/([\w-]+)\.js'/g)].map(
     ([, name, folder, file]) => ({
@@ -65,7 +65,7 @@ describe('the operators', () => {
   );
   const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-  it('are all exported, one a file', () => {
+  it('The entry point exports every operator, one per file', () => {
     const shipped = ['operators', 'peer/operators'].flatMap((folder) =>
       readdirSync(join(ROOT, 'src', folder)).map((file) => `${folder}/${file}`),
     );
@@ -73,7 +73,7 @@ describe('the operators', () => {
     expect(exported.map(({ file }) => file)).toEqual(exported.map(({ name }) => kebab(name)));
   });
 
-  it.each(exported)('$name has a marble file of its own, which imports it from the entry point', ({ name, file }) => {
+  it.each(exported)('`$name` has its own marble file, which imports it from the entry point', ({ name, file }) => {
     expect(files).toContain(`${file}${SUFFIX}`);
     expect(read(`marbles/${file}${SUFFIX}`)).toMatch(new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '../src/index.js'`));
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const REPOSITORY = join(__dirname, '../..');
 
-/** The pages that users read, by their path in the repository. */
+/** The paths of the pages that users read. */
 export const PAGES: readonly string[] = [
   'README.md',
   'spec/README.md',
@@ -39,7 +39,7 @@ export function fences(page: string, language: string): Fence[] {
 /**
  * The cells of the first table below a heading, without its head. Code marks are taken off.
  *
- * @throws Error where there is none, and so nothing would be compared
+ * @throws Error if there is no table, since nothing would be compared
  */
 export function tableBelow(page: string, heading: string): string[][] {
   const [, below] = textOf(page).split(new RegExp(`^#+ ${heading}$`, 'm'));
@@ -54,7 +54,7 @@ export function tableBelow(page: string, heading: string): string[][] {
   );
 }
 
-/** What stands in code marks in a cell, such as the names of two options. */
+/** The texts in code marks in a cell, such as the names of two options. */
 export function codeIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
 }

@@ -20,7 +20,7 @@ async function start(port: number): Promise<{ readonly port: number; readonly mu
   return { port: (http.address() as AddressInfo).port, mux, leave: () => page.leavePort(http, mux) };
 }
 
-it('One server that is restarted on its port answers every call', async () => {
+it('A server on one port answers every call across its restarts', async () => {
   let server = await start(0);
   const { port } = server;
   const peers = Array.from({ length: CLIENTS }, () => connect(`ws://127.0.0.1:${port}/mux`, { reconnect: true }));

@@ -20,9 +20,9 @@ function faultsIn(code: string): unknown {
 
 const LONG = Array.from({ length: 26 }, (_, n) => `word${n}`).join(' ');
 
-describe('the rule of plain English', () => {
+describe('plain English', () => {
   it.each<readonly [planted: string, code: string, reported: readonly string[]]>([
-    ['an actor that is missing', '// nobody reads it', ['1 "nobody"']],
+    ['a missing actor', '// nobody reads it', ['1 "nobody"']],
     ['a clause as subject', '/** What waits for it goes. */', ['1 "What"']],
     ['a clause on a later line', '/**\n * Fine.\n * Whoever reads.\n */', ['3 "Whoever"']],
     ['a passive report', '// The caller is told why.', ['1 "is told"']],

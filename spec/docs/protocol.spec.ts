@@ -12,53 +12,56 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { codeIn, fences, tableBelow } from './markdown.js';
 
 const PAGE = 'docs/PROTOCOL.md';
-/** Neither sent nor interpreted by this one. */
+/** A close code of the WebSocket library, which this library neither sends nor interprets. */
 const OF_THE_WEBSOCKET_LIBRARY = 1007;
 const blocks = fences(PAGE, 'text').map(({ text }) => text.trimEnd().split('\n'));
 
-describe('the tables of PROTOCOL.md', () => {
-  it('name the fields of a frame', () => {
+describe('tables of PROTOCOL.md', () => {
+  it('PROTOCOL.md names the fields of a frame in order', () => {
     const fields = tableBelow(PAGE, 'Frames and envelopes').map(([name = '']) => codeIn(name)[0]);
     expect(fields).toEqual(Object.keys(completeFrame({ type: 'ping' })));
   });
 
-  it('list every reset code', () => {
+  it('PROTOCOL.md lists every reset code', () => {
     const codes = tableBelow(PAGE, 'Resets').map(([name = '', code]) => [codeIn(name)[0], Number(code)]);
     expect(Object.fromEntries(codes)).toEqual(ResetCode);
   });
 
-  it('list every close code', () => {
+  it('PROTOCOL.md lists every close code', () => {
     const codes = tableBelow(PAGE, 'The connection').flatMap(([codes = '']) => codes.split(', ').map(Number));
     expect(codes.sort()).toEqual([...Object.values(CloseCode), OF_THE_WEBSOCKET_LIBRARY].sort());
   });
 });
 
-describe('the cuts of PROTOCOL.md', () => {
+describe('cuts of PROTOCOL.md', () => {
   const json = new JsonCodec();
   const msgpack = new MsgpackCodec();
   const cuts = blocks.filter(([first]) => first?.startsWith('cap ')).map(([cap = '', ...lines]) => ({ cap, lines }));
   const alphabet: Frame = { type: 'data', stream: 1, payload: 'abcdefghijklmnopqrstuvwxyz', end: true };
 
-  it.each(cuts.filter(({ lines }) => lines[0]?.endsWith('}')))('$lines.0 is cut as shown', ({ cap, lines: [whole = '', ...shown] }) => {
-    const frame = json.decode(whole.slice(whole.indexOf('{')));
-    const print = (slice: Frame): string => `${encodedLength(json.encode(slice))} ${json.encode(slice)}`;
-    expect(print(frame)).toBe(whole);
-    expect(splitFrame(frame, Number(cap.slice(4)), json).map(print)).toEqual(shown);
-  });
+  it.each(cuts.filter(({ lines }) => lines[0]?.endsWith('}')))(
+    '`splitFrame` cuts text as PROTOCOL.md shows: $lines.0',
+    ({ cap, lines: [whole = '', ...shown] }) => {
+      const frame = json.decode(whole.slice(whole.indexOf('{')));
+      const print = (slice: Frame): string => `${encodedLength(json.encode(slice))} ${json.encode(slice)}`;
+      expect(print(frame)).toBe(whole);
+      expect(splitFrame(frame, Number(cap.slice(4)), json).map(print)).toEqual(shown);
+    },
+  );
 
-  it.each(cuts.filter(({ lines }) => !lines[0]?.endsWith('}')))('bytes are cut as shown', ({ cap, lines }) => {
+  it.each(cuts.filter(({ lines }) => !lines[0]?.endsWith('}')))('`splitFrame` cuts bytes as PROTOCOL.md shows', ({ cap, lines }) => {
     const shown = lines.map((line) => line.split(' ')).map(([length = '', ...bytes]) => `${length} ${bytes.join('')}`);
     const messages = splitFrame(alphabet, Number(cap.slice(4)), msgpack).map((slice) => msgpack.encode(slice));
     expect(messages.map((message) => `${message.byteLength} ${Buffer.from(message).toString('hex')}`)).toEqual(shown);
   });
 
-  it('shows text and bytes', () => {
+  it('PROTOCOL.md shows four cuts', () => {
     expect(cuts).toHaveLength(4);
   });
 });
 
-describe('the conversation of PROTOCOL.md', () => {
-  it('is what two peers say', async () => {
+describe('conversation of PROTOCOL.md', () => {
+  it('Two peers send the frames that PROTOCOL.md shows', async () => {
     const { dialer, acceptor, link } = createPair();
     const said: string[] = [];
     link.messages$.subscribe(({ from, frame }) => said.push(`${from === 'dialer' ? '>' : '<'} ${String(dialer.codec.encode(frame))}`));

@@ -10,13 +10,13 @@ import { Example } from './example.js';
 import { fences, REPOSITORY } from './markdown.js';
 
 const PROGRAMS = ['server', 'client'] as const;
-/** Below node_modules, so that the programs find what they import. */
+/** Below node_modules, so that the programs find their imports. */
 const BUILT = join(REPOSITORY, 'node_modules/.cache/rxmux-quick-start');
 const LISTENING = /^listening \{ address: '.+', family: 'IPv\d', port: (\d+) \}$/m;
 
 const started: ChildProcess[] = [];
 
-describe('the quick start of README.md', () => {
+describe('quick start', () => {
   const blocks = fences('README.md', 'ts').map((fence) => new Example(fence));
 
   afterAll(() => {
@@ -24,13 +24,13 @@ describe('the quick start of README.md', () => {
   });
 
   it.each(PROGRAMS.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index]?.fence.text })))(
-    'is $path',
+    'README.md shows the file $path',
     ({ path, block }) => {
       expect(readFileSync(join(REPOSITORY, path), 'utf8')).toBe(block);
     },
   );
 
-  it('runs as two processes that print what the page says', async () => {
+  it('The quick start runs as two processes that print what README.md says', async () => {
     build();
     const port = await portOf(start('server', '0'));
     const client = start('client', `ws://localhost:${port}`);
@@ -40,7 +40,7 @@ describe('the quick start of README.md', () => {
   });
 });
 
-/** Strips the types, and has the programs import the sources. */
+/** Strips the types, and makes the programs import the sources. */
 function build(): void {
   buildSync({
     absWorkingDir: REPOSITORY,
@@ -48,7 +48,7 @@ function build(): void {
     outdir: BUILT,
     bundle: true,
     packages: 'external',
-    // The manifest's `sideEffects` speaks of what is built.
+    // The manifest's `sideEffects` describes the built files, not the sources.
     ignoreAnnotations: true,
     alias: { 'rxmux/node': './src/node.ts', rxmux: './src/index.ts' },
     platform: 'node',

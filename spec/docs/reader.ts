@@ -4,12 +4,12 @@ import { ResetCode } from '../../src/index.js';
 import type { Peer, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 
-/** What the examples log. */
+/** An entry that the examples log. */
 export interface Entry {
   readonly seq: number;
 }
 
-/** What the short examples of a page use and do not make themselves. */
+/** Objects that the short examples of a page use and do not make. */
 export interface Reader {
   readonly peer: Peer;
   readonly acceptor: Peer;
@@ -27,7 +27,7 @@ interface Job {
 
 const WORDS = ['ananas', 'apple', 'banana'];
 
-/** A reader whose peer is connected to one that answers as the examples say. */
+/** A reader whose peer is connected to an acceptor that answers as the examples say. */
 export function newReader(): Reader {
   const { dialer: peer, acceptor } = createPair();
   let isBusy = true;

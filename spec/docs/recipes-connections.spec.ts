@@ -10,10 +10,10 @@ import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
-/** What callers are told of an error that was not written for them. */
+/** The payload that callers receive for an internal error. */
 const INTERNAL = { name: 'Error', message: 'internal error' };
 
-describe('in virtual time', () => {
+describe('connections', () => {
   let time: VirtualTime;
 
   beforeEach(() => {
@@ -25,7 +25,7 @@ describe('in virtual time', () => {
     time.restore();
   });
 
-  it('the refreshed token is said on each socket, and goes with each call', async () => {
+  it('`connectAs` sends a refreshed token in the hello of each socket, and with each call', async () => {
     let serial = 0;
     const tokens = { current: () => `t${serial}`, refresh: () => Promise.resolve(`t${++serial}`) };
     const greeter = page.greet((token) => Promise.resolve({ name: `the holder of ${token}` }));
@@ -54,14 +54,14 @@ describe('in virtual time', () => {
     ]);
   });
 
-  /** Tokens that count, and a server that takes those that `isGood` does. */
+  /** Tokens that count up, and a server that accepts a token if `isGood` does. */
   const countingTokens = (isGood: (token: string) => boolean) => {
     let serial = 0;
     const onHello = page.greet((token) => (isGood(token) ? Promise.resolve({ name: token }) : Promise.reject(new Error(`no ${token}`))));
     return { current: () => `t${serial}`, refresh: () => Promise.resolve(`t${++serial}`), network: new Network({ onHello }) };
   };
 
-  it('a token that is refused is replaced, and opened resolves after the next that is taken', async () => {
+  it('`connectAs` replaces a refused token, and `opened` resolves once a token is accepted', async () => {
     const { network, ...tokens } = countingTokens((token) => token === 't2');
     const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
@@ -75,7 +75,7 @@ describe('in virtual time', () => {
     ]);
   });
 
-  it('a client that loads while the server is away dials until it is there', async () => {
+  it('`connectAs` dials until an absent server is back', async () => {
     const { network, ...tokens } = countingTokens(() => true);
     network.answer = { status: null };
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
@@ -86,7 +86,7 @@ describe('in virtual time', () => {
     expect(peer.status.state).toBe('open');
   });
 
-  it('a token that is refused is the end where that is wanted', async () => {
+  it('`connectAs` with `untilRefused` fails at a refused token', async () => {
     const { network, ...tokens } = countingTokens(() => false);
     const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket, reconnect: page.untilRefused });
@@ -96,7 +96,7 @@ describe('in virtual time', () => {
     expect(warn.mock.calls).toEqual([]);
   });
 
-  it('a store that was asked for gives a slow client a few stores, the last of them the newest', async () => {
+  it('`askedStore` emits only a few stores to a slow client, and the newest one last', async () => {
     const { dialer, acceptor, link } = createPair();
     const store$ = new BehaviorSubject<Readonly<Record<string, unknown>>>({ nth: 0 });
     const seen: unknown[] = [];
@@ -115,7 +115,7 @@ describe('in virtual time', () => {
     asking.unsubscribe();
   });
 
-  it('a mistake of a handler is reported, of requests and of what nobody waits for', async () => {
+  it('`onlyPublic` reports the errors of handlers to onError, for requests and for notifications', async () => {
     const onError = jest.fn();
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.onlyPublic, onError } });
     acceptor.onStream((payload) => Promise.reject(new RangeError(String(payload))));
@@ -126,7 +126,7 @@ describe('in virtual time', () => {
     expect(onError.mock.calls.map(([error]) => error)).toEqual([new RangeError('pushed'), new RangeError('asked')]);
   });
 
-  it('an error for the caller is not reported, and only its text goes out', async () => {
+  it('`onlyPublic` sends the text of a PublicError to the caller and does not report it', async () => {
     const onError = jest.fn();
     const { dialer, acceptor } = createPair({ acceptor: { errorSerializer: page.onlyPublic, onError } });
     const errors: readonly Error[] = [new RangeError('broken'), new page.PublicError('no seat'), new ResetError(300, 'of another peer')];
@@ -150,7 +150,7 @@ describe('in virtual time', () => {
     ['serveLog', (peer) => page.serveLog(peer, [], NEVER)],
     ['pushedStore', (peer) => page.pushedStore(peer).subscribe()],
     ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],
-  ])('%s leaves streams that are not its own to others', async (_, serve) => {
+  ])('`%s` leaves other streams to other handlers', async (_, serve) => {
     const { dialer, acceptor } = createPair();
     serve(acceptor);
     acceptor.onStream((payload, stream) => stream.reply(payload));
@@ -159,7 +159,7 @@ describe('in virtual time', () => {
     expect(await answers).toEqual([{ op: 'other' }, null, 'text']);
   });
 
-  it('the notice follows the connection, down to the reason of its end', async () => {
+  it('`connectionNotice` follows the connection up to the reason of its end', async () => {
     const network = new Network({});
     network.answer = { status: null };
     const reconnect = { minDelayMs: 1_500, maxDelayMs: 1_500, maxAttempts: 2 };
@@ -181,12 +181,12 @@ describe('in virtual time', () => {
     );
   });
 
-  it('the notice of a page without a network says so', async () => {
+  it('`connectionNotice` reports a page without a network', async () => {
     const peer = { status$: of({ state: 'waiting', offline: true, delayMs: 500 }) } as never;
     expect(await firstValueFrom(page.connectionNotice(peer))).toBe('You are offline.');
   });
 
-  it('a booking that is refused is made again', async () => {
+  it('`book` retries a refused booking', async () => {
     const { dialer, acceptor } = createPair();
     const asked: unknown[] = [];
     acceptor.onStream((payload, stream) => {

@@ -11,9 +11,9 @@ import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
 
-describe('the server push', () => {
+describe('server push', () => {
   it(
-    'keeps the last value of each topic at every client',
+    '`pushedStore` keeps the last value of each topic at every client',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const pairs = [createPair(), createPair()];
       const change$ = cold('--a--b--c', {
@@ -36,7 +36,7 @@ describe('the server push', () => {
   );
 
   it(
-    'lives on where a stream has no payload',
+    '`pushedStore` survives a stream without a payload',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const change$ = cold('-n-a', { n: undefined, a: { op: 'change', topic: 'stock', value: 3 } });
@@ -51,7 +51,7 @@ describe('the server push', () => {
   );
 
   it(
-    'keeps one store for all who look at it',
+    '`pushedStore` keeps one store for all its subscribers',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const change$ = cold('--a--b', { a: { topic: 'stock', value: 3 }, b: { topic: 'price', value: 7 } });
@@ -70,7 +70,7 @@ describe('the server push', () => {
   );
 
   it(
-    'answers what it takes while somebody looks at it, and begins anew for whoever looks later',
+    '`pushedStore` answers changes while it has a subscriber, and starts empty for a later one',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const change$ = cold('--a--b--c', {
@@ -101,11 +101,11 @@ interface Seq extends Readonly<Record<string, unknown>> {
   readonly seq: number;
 }
 
-/** Streams of values, and who serves them. */
+/** Streams of values, each with its server and its client. */
 const FOLLOWED: readonly [string, (peer: Peer, value$: Observable<Seq>) => unknown, (peer: Peer) => Observable<unknown>][] = [
-  ['the ticker', (peer, price$) => page.serveTicker(peer, price$), (peer) => page.ticker(peer)],
-  ['the store that is asked for', (peer, store$) => page.serveStore(peer, store$), (peer) => page.askedStore(peer)],
-  ['the log', (peer, entry$) => page.serveLog(peer, [], entry$), (peer) => page.follow(peer)],
+  ['ticker', (peer, price$) => page.serveTicker(peer, price$), (peer) => page.ticker(peer)],
+  ['askedStore', (peer, store$) => page.serveStore(peer, store$), (peer) => page.askedStore(peer)],
+  ['follow', (peer, entry$) => page.serveLog(peer, [], entry$), (peer) => page.follow(peer)],
 ];
 
 describe.each(FOLLOWED)('%s', (_, serve, follow) => {
@@ -118,15 +118,15 @@ describe.each(FOLLOWED)('%s', (_, serve, follow) => {
 
   it.each<[what: string, servedAfterMs: number, after: string, expected: string]>([
     ['after a lost connection', 0, '   --^', '     -a-b'],
-    ['where the server refuses it for a moment after a restart', 100, '502ms ^', '-a 501ms b'],
+    ['after refusals by a restarted server', 100, '502ms ^', '-a 501ms b'],
   ])(
-    'goes on %s',
+    'A followed stream continues %s',
     marbles<[string, number, string, string]>(({ cold, expectObservable, expectSubscriptions }, _what, servedAfterMs, after, expected) => {
       const server = createServer();
       const value$ = [cold('-a', VALUES), cold('-b', VALUES)] as const;
       const cut$ = cold('    --c');
       const before = '       ^-!';
-      // The delay of a second attempt is the longest.
+      // With a random value of 1 the delay of a second attempt is the longest.
       jest.spyOn(Math, 'random').mockReturnValue(1);
       server.peers$
         .pipe(

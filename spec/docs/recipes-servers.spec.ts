@@ -13,21 +13,21 @@ const page = loadRecipes() as Recipes;
 
 collectLogs();
 
-describe('the session cookie', () => {
+describe('session cookie', () => {
   const verify = page.bySession((session) => Promise.resolve(session === 's2' ? undefined : 'ann'));
 
   it.each([
     ['s1 alone', 'session=s1', { user: 'ann' }],
     ['s1 among others', 'lang=en; session=s1; theme=dark', { user: 'ann' }],
-    ['a session that nobody knows', 'session=s2', 401],
+    ['an unknown session', 'session=s2', 401],
     ['a cookie whose name ends like it', 'nosession=s1', 401],
-    ['an empty one', 'session=', 401],
+    ['an empty session', 'session=', 401],
     ['no cookie', undefined, 401],
-  ])('lets in who has one: %s', async (_, cookie, verdict) => {
+  ])('`bySession` judges a request by its session cookie: %s', async (_, cookie, verdict) => {
     expect(await verify({ headers: { cookie } } as never)).toEqual(verdict);
   });
 
-  it('becomes the context of the peer', async () => {
+  it('`bySession` sets the context of the peer', async () => {
     const server = serve({ port: 0, verify, handler: (_, stream) => stream.reply(stream.peer.context) });
     const { port } = (await server.listening) as AddressInfo;
     const peer = connect(`ws://localhost:${port}`, { headers: { cookie: 'session=s1' } });
@@ -37,8 +37,8 @@ describe('the session cookie', () => {
   });
 });
 
-describe('One server, one port', () => {
-  it('serves pages and streams, and refuses one peer too many with 429', async () => {
+describe('one port', () => {
+  it('A server on one port serves pages and streams, and refuses one peer too many with 429', async () => {
     const http = createServer((_request, response) => response.end('a page'));
     const mux = page.joinPages(http, (payload, stream) => stream.reply(payload), 1);
     http.listen(0, '127.0.0.1');
@@ -56,20 +56,23 @@ describe('One server, one port', () => {
   });
 });
 
-describe('the deploy', () => {
-  it.each(['SIGTERM', 'SIGINT'])('closes the server at the first %s, in 20 s, and hears no second', async (signal) => {
-    const process = new EventEmitter();
-    const closes: unknown[] = [];
-    const server = { close: (options: unknown) => Promise.resolve(closes.push(options)) };
-    const closed = page.closeOnSignal(server as never, process);
-    expect(closes).toEqual([]);
-    process.emit(signal);
-    await closed;
-    expect(closes).toEqual([{ drainMs: 20_000, reason: 'deploy' }]);
-    expect(process.eventNames()).toEqual([]);
-  });
+describe('deploy', () => {
+  it.each(['SIGTERM', 'SIGINT'])(
+    '`closeOnSignal` closes the server at the first %s with a drain of 20 s, and ignores a second signal',
+    async (signal) => {
+      const process = new EventEmitter();
+      const closes: unknown[] = [];
+      const server = { close: (options: unknown) => Promise.resolve(closes.push(options)) };
+      const closed = page.closeOnSignal(server as never, process);
+      expect(closes).toEqual([]);
+      process.emit(signal);
+      await closed;
+      expect(closes).toEqual([{ drainMs: 20_000, reason: 'deploy' }]);
+      expect(process.eventNames()).toEqual([]);
+    },
+  );
 
-  it('answers the calls of the old server, and takes the others to the new one', async () => {
+  it('The old server answers its calls during a deploy, and the new server answers new ones', async () => {
     const deploy = (name: string) => {
       const server = serve({ port: 0, handler: (payload, stream) => answer(name, payload as Call, stream.reply.bind(stream)) });
       server.peers$.subscribe((peer) => {

@@ -8,16 +8,16 @@ import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
 
-/** Ids that count, as long as they are asked to be. */
+/** Returns a maker of ids that count up, padded to the requested length. */
 function counting(): (bytes: number) => string {
   let count = 0;
   return (bytes) => (++count).toString(16).padStart(bytes * 2, '0');
 }
 
-/** What {@link counting} begins a trace with. */
+/** The first trace that {@link counting} begins. */
 const BEGUN = `00-${'1'.padStart(32, '0')}-${'2'.padStart(16, '0')}-01`;
 
-describe('the trace context', () => {
+describe('trace context', () => {
   let time: VirtualTime;
 
   beforeEach(() => {
@@ -28,7 +28,7 @@ describe('the trace context', () => {
     time.restore();
   });
 
-  it('goes through a peer to the next, and back to the caller', async () => {
+  it('A trace goes through a proxy to the next peer, and back to the caller', async () => {
     const front = createPair();
     const back = createPair();
     const newId = counting();
@@ -51,7 +51,7 @@ describe('the trace context', () => {
     expect(told).toBe(`00-${trace}-${'4'.padStart(16, '0')}-01`);
   });
 
-  it('is kept where the caller has begun one, and none is begun once the hooks are removed', async () => {
+  it('The hooks keep the trace of a caller, and begin no trace once they are removed', async () => {
     const { dialer, acceptor } = createPair();
     const remove = page.trace(dialer, counting());
     acceptor.onStream((_, stream) => stream.reply(stream.headers));
@@ -63,7 +63,7 @@ describe('the trace context', () => {
     expect(await Promise.all([kept, bare])).toEqual([headers, {}]);
   });
 
-  it('is that of a call that is passed on, which is made again where it was refused, and cancelled with the one that it is for', async () => {
+  it('`forward` keeps the trace of a proxied call through a retry and a cancel', async () => {
     const [front, back] = [createPair(), createPair()];
     front.acceptor.onStream(page.forward(back.dialer, counting()));
     const causes: unknown[] = [];
@@ -85,10 +85,10 @@ describe('the trace context', () => {
 
   it.each([
     ['begins a trace without a parent', undefined, BEGUN],
-    ['begins a trace where the parent makes no sense', '00-x-y-01', BEGUN],
-    ['begins a trace where more follows than the flags', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00-x`, BEGUN],
+    ['begins a trace for an invalid parent', '00-x-y-01', BEGUN],
+    ['begins a trace for a parent with more than its flags', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00-x`, BEGUN],
     ['keeps the trace of its parent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`, `00-${'a'.repeat(32)}-${'1'.padStart(16, '0')}-01`],
-  ])('%s', (_, parent, expected) => {
+  ])('`childOf` %s', (_, parent, expected) => {
     expect(page.childOf(parent, counting())).toBe(expected);
   });
 });

@@ -8,9 +8,9 @@ import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
 
-describe('the ticker', () => {
+describe('ticker', () => {
   it(
-    'gives a reader on a slow line fewer prices, each the newest when it leaves',
+    '`ticker` emits fewer prices on a slow line, each the newest when it leaves',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair({ latencyMs: 3 });
       const price$ = cold('-abcdefghijklmnop');
@@ -23,7 +23,7 @@ describe('the ticker', () => {
   );
 
   it(
-    'keeps one price for a reader that is away',
+    '`ticker` keeps one price for a reader that is away',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor, link } = createPair();
       const price$ = cold('  -a-b-c-d-e');
@@ -41,7 +41,7 @@ describe('the ticker', () => {
   );
 
   it(
-    'is one stream for many subscribers, and ends a second after the last',
+    '`ticker` shares one stream among its subscribers, and ends it a second after the last one',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const price$ = cold('-a-b-c');
@@ -55,12 +55,12 @@ describe('the ticker', () => {
   );
 });
 
-describe('the optimistic interface', () => {
+describe('optimistic interface', () => {
   const before = { id: 7, title: 'write' };
   const after = { id: 7, title: 'rewrite' };
 
   it(
-    'shows the change at once, and calls again where the server has not begun',
+    '`rename` shows the change at once, and retries a call that the server refused',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const answer$ = cold('--a|', { a: { id: 7, title: 'Rewrite' } });
@@ -86,7 +86,7 @@ describe('the optimistic interface', () => {
   );
 
   it(
-    'takes the change back when it fails',
+    '`rename` undoes the change when it fails',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const answer$ = cold(' ---#');
@@ -102,7 +102,7 @@ describe('the optimistic interface', () => {
   );
 
   it(
-    'changes what is there when it is subscribed to, and goes back to that when it fails',
+    '`rename` changes the task at its subscription, and restores that task when it fails',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const call$ = cold('   -c');
@@ -121,11 +121,11 @@ describe('the optimistic interface', () => {
   );
 
   it.each<[string, string, string, string]>([
-    ['a change that fails late does not touch a later one that is saved', '----#', '-s', 'abs'],
-    ['a change that is saved late does not touch a later one that is saved', '----f', '-s', 'abs'],
-    ['a change that fails after a later one has failed leaves what was before both', '----#', '-#', 'aba-o'],
-    ['a change that fails before a later one fails leaves what was before both', '--#', '----#', 'ab---o'],
-    ['a change that is saved stays when a later one fails', '--f', '----#', 'ab---f'],
+    ['A change that fails late does not touch a later saved one', '----#', '-s', 'abs'],
+    ['A change that is saved late does not touch a later saved one', '----f', '-s', 'abs'],
+    ['A change that fails after a later failed one restores the task before both', '----#', '-#', 'aba-o'],
+    ['A change that fails before a later one fails restores the task before both', '--#', '----#', 'ab---o'],
+    ['A saved change stays when a later one fails', '--f', '----#', 'ab---f'],
   ])(
     '%s',
     marbles<[string, string, string, string]>(({ cold, expectObservable, expectSubscriptions }, _, first, second, expected) => {

@@ -8,8 +8,8 @@ import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
 
-describe('the page of recipes', () => {
-  it('exports what is tested here, and nothing else', () => {
+describe('exports', () => {
+  it('The page of recipes exports exactly what the specs test', () => {
     const tested: Record<keyof Recipes, true> = {
       request: true,
       stream: true,
@@ -49,9 +49,9 @@ describe('the page of recipes', () => {
   });
 });
 
-describe('the typed contract', () => {
+describe('typed contract', () => {
   it(
-    'is kept by both ends',
+    'Both ends of the typed contract stream values and cancel',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const ticks$ = cold('--0-1-(2|)', { 0: 0, 1: 1, 2: 2 });
@@ -63,7 +63,7 @@ describe('the typed contract', () => {
     }),
   );
 
-  it('has the answers of the page', async () => {
+  it('The typed contract has the answers of the page', async () => {
     const { dialer, acceptor } = createPair();
     page.serveCalls(acceptor, page.answers);
     expect(await page.request(dialer, 'square', { n: 12 })).toBe(144);
@@ -72,9 +72,9 @@ describe('the typed contract', () => {
   });
 });
 
-describe('the live search', () => {
+describe('live search', () => {
   it(
-    'ends the search on the server for a term that is no longer wanted',
+    '`liveSearch` ends the search on the server when the term changes',
     marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const typed$ = hot('  -r-x 250ms j');
@@ -92,7 +92,7 @@ describe('the live search', () => {
   );
 
   it(
-    'finds nothing for a term whose search fails, and goes on with the next',
+    '`liveSearch` finds nothing for a term whose search fails, and continues with the next term',
     marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const term$ = hot('        a 299ms b');
@@ -109,7 +109,7 @@ describe('the live search', () => {
   );
 
   it(
-    'does not search again for a term that is typed over and typed again',
+    '`liveSearch` does not search again for a term that is replaced and typed again',
     marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const term$ = hot('   a 299ms b-a');
@@ -123,9 +123,9 @@ describe('the live search', () => {
   );
 });
 
-describe('the chat', () => {
+describe('chat', () => {
   it(
-    'tells everybody in the room what each says, until they leave',
+    '`chat` sends each text to everyone in the room until they leave',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const ann = createPair();
       const bob = createPair();
@@ -145,9 +145,9 @@ describe('the chat', () => {
   );
 });
 
-describe('the log', () => {
+describe('log', () => {
   it(
-    'gives what came after the cursor, and then what comes, each entry once',
+    '`follow` emits the entries after the cursor and then new entries, each once',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();
       const entries = { a: { seq: 1 }, b: { seq: 2 }, c: { seq: 3 } };
@@ -164,8 +164,8 @@ describe('the log', () => {
   );
 });
 
-describe('the upload', () => {
-  it('tells how much has arrived, and carries every byte', async () => {
+describe('upload', () => {
+  it('`upload` reports how much has arrived, and sends every byte', async () => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     const bytes = Uint8Array.from({ length: 150_000 }, (_, index) => index % 251);
     const written: Uint8Array[] = [];
@@ -179,7 +179,7 @@ describe('the upload', () => {
     expect(Buffer.concat(written).equals(bytes)).toBe(true);
   });
 
-  it('holds the sender back while the server writes', async () => {
+  it('`upload` waits while the server writes', async () => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     const file = new Blob([new Uint8Array(200 * 65_536)]);
     const read = jest.spyOn(file, 'slice');
@@ -195,7 +195,7 @@ describe('the upload', () => {
     uploading.unsubscribe();
   });
 
-  it('stops when it is unsubscribed', async () => {
+  it('`upload` stops when it is unsubscribed', async () => {
     const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
     let slices = 0;
     page.serveUploads(acceptor, () => {

@@ -26,7 +26,7 @@ interface Entry {
 
 type NewId = (bytes: number) => string;
 
-/** What the blocks of docs/recipes.md export. That they type-check is checked with the other pages. */
+/** The exports of the blocks in docs/recipes.md. The spec of all pages checks their types. */
 export interface Recipes {
   request: (peer: Peer, op: string, payload: object) => Promise<unknown>;
   stream: (peer: Peer, op: string, payload: object) => Observable<unknown>;
@@ -65,7 +65,7 @@ export interface Recipes {
 
 const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node };
 
-/** Runs every block of the page, and gives what they export. */
+/** Runs every block of the page, and returns their exports. */
 export function loadRecipes(): Partial<Recipes> {
   const exports = {};
   for (const { text } of fences('docs/recipes.md', 'ts')) {

@@ -14,7 +14,7 @@ import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
 type OptionOf<T> = T extends unknown ? keyof T : never;
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: false };
-/** Every option of a peer and of a server, but for the one that is for conformance runs and the one that `handler` stands for. */
+/** Every option of a peer and of a server, except `maxFrameBytes` for conformance runs, and `handler`, which `onStream` stands for. */
 const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<ServeOptions>, 'maxFrameBytes' | 'handler'>, true>> = {
   codec: true,
   requestTimeoutMs: true,
@@ -60,8 +60,8 @@ const ERRORS: readonly index.AnyMuxError[] = [
   new index.ProtocolError(''),
 ];
 
-describe('the tables of the guide', () => {
-  it('name every entry point', () => {
+describe('tables of the guide', () => {
+  it('README.md names every entry point', () => {
     const { exports } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as { readonly exports: object };
     const entries = Object.keys(exports).filter((subpath) => subpath !== './package.json');
     expect(tableBelow('README.md', 'Entry points').map(([name]) => name)).toEqual(
@@ -70,7 +70,7 @@ describe('the tables of the guide', () => {
   });
 
   it.each(tableBelow('docs/guide/calls.md', 'Hooks').map(([hook = '', operator = '']) => ({ hook, operator })))(
-    'name hooks that exist: $hook',
+    'The guide names hooks and operators that exist: $hook',
     ({ hook, operator }) => {
       expect(
         codeIn(hook)
@@ -81,7 +81,7 @@ describe('the tables of the guide', () => {
     },
   );
 
-  it('list every error with its code, and which may be retried', () => {
+  it('The guide lists every error with its code, and whether it is retriable', () => {
     const rows = tableBelow('docs/guide/errors.md', 'Every error').map(([name = '', code = '', , retriable = '']) => [
       codeIn(name)[0],
       codeIn(code)[0],
@@ -91,34 +91,34 @@ describe('the tables of the guide', () => {
   });
 });
 
-describe('the limits', () => {
+describe('limits', () => {
   const defaults = spelledAll(DEFAULT_LIMITS);
 
-  it('are all in PROTOCOL.md, with their defaults', () => {
+  it('PROTOCOL.md lists every limit with its default', () => {
     expect(limitsOf('docs/PROTOCOL.md')).toEqual(defaults);
   });
 
-  it('have the same defaults in the guide', () => {
+  it('The guide has the same defaults of limits', () => {
     expect(defaults).toMatchObject(limitsOf('docs/guide/security.md'));
   });
 
   it.each([
     ['docs/PROTOCOL.md', 'Limits before the hello'],
     ['docs/guide/security.md', 'Before the hello'],
-  ])('before the hello are all in %s, with their defaults', (page, heading) => {
+  ])('The page %s lists every limit before the hello with its default', (page, heading) => {
     expect(limitsOf(page, heading)).toEqual(spelledAll(DEFAULT_HELLO_LIMITS));
   });
 });
 
-describe('the options of a peer in the guide', () => {
+describe('options of a peer', () => {
   const rows = tableBelow('docs/guide/options.md', 'Options of a peer');
   const defaultOf = (option: string): string => rows.find(([name = '']) => codeIn(name)[0] === option)?.at(-1) ?? '';
 
-  it('are all that there are', () => {
+  it('The guide lists every option of a peer and a server', () => {
     expect([...new Set(rows.flatMap(([name = '']) => codeIn(name)))].sort()).toEqual(Object.keys(OPTIONS).sort());
   });
 
-  it('have the defaults of the code', () => {
+  it('The guide has the defaults of the code', () => {
     const { requestTimeoutMs, keepalive } = resolveOptions({}, true);
     const { minDelayMs, maxDelayMs, stableMs } = new Backoff({});
     expect(defaultOf('requestTimeoutMs')).toBe(grouped(requestTimeoutMs, ' '));
@@ -131,7 +131,7 @@ function limitsOf(page: string, heading = 'Limits'): Record<string, string> {
   return Object.fromEntries(tableBelow(page, heading).map(([name = '', value = '']) => [codeIn(name)[0] ?? '', value]));
 }
 
-/** A number with its thousands apart. */
+/** A number with a gap between its thousands. */
 const grouped = (value: number, gap: string): string => String(value).replace(/\B(?=(\d{3})+$)/g, gap);
 
 /** An object of numbers, as a program would write it. */

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import type { Example } from './example.js';
 import { REPOSITORY } from './markdown.js';
 
-/** What the declarations of frameworks say of the names that the pages use. */
+/** Declarations of the framework names that the pages use. */
 const FRAMEWORKS = `
 declare module '@angular/core' {
   export type Signal<T> = () => T;
@@ -41,7 +41,7 @@ export type { Entry } from './reader.js';
 export const { peer, acceptor, term$, token, append, userOf } = newReader();
 `;
 
-/** Checks all examples in one run of the compiler, against the sources; gives what is wrong with each. */
+/** Checks all examples against the sources in one run of the compiler. Returns the errors of each. */
 export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program'>[]): string[][] {
   const here = (name: string): string => join(REPOSITORY, 'spec/docs', name);
   const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
@@ -70,7 +70,7 @@ export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program
   });
 }
 
-/** The house's options, but for those that would make an example longer than it is clear. */
+/** The compiler options of the repository, without those that would make examples longer and no clearer. */
 function optionsOfTheRepository(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(join(REPOSITORY, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
     readonly config: { readonly compilerOptions: object };
