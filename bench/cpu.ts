@@ -21,8 +21,8 @@ const PAGE = join(ROOT, 'docs/benchmarks/cpu.md');
 
 const page = `# Where the time goes
 
-Written by \`npm run bench:cpu\`, from CPU profiles of both processes while \`rxmux-json\`, with default options, does what W2 and W3 do, after it has warmed up. Times are
-those of a request or an item; being idle is left out, being profiled is not. The engine counts what its own functions do towards the function that called them.
+\`npm run bench:cpu\` writes this page, from CPU profiles of both processes. Meanwhile \`rxmux-json\`, with default options, does the work of W2 and W3, after it has warmed up. Times are
+for one request or one item. They leave out idle time, and include the cost of the profiler. The engine counts the time of its own functions towards the function that called them.
 
 ${machineLine(environment())}.
 

@@ -23,9 +23,9 @@ const connections = await growth({}, CONNECTIONS, (pair, count) => pair.task('co
 
 const page = `# What lives on the heap
 
-Written by \`npm run bench:heap\`, from heap snapshots of both processes before and after ${figure(STREAMS)} idle streams were opened on one
-connection, each with a subscriber of its own, and ${figure(CONNECTIONS)} connections that made one request each. \`rxmux-json\`, default options. Bytes are those of the
-objects themselves, without what they point to; the engine's kinds are in brackets. The sum of a column is what one of them takes.
+\`npm run bench:heap\` writes this page, from heap snapshots of both processes. The adapter is \`rxmux-json\`, with default options. Between two snapshots it opens ${figure(STREAMS)} idle streams on one
+connection, each with a subscriber of its own. Between two others it opens ${figure(CONNECTIONS)} connections that make one request each. Bytes are the bytes of the
+objects themselves, without the objects that they point to. The engine's kinds are in brackets. The sum of a column is the memory of one stream or one connection.
 
 ${section('An idle stream', streams)}
 

@@ -26,8 +26,8 @@ type Times = Record<Compared, number[][]>;
 
 const page = `# Where time passes between the call and its answer
 
-Written by \`npm run bench:timeline\`: both processes mark when something happens, on the clock that they share. Medians in µs, of ${ROUNDS} pairs of processes each, by turns;
-the medians of parts need not add up to that of the whole. Marking takes time too, of every adapter as much.
+\`npm run bench:timeline\` writes this page. Both processes mark when something happens, on the clock that they share. The figures are medians in µs, of ${ROUNDS} pairs of processes each, by turns.
+The medians of parts need not add up to the median of the whole. Marking takes time too, the same for every adapter.
 
 ${machineLine(environment())}.
 

@@ -4,8 +4,8 @@ import type { Workload } from '../workloads/workload.js';
 import { machineLine } from './results.js';
 import { figure, workloadTable } from './table.js';
 
-const METHOD = `Written by \`npm run bench -- --browser\`: the workloads W1 to W6 with a page of headless Chromium as the client, and a process of Node as the server, on the same two cores.
-A cell is the median over the rounds, and in brackets the median of the ratios to \`${REFERENCE}\` of the same round, which is written by hand here too. CPU of the client is the time in tasks of
+const METHOD = `\`npm run bench -- --browser\` writes this page. It runs the workloads W1 to W6. The client is a page of headless Chromium, and the server is a process of Node on the same two cores.
+A cell is the median over the rounds. In brackets is the median of the ratios to \`${REFERENCE}\` of the same round, which is written by hand here too. CPU of the client is the time in tasks of
 the page's main thread.`;
 
 /** The page of what was measured in a browser. */
@@ -19,7 +19,7 @@ export function browserPage({ readings, environment, chromium, polling }: Browse
     `${machineLine(environment)}; Chromium ${chromium}.`,
     ...measured.flatMap((workload) => [`## ${workload.id}: ${workload.title}`, workloadTable(workload, readings, adapters, REFERENCE)]),
     '## Looking at `bufferedAmount`',
-    `While 64 MiB went up, in ${figure(seconds)} s, ${figure(timers / seconds)} timers a second were set, and \`bufferedAmount\` was read ${figure(looks / seconds)} times a second.`,
+    `While 64 MiB went up, in ${figure(seconds)} s, ${figure(timers / seconds)} timers a second were set, and the page read \`bufferedAmount\` ${figure(looks / seconds)} times a second.`,
   ];
   return `${sections.join('\n\n')}\n`;
 }

@@ -7,14 +7,20 @@ import { machineLine } from './results.js';
 import type { Results } from './results.js';
 import { figure, markdown, workloadTable } from './table.js';
 
-const METHOD = `Written by \`npm run bench\`. Client and server are separate processes on 127.0.0.1, a fresh pair for each adapter and workload; the adapters run in an order of
-its own in each round. A cell is the median over the rounds, and in brackets the median of the ratios to \`${REFERENCE}\` of the same round: **read the ratios**,
-the rest depends on the machine. Every answer is checked. An arrow tells which way is better; a dash, that there is no figure. CPU is that of the whole process.
+const METHOD = `\`npm run bench\` writes this page. Client and server are separate processes on 127.0.0.1, a fresh pair for each adapter and workload. The adapters run in an order of
+its own in each round. A cell is the median over the rounds. In brackets is the median of the ratios to \`${REFERENCE}\` of the same round. **Read the ratios**:
+the rest depends on the machine. Every answer is checked. An arrow says which way is better. A dash says that there is no figure. CPU is the CPU of the whole process.
 
-\`floor-a\` is \`ws\`, \`{id, payload}\` as JSON and a Map, written by hand, without checks, headers, cancellation or back-pressure; \`floor-b\` is the same with msgpack.
-\`bare-wire\`, "by hand", is the wire of rxmux in the same manner, with corked sockets: no limits, deadlines or checks, and nothing is cut. rxmux itself joins the messages of a turn in one buffer, which saves more than that.
-\`http2\` and \`grpc-js\` are there for scale: they do not run over WebSockets, and in a browser not at all. rxmux is the built package with every check on, and default options but for
-the limits listed at the end. Small payloads are JSON objects of 93 bytes. W6 sends a small request every 2 ms, counted from when it was due, beside one request of 64 MiB (up) or a stream of 1 024 items of 65 000 bytes (down).
+| adapter | what it is |
+|---|---|
+| \`floor-a\` | \`ws\`, \`{id, payload}\` as JSON and a Map, written by hand, without checks, headers, cancellation or back-pressure |
+| \`floor-b\` | the same with msgpack |
+| \`bare-wire\`, "by hand" | the wire of rxmux in the same manner, with corked sockets: no limits, deadlines or checks, and it cuts nothing |
+| \`rxmux-json\`, \`rxmux-msgpack\` | the built package with every check on, and default options but for the limits listed at the end |
+| \`http2\`, \`grpc-js\` | there for scale: they do not run over WebSockets, and in a browser not at all |
+
+rxmux joins the messages of a turn in one buffer, which saves more than the corked sockets of \`bare-wire\`. Small payloads are JSON objects of 93 bytes.
+W6 sends a small request every 2 ms, counted from when it was due. Beside it runs one request of 64 MiB (up) or a stream of 1 024 items of 65 000 bytes (down).
 `;
 
 /** The whole page. */
