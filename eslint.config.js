@@ -29,6 +29,7 @@ const PLAIN = [
   'spec/hostile/**',
   'spec/leaks/**',
   'spec/model/**',
+  'spec/mutation/**',
   'spec/node/**',
   'spec/operators/**',
   'spec/peer/*.spec.ts',

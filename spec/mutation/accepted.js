@@ -1,19 +1,19 @@
-const FASTER = 'only faster: the longer way gives the same';
-const NO_LOOK = 'only saves a look at those who wait, each of whom is asked for its room again';
-const MEMORY = 'decides only how much memory is kept or taken, which the fuzzer and the leak suite measure';
-const SEARCH = 'decides only where the search for the longest slice looks next, not what it finds';
-const QUEUED = 'only faster: where nothing is in its way, a frame that is queued leaves at once too';
-const NO_WINDOW = 'only looked at while bulk is held up, and the window is made with the first of it';
-const AT_LOAD = 'made by hand, it fails the specs; where they load the module, the test runner cannot make it';
-const NARROWING = 'is there for the compiler: the condition beside it holds in every such case';
+const FASTER = 'only a shortcut: the longer way has the same result';
+const NO_LOOK = 'only saves a check of the waiting tasks, each of which checks its room again';
+const MEMORY = 'affects only how much memory is used, which the fuzzer and the leak suite measure';
+const SEARCH = 'affects only where the search for the longest slice looks next, not what it finds';
+const QUEUED = 'only a shortcut: a queued frame with nothing before it leaves at once too';
+const NO_WINDOW = 'used only while bulk is held up, and the first bulk makes the window';
+const AT_LOAD = 'fails the specs when made by hand; the test runner cannot make it while the specs load the module';
+const NARROWING = 'serves the compiler: the condition beside it holds in every such case';
 
 /**
- * The mutants that no spec notices and why each is accepted: of which file, the code that is replaced and by what. Without the second,
- * all mutants of that code; `within` tells one place from another where the code alone does not.
+ * The mutants that no spec notices, each with the reason why it is accepted: its file, the replaced code and the replacement. A row
+ * without a replacement stands for all mutants of that code. `within` distinguishes places with the same code.
  */
 export const ACCEPTED = [
   ...of('src/wire/fragment.ts', [
-    { code: "''", within: "encodedPayload ?? ''", why: 'only faster: a frame that is close to the cap is encoded to see' },
+    { code: "''", within: "encodedPayload ?? ''", why: 'only a shortcut: otherwise a frame close to the cap is encoded to measure it' },
   ]),
   ...of('src/wire/fragment-cost.ts', [
     ...['false', 'to <= end'].map((mutant) => ({ code: 'to > end', mutant, why: FASTER })),
@@ -71,7 +71,7 @@ export const ACCEPTED = [
     {
       code: 'form.bytesAround(sample) <= cap',
       mutant: 'form.bytesAround(sample) < cap',
-      why: 'only faster: where there is hardly room, all slices are made to see',
+      why: 'only a shortcut: otherwise all slices are made to measure them',
     },
   ]),
   ...of('src/session/send/bulk-window.ts', [{ code: 'this.#probes.shift()?.giveUp', why: NARROWING }]),
@@ -84,30 +84,30 @@ export const ACCEPTED = [
       "typeof b !== 'object'",
       'a === null',
       'b === null',
-    ].map((code) => ({ code, why: 'what is no object equals none a step further on either' })),
-    { code: '[b]', mutant: '[]', why: 'only faster: a shared part is walked twice, then never again' },
-    { code: 'at < a.length', mutant: 'at <= a.length', why: 'behind the last element both have nothing' },
-    { code: '{ return false; }', mutant: '{}', why: 'nothing is as false as false' },
+    ].map((code) => ({ code, why: 'the next step also finds a value that is no object unequal' })),
+    { code: '[b]', mutant: '[]', why: 'only a shortcut: otherwise a shared part is compared twice, and never again' },
+    { code: 'at < a.length', mutant: 'at <= a.length', why: 'both arrays have undefined behind their last element' },
+    { code: '{ return false; }', mutant: '{}', why: 'undefined is as falsy as false' },
     ...['left !== null && right !== null', 'left !== null', 'right !== null'].map((code) => ({
       code,
       within: 'sameBytes(left, right)',
-      why: 'what has no bytes cannot be compared, and what cannot be compared is not equal',
+      why: 'the comparison throws for a value without bytes, which then counts as unequal',
     })),
   ]),
   ...of('src/wire/outgoing.ts', [
-    { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only faster: its encode is found first' },
+    { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only a shortcut: the search finds `encode` first' },
   ]),
   ...of('src/wire/heap.ts', [
     { code: 'last === undefined', mutant: 'false', why: NARROWING },
-    { code: 'item.place > 0', mutant: 'item.place >= 0', why: 'above the first there is nobody' },
+    { code: 'item.place > 0', mutant: 'item.place >= 0', why: 'there is no item above the first' },
     { code: 'above === undefined', mutant: 'false', why: NARROWING },
-    { code: 'above.rank <= item.rank', mutant: 'above.rank < item.rank', why: 'of equal ranks either may come first' },
-    { code: 'item.rank <= below.rank', mutant: 'item.rank < below.rank', why: 'of equal ranks either may come first' },
+    { code: 'above.rank <= item.rank', mutant: 'above.rank < item.rank', why: 'items of equal rank may come in either order' },
+    { code: 'item.rank <= below.rank', mutant: 'item.rank < below.rank', why: 'items of equal rank may come in either order' },
     { code: 'left === undefined', mutant: 'false', why: NARROWING },
-    { code: 'left.rank <= right.rank', mutant: 'left.rank < right.rank', why: 'of equal ranks either may come first' },
+    { code: 'left.rank <= right.rank', mutant: 'left.rank < right.rank', why: 'items of equal rank may come in either order' },
   ]),
   ...of('src/wire/fifo.ts', [
-    { code: 'item === undefined', mutant: 'false', why: 'an empty queue that is shifted starts over, still empty' },
+    { code: 'item === undefined', mutant: 'false', why: 'a shift of an empty queue resets it, and the queue stays empty' },
     { code: 'this.#head === this.#items.length', mutant: 'false', why: MEMORY },
     { code: '{ this.#items.length = 0; this.#head = 0; }', why: MEMORY },
     { code: 'this.#head >= SLACK && this.#head * 2 >= this.#items.length', why: MEMORY },
@@ -116,7 +116,7 @@ export const ACCEPTED = [
     { code: 'this.#head * 2', why: MEMORY },
   ]),
   ...of('src/wire/length.ts', [
-    { code: "typeof message === 'string'", mutant: 'true', why: 'equal on Node: its `Buffer.byteLength` measures a buffer too' },
+    { code: "typeof message === 'string'", mutant: 'true', why: 'equivalent on Node, whose `Buffer.byteLength` measures buffers too' },
     { code: 'message.length * MOST_BYTES_PER_UNIT <= limit', why: FASTER },
     { code: 'Buffer !== undefined', mutant: 'false', why: FASTER },
     { code: 'message.length <= limit', mutant: 'true', why: FASTER },
@@ -133,7 +133,7 @@ export const ACCEPTED = [
     ].map(([code, mutant]) => ({ code, mutant, why: FASTER })),
   ),
   ...of('src/wire/subprotocol.ts', [{ code: "offered?.split(',', 1)[0]?.trim", why: NARROWING }]),
-  ...of('src/wire/mapping.ts', [{ code: 'value !== undefined', mutant: 'true', why: 'a field that is undefined is never asked about' }]),
+  ...of('src/wire/mapping.ts', [{ code: 'value !== undefined', mutant: 'true', why: 'no caller asks about an undefined field' }]),
   ...of('src/wire/reassembly.ts', [
     { code: 'fragment === null && !frame.more && this.#partials.size === 0', mutant: 'false', why: FASTER },
   ]),
@@ -143,7 +143,12 @@ export const ACCEPTED = [
     { code: "'string'", within: 'decodeCanonical(message', why: FASTER },
     { code: "typeof message === 'string'", mutant: 'false', within: 'decodeCanonical(message', why: FASTER },
     { code: "typeof message === 'string'", mutant: "typeof message !== 'string'", within: 'decodeCanonical(message', why: FASTER },
-    { code: "typeof message === 'string'", mutant: 'true', within: 'decodeCanonical(message', why: 'bytes do not begin as it expects' },
+    {
+      code: "typeof message === 'string'",
+      mutant: 'true',
+      within: 'decodeCanonical(message',
+      why: 'bytes do not match the expected beginning',
+    },
   ]),
   ...of('src/codec/depth.ts', [
     { code: 'text.length > 2 * levels && isObject(value)', why: FASTER },
@@ -168,7 +173,7 @@ export const ACCEPTED = [
   ]),
   ...of('src/codec/msgpack-dialect.ts', [{ code: 'frame.fragment != null', mutant: 'true', why: FASTER }]),
   ...of('src/codec/msgpack-canonical.ts', [{ code: "typeof stream !== 'number'", mutant: 'false', why: NARROWING }]),
-  ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'takes a buffer of 4 GiB to tell' }]),
+  ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'only a buffer of 4 GiB could show the difference' }]),
   ...of('src/codec/msgpack.ts', [
     { code: 'bulk !== null', mutant: 'false', why: FASTER },
     { code: 'frame !== null', mutant: 'false', why: FASTER },
@@ -178,22 +183,22 @@ export const ACCEPTED = [
     {
       code: '{ extensionCodec: TIMESTAMPS_ONLY }',
       mutant: '{}',
-      why: 'its own extensions write a timestamp the same, and nothing else gets to the encoder',
+      why: 'the default extensions encode timestamps alike, and no other extension reaches the encoder',
     },
-    { code: 'lengthAfter > 0', why: 'only faster: there is nothing to copy' },
+    { code: 'lengthAfter > 0', why: 'only a shortcut: there are no bytes to copy' },
     { code: 'buffer.byteLength > KEPT_BYTES', why: MEMORY },
     { code: 'bytes.length > KEPT_BYTES', why: MEMORY },
     { code: 'false', mutant: 'true', within: '#keysPrefixed = false;', why: FASTER },
     { code: 'blobs === 0 && !this.#keysPrefixed', mutant: 'false', why: FASTER },
     { code: 'keysPrefixed && keys.some((key) => key.startsWith(KEY_PREFIX))', why: MEMORY },
-    { code: 'whole !== value', mutant: 'true', why: 'without a prefix on any key there is none to take off' },
+    { code: 'whole !== value', mutant: 'true', why: 'there is no prefix to remove if no key has one' },
     { code: '!mayBeIndex(text) && text.charCodeAt(0) !== 0', why: MEMORY },
     { code: '!mayBeIndex(text)', why: MEMORY },
   ]),
   ...of('src/codec/plain-copy.ts', [
-    { code: '[]', within: 'path: []', why: 'the first place of the path is written before any is read' },
+    { code: '[]', within: 'path: []', why: 'the first key of the path is written before it is read' },
     { code: 'value !== null', mutant: 'true', within: "typeof value === 'object' && value !== null) return takeObject", why: NARROWING },
-    { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'behind the last there is nothing to copy' },
+    { code: 'index < copy.length', mutant: 'index <= copy.length', why: 'there is no item to copy behind the last' },
     { code: '!isScalar(value, copying.dialect)', mutant: 'true', why: FASTER },
     { code: 'written(value, dialect) === value', mutant: 'false', why: FASTER },
     { code: "'string'", mutant: '""', within: "case 'string'", why: FASTER },
@@ -207,7 +212,7 @@ export const ACCEPTED = [
     { code: 'value === undefined', mutant: 'true', within: 'isComplete = false', why: FASTER },
     { code: '!plain', mutant: 'true', why: FASTER },
     { code: 'value === null', mutant: 'false', why: NARROWING },
-    { code: 'default: return false;', mutant: 'default:', why: 'what it then gives counts as false too' },
+    { code: 'default: return false;', mutant: 'default:', why: 'it then returns undefined, which is falsy too' },
     { code: 'prototype === null', mutant: 'false', why: FASTER },
     { code: "''", within: 'throw refusal', why: 'the key of the outermost value is never read' },
   ]),
@@ -220,13 +225,22 @@ export const ACCEPTED = [
     { code: 'end - at > PIECE', why: FASTER },
     {
       code: 'isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS',
-      why: 'cuts at another edge, and every edge of well-formed text will do',
+      why: 'cuts the text at another edge, and every edge of well-formed text is right',
     },
-    { code: 'edge > at - MOST_CONTINUATIONS', mutant: 'edge >= at - MOST_CONTINUATIONS', why: 'only of text that is refused either way' },
+    {
+      code: 'edge > at - MOST_CONTINUATIONS',
+      mutant: 'edge >= at - MOST_CONTINUATIONS',
+      why: 'differs only for text that is refused in either case',
+    },
     { code: 'byte !== undefined', mutant: 'true', why: NARROWING },
     { code: '(bytes) => isDecodable(decoder, bytes)', mutant: '() => undefined', why: AT_LOAD },
     ...["'utf-8'", '{ fatal: true, ignoreBOM: true }'].map((code) => ({ code, within: 'new TextDecoder', why: FASTER })),
-    { code: 'true', mutant: 'false', within: 'fatal: true, ignoreBOM', why: 'only faster, and what a mark becomes is not looked at' },
+    {
+      code: 'true',
+      mutant: 'false',
+      within: 'fatal: true, ignoreBOM',
+      why: 'only a shortcut, and no code reads what a byte-order mark decodes to',
+    },
     ...['bytes.length - at > PIECE', 'bytes.length - at'].map((code) => ({ code, why: MEMORY })),
     {
       code: '{ let edge = at; while (isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS) edge -= 1; return edge; }',
@@ -240,21 +254,25 @@ export const ACCEPTED = [
     { code: 'blobs === 0 && bomTexts === null', mutant: 'false', why: MEMORY },
   ]),
   ...of('src/session/streams/admission.ts', [
-    { code: '`an open of stream ${id}: ${refusal}`', why: 'only the text of a line at debug' },
+    { code: '`an open of stream ${id}: ${refusal}`', why: 'changes only the text of a log line at debug' },
     { code: 'this.session.streams .get(Number(stream)) ?.resetForViolation', why: NARROWING },
     {
       code: 'excess === null',
       mutant: 'true',
       within: 'return excess === null',
-      why: 'the stream has been reset: what is let through finds nobody',
+      why: 'the stream is already reset, so an admitted frame has no receiver',
     },
-    { code: 'frame.stream === null', mutant: 'false', why: 'only faster: a frame is copied that need not be' },
+    { code: 'frame.stream === null', mutant: 'false', why: 'only a shortcut: otherwise a frame is copied without need' },
   ]),
   ...of('src/session/send/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: 'this.#waiters.size > 0', why: FASTER },
-    { code: '!queue.empty && this.#queues.size === 1', mutant: 'false', why: 'only faster: the only queue comes behind itself' },
+    {
+      code: '!queue.empty && this.#queues.size === 1',
+      mutant: 'false',
+      why: 'only a shortcut: otherwise a single queue moves behind itself',
+    },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
     { code: 'false', mutant: 'true', within: 'this.#relieved = false;', why: NO_LOOK },
     { code: 'this.#bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
@@ -264,12 +282,12 @@ export const ACCEPTED = [
     { code: 'this.#bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'this.#bytes <= this.#highWater', why: NO_LOOK },
   ]),
   ...of('src/session/base/waiters.ts', [
-    { code: 'this.get(stream) === undefined', mutant: 'false', why: 'only asked of a stream that waits, or by one who does not look' },
-    { code: 'false', mutant: 'true', within: 'return false;', why: 'only asked of a stream that waits, or by one who does not look' },
+    { code: 'this.get(stream) === undefined', mutant: 'false', why: 'callers ask for a stream that waits, or ignore the result' },
+    { code: 'false', mutant: 'true', within: 'return false;', why: 'callers ask for a stream that waits, or ignore the result' },
   ]),
   ...of('src/session/streams/stream-map.ts', [
-    { code: '[]', why: 'replaced by the constructor' },
-    { code: 'value !== undefined', mutant: 'true', why: 'only faster: a free slot that is moved frees a slot that is free' },
+    { code: '[]', why: 'the constructor replaces it' },
+    { code: 'value !== undefined', mutant: 'true', why: 'only a shortcut: moving a free slot frees a free slot' },
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
   ...of('src/session/base/token-bucket.ts', [
@@ -277,80 +295,82 @@ export const ACCEPTED = [
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
   ...of('src/session/watch/write-progress.ts', [
-    { code: 'taken <= 0', mutant: 'taken < 0', why: 'nothing taken is never more than what probes took' },
+    { code: 'taken <= 0', mutant: 'taken < 0', why: 'zero taken bytes never exceed the bytes of probes' },
   ]),
   ...of('src/session/base/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/session/watch/watchdog.ts', [
-    { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket was terminated before, which ends all watches' },
-    ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any name will do that is its own' })),
+    { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket is already terminated, which ends all watches' },
+    ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any unique name works' })),
   ]),
   ...of('src/session/watch/keepalive.ts', [
-    { code: 'false', within: '#watching', why: 'nobody asks for a probe before the connection is read' },
+    { code: 'false', within: '#watching', why: 'no caller asks for a probe before the session reads' },
     { code: 'this.#probedAt !== null', mutant: 'true', why: NARROWING },
     {
       code: 'this.host.lastSignOfLifeAt() < this.#probedAt',
       mutant: 'this.host.lastSignOfLifeAt() <= this.#probedAt',
-      why: 'of a sign of life in the same ms nobody can say whether it answers the probe',
+      why: 'a sign of life in the same ms may or may not answer the probe',
     },
   ]),
-  ...of('src/session/send/stream-queue.ts', [{ code: 'this.#front?.frame', why: "an empty queue is nobody's, and is not asked" }]),
+  ...of('src/session/send/stream-queue.ts', [{ code: 'this.#front?.frame', why: 'no caller reads the first frame of an empty queue' }]),
   ...of('src/session/base/restarting-pipeline.ts', [
-    { code: 'false', within: '#broken = false;', why: 'start() sets it before anybody looks' },
+    { code: 'false', within: '#broken = false;', why: '`start()` sets it before the first read' },
   ]),
   ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/send/scheduler.ts', [
-    { code: 'this.#pipeline?.next', why: 'add drops frames while no pipeline is subscribed' },
+    { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },
     {
       code: '!backlog.pulled || this.#isEmpty()',
-      why: 'a stream that is asked a moment earlier waits for its turn with its frame instead of without',
+      why: 'a stream that is asked a moment earlier waits for its turn with a queued frame',
     },
     { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
-    { code: 'this.#whenFlushed.length > 0', why: 'only faster: otherwise there is nothing to run' },
+    { code: 'this.#whenFlushed.length > 0', why: 'only a shortcut: otherwise there is no task to run' },
     {
       code: 'backlog.queues.has(stream) || this.#isHeld(stream)',
       mutant: 'true',
-      why: 'only faster: who has waited longest is looked for, instead of the one at hand; either takes its turn',
+      why: 'only a shortcut: otherwise the stream that waited longest is looked up, and either stream may have the turn',
     },
     { code: 'this.#window?.awaitAnswer', why: NO_WINDOW },
   ]),
-  ...of('src/session/session.ts', [{ code: '{ cause: error }', mutant: '{}', why: 'it has been logged, and nothing asks for it again' }]),
+  ...of('src/session/session.ts', [
+    { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
+  ]),
   ...of('src/session/session.ts', [
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= this.limits.maxPayloadBytes', why: FASTER },
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
-    { code: "frame.type === 'open'", mutant: 'true', why: 'nothing else of a stream leaves before its open' },
+    { code: "frame.type === 'open'", mutant: 'true', why: 'no other frame of a stream leaves before its open' },
   ]),
   ...of('src/session/streams/live-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },
-    { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only takes the cause' },
+    { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only stores the cause' },
     { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
     { code: "this.phase === 'idle'", mutant: 'true', why: FASTER },
-    { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each of them has a slot' },
-    { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each of them has a slot' },
+    { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each has a slot' },
+    { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each has a slot' },
   ]),
   ...of('src/transport/ws/write-batch.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
-    { code: "'latin1'", why: 'of text that is all ASCII, and of nothing else' },
+    { code: "'latin1'", why: 'it encodes only ASCII text' },
     { code: 'text === null', mutant: 'true', within: 'bytesOf(', why: FASTER },
-    { code: "typeof message !== 'string'", mutant: 'false', why: 'bytes that are all ASCII are the same as text' },
+    { code: "typeof message !== 'string'", mutant: 'false', why: 'ASCII bytes are the same as their text' },
     { code: 'keysLeft === 0', mutant: 'true', why: FASTER },
-    { code: "typeof content === 'string'", mutant: 'true', why: 'equal on Node: its `Buffer.byteLength` measures a buffer too' },
+    { code: "typeof content === 'string'", mutant: 'true', why: 'equivalent on Node, whose `Buffer.byteLength` measures buffers too' },
   ]),
   ...of(
     'src/transport/ws/websocket-frame.ts',
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
   ...of('src/transport/ws/read-bypass.ts', [
-    { code: 'false', within: ' #isHeard = false;', why: 'set before each time that `ws` is given something' },
+    { code: 'false', within: ' #isHeard = false;', why: 'set before each call that passes bytes to `ws`' },
   ]),
   ...of('src/session/base/flood-guard.ts', [{ code: 'this.#unpaidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/session/closing.ts', [
-    { code: "''", within: "#reason = ''", why: 'never read before a drain has set it' },
-    { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'a timer is replaced by one for the same time' },
-    { code: "'flushing'", why: 'all other phases are asked for by name, this one never is' },
+    { code: "''", within: "#reason = ''", why: 'a drain sets it before the first read' },
+    { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'the timer is replaced by another for the same time' },
+    { code: "'flushing'", why: 'no code compares the phase with this name' },
   ]),
   ...of('src/session/control-stream.ts', [
-    { code: '++this.#pinged', why: 'each nonce differs from all others either way' },
-    { code: 'Math.random().toString(36).slice(2)', why: 'each nonce differs from all others either way' },
+    { code: '++this.#pinged', why: 'the nonces are unique in either case' },
+    { code: 'Math.random().toString(36).slice(2)', why: 'the nonces are unique in either case' },
     { code: 'nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes', why: FASTER },
     { code: 'nonce === null', mutant: 'false', why: NARROWING },
   ]),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const whole = JSON.parse(readFileSync(join(import.meta.dirname, '../../stryker.config.json'), 'utf8'));
 
-/** The settings of the whole run, but for what would take longer than a change may. */
+/** The settings of the whole run, without those that would take too long for one change. */
 export default {
   ...whole,
   incremental: false,

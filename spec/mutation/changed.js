@@ -1,5 +1,5 @@
-// Mutates only the lines that differ from where this branch left the main one. Ends with success when there are none, and in some
-// minutes whatever happens; a mutant that survives unexplained is a failure.
+// Mutates only the lines that changed since this branch left the main one. Succeeds if there are none, and stops after some
+// minutes in any case. A mutant that survives unexplained is a failure.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ function git(...args) {
   return status === 0 ? stdout.trim() : null;
 }
 
-/** `file:first-last` of each run of lines that is new or different. */
+/** Returns `file:first-last` for each run of new or changed lines. */
 function changedLines() {
   const main = ['origin/main', 'main', 'origin/master', 'master'].find((name) => git('rev-parse', '--verify', '--quiet', name) !== null);
   const base = main && git('merge-base', main, 'HEAD');

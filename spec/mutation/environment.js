@@ -1,6 +1,6 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Skips what is left of a file once a test in it has failed: one failure kills a mutant, and a property would go on to shrink its own. */
+/** Skips the rest of a file once a test in it has failed: one failure kills a mutant, and later properties would only shrink theirs. */
 export default class extends TestEnvironment {
   #killed = false;
 

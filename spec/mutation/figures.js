@@ -21,7 +21,7 @@ export function mutantsOf(report) {
   });
 }
 
-/** What is counted of some mutants, and the part of the valid ones that tests noticed, in percent. */
+/** Counts of some mutants, and the share of the valid ones that tests noticed, in percent. */
 export function tally(mutants) {
   const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
   const killed = count(...KILLED);
@@ -37,14 +37,14 @@ export function tally(mutants) {
   };
 }
 
-/** The mutants that no test noticed, each with the reason why that is accepted; without one it is `undefined`. */
+/** The mutants that no test noticed, each with the reason why it is accepted, or `undefined`. */
 export function survivorsOf(mutants) {
   return mutants
     .filter(({ status }) => ALIVE.includes(status))
     .map((mutant) => ({ ...mutant, why: ACCEPTED.find((accepted) => isMet(accepted, mutant))?.why }));
 }
 
-// Not by the number of a line: those move with each change of a file.
+// Line numbers do not count, since they move with each change of a file.
 function isMet(accepted, { file, whole, original, replacement }) {
   const { code = original, mutant = replacement, within = '' } = accepted;
   return file === accepted.file && original === code && replacement === mutant && whole.includes(within);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const here = import.meta.dirname;
 
-/** The specs that mutants are run against: all of what is mutated, and nothing that opens a socket. */
+/** The specs that run against mutants: all specs of mutated code, and none that opens a socket. */
 export default {
   rootDir: join(here, '../..'),
   roots: ['<rootDir>/src', '<rootDir>/spec'],
@@ -11,7 +11,7 @@ export default {
     ...['wire', 'codec', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
     ...['read-bypass', 'write-batch'].map((file) => `<rootDir>/spec/transport/${file}.spec.ts`),
   ],
-  // What would take longest: properties over whole sessions, and bombs in processes of their own.
+  // The slowest specs: properties over whole sessions, and bombs in their own processes.
   testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$', '/bombs\\.spec\\.ts$'],
   testEnvironment: join(here, 'environment.js'),
   runner: join(here, 'runner.js'),

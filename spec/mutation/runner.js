@@ -6,10 +6,10 @@ const root = join(import.meta.dirname, '../..');
 const FILES = join(root, 'reports/mutation/files.json');
 
 /**
- * Runs a mutant against those files only that hold a test which reaches it, up to the first that fails. First come the specs that are
- * called as the mutated file, then those where the most tests reach it in the least time.
+ * Runs a mutant only against files with a test that reaches it, up to the first failure. Specs named like the mutated file come first.
+ * Then come the files in which the most tests reach the mutant in the least time.
  *
- * Without it jest loads every file for every mutant, if only to skip all tests in it.
+ * Otherwise jest loads every file for every mutant, even to skip all tests in it.
  */
 export default class extends TestRunner {
   #globalConfig;
@@ -57,7 +57,7 @@ export default class extends TestRunner {
 
 const total = (tests) => tests.reduce((sum, [, ms]) => sum + ms, 0);
 
-/** The name of the file that a mutant stands in, without its ending. */
+/** The name of the file with a mutant, without its extension. */
 function sourceOf(mutant) {
   const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => file.endsWith('.ts'));
   const mark = new RegExp(`stryMutAct_\\w+\\("${mutant}"\\)`);

@@ -7,7 +7,7 @@ export default {
       loader: 'ts',
       format: 'cjs',
       target: 'es2022',
-      // A `require`, as the compiler makes of it: jest has no other for CommonJS.
+      // Turns a dynamic import into a `require`, as the compiler does, since jest supports no other in CommonJS.
       supported: { 'dynamic-import': false },
       sourcefile: path,
       sourcemap: 'inline',
