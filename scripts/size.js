@@ -1,0 +1,95 @@
+// Prints what each entry costs a page, and which folders a basic client consists of: `npm run size`. Fails beyond a bound.
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+const RXJS = ['rxjs'];
+const MSGPACK = ['@msgpack/msgpack'];
+
+const CLIENT = `import { connect } from 'rxmux';
+const peer = connect('ws://x', { reconnect: true });
+peer.request(1).then(console.log);
+peer.open$(2).subscribe(console.log);`;
+const MSGPACK_CLIENT = `import { connect } from 'rxmux';
+import { MsgpackCodec } from 'rxmux/msgpack';
+connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
+const EVERYTHING = `import * as rxmux from 'rxmux'; console.log(rxmux);`;
+
+/** Programs of pages, each with a bound in bytes of gzip. `without` names packages of others. A bound is 2 % above the size of its day. */
+const ENTRIES = [
+  { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 48_700 },
+  { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 56_300 },
+  { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 48_900 },
+  {
+    entry: 'a client with msgpack, without rxjs and @msgpack/msgpack',
+    source: MSGPACK_CLIENT,
+    without: [...RXJS, ...MSGPACK],
+    bound: 53_200,
+  },
+  { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 51_600 },
+  { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 60_000 },
+];
+
+const sizes = await Promise.all(
+  ENTRIES.map(async ({ entry, source, without, target, bound }) => {
+    const [{ contents }] = (await bundle({ source, without, target })).outputFiles;
+    return { entry, min: contents.length, gzip: gzipSync(contents, { level: 9 }).length, bound };
+  }),
+);
+print(
+  ['entry', 'minified', 'gzip', 'bound'],
+  sizes.map(({ entry, min, gzip, bound }) => [entry, min, gzip, bound]),
+);
+
+const { metafile } = await bundle({ source: CLIENT, without: [], from: 'src' });
+print(
+  ['folder of a client', 'minified'],
+  [...bytesByFolder(metafile)].sort(([, one], [, other]) => other - one),
+);
+
+for (const { entry, gzip, bound } of sizes) {
+  if (gzip <= bound) continue;
+  console.error(`expected at most ${bound} bytes of gzip for ${entry}, got ${gzip}`);
+  process.exitCode = 1;
+}
+
+/** Bundles a page's program for a browser, with the built package, or with its sources where folders count. */
+function bundle({ source, without, target = 'es2022', from = 'dist/esm' }) {
+  const suffix = from === 'src' ? '.ts' : '.js';
+  return build({
+    stdin: { contents: source, resolveDir: root },
+    absWorkingDir: root,
+    alias: { rxmux: join(root, from, `index${suffix}`), 'rxmux/msgpack': join(root, from, `msgpack${suffix}`) },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'browser',
+    target,
+    external: [...without],
+    // The manifest's `sideEffects` describes the built files, not the sources.
+    ignoreAnnotations: from === 'src',
+    logLevel: 'error',
+  });
+}
+
+/** Bytes of the minified output by folder of the sources, two deep, and by package. */
+function bytesByFolder({ outputs }) {
+  const [{ inputs }] = Object.values(outputs);
+  const folders = new Map();
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const folder = path.startsWith('node_modules/') ? path.split('/')[1] : path.split('/').slice(0, -1).slice(0, 3).join('/');
+    folders.set(folder, (folders.get(folder) ?? 0) + bytesInOutput);
+  }
+  return folders;
+}
+
+function print(heads, rows) {
+  const cells = [heads, ...rows].map((row) => row.map(String));
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  for (const row of cells)
+    console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('  '));
+  console.log();
+}
