@@ -32,6 +32,7 @@ const PLAIN = [
   'spec/mutation/**',
   'spec/node/**',
   'spec/operators/**',
+  'spec/package/**',
   'spec/peer/*.spec.ts',
   'spec/peer/answers/**',
   'spec/peer/base/**',

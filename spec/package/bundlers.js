@@ -39,7 +39,7 @@ async function checkParcel() {
   }
 }
 
-/** The compiler is the one of that React Native; the engine is the last one that npm has for this machine, and knows less. */
+/** Uses the compiler of the installed React Native. The engine is the newest one on npm for this platform, which is older. */
 function checkMetro() {
   const directory = project('metro', 'metro', 'commonjs');
   run(directory, process.execPath, 'bundle.js');
@@ -60,10 +60,10 @@ function checkMetro() {
   const engine = hermes(directory, 'hermes-engine-cli/linux64-bin/hermes');
   const [printed] = run(directory, engine, '-w', '-Xmicrotask-queue', 'program.js').split('\n');
   assert.deepEqual(JSON.parse(printed), { codec: 'json', codecs: ['json', 'msgpack'], answer: 42, same: true });
-  check('Hermes runs the bundle, in which import and require give one instance', true);
+  check('Hermes runs the bundle, in which import and require share one instance', true);
 }
 
-/** A binary of a package whose manifest does not name it, so that npm has not made it executable. */
+/** Makes a binary executable. Its package does not declare it, so npm has not done that. */
 function hermes(directory, path) {
   const binary = join(directory, 'node_modules', path);
   chmodSync(binary, 0o755);

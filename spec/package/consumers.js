@@ -1,4 +1,4 @@
-// Packs the package and uses it as its users do: from a bare ES module project, a bare CommonJS one, one that mixes both, a Vite one, and one whose tests run in jsdom.
+// Packs the package and uses it in the projects of users: bare ES modules, bare CommonJS, a mix of both, Vite, and tests in jsdom.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ function checkNodeProject(type) {
   return directory;
 }
 
-/** The oldest compiler that the README names, and the newest beside the project's own. */
+/** The oldest compiler that the README names, and a newer one than the project's own. */
 function checkCompilers(directory) {
   const versions = ['5.0', '7.0'];
   install(directory, tarball, ...versions.map((compiler) => `typescript-${compiler}@npm:typescript@${compiler}`));
@@ -40,7 +40,7 @@ function checkCompilers(directory) {
   }
 }
 
-/** After the type check: the typings of that rxjs are older than the module resolution. */
+/** Runs after the type check, since the typings of the oldest rxjs do not support the module resolution. */
 function checkOldestPeers(directory) {
   const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace('^', '')}`);
   install(directory, tarball, ...oldest);
@@ -56,7 +56,7 @@ function checkSourceMaps(directory) {
   check(`all ${maps.length} source maps lead to a source in the package`, maps.length > 0);
 }
 
-/** Whoever imports only that door still finds json, which the main door registers. */
+/** A program that imports only this door still finds json, which the main door registers. */
 function checkAlone(directory) {
   for (const [door, use] of [
     ['node', "door.connect('ws://127.0.0.1:9').close()"],
@@ -67,7 +67,7 @@ function checkAlone(directory) {
   }
 }
 
-/** A stack, a log and a heap snapshot show what a class was called by its author. */
+/** Stacks, logs and heap snapshots show the name that a class has in its source. */
 function checkClassNames(directory) {
   const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/testing'])
     for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
@@ -79,10 +79,10 @@ function checkClassNames(directory) {
   check(`all ${pairs.length} classes that the doors export have kept their names`, pairs.length > 10);
 }
 
-/** In Node as it is, and bundled for a browser and for Node. */
+/** In Node without a bundler, and bundled for a browser and for Node. */
 async function checkOneInstance(directory) {
   cpSync(join(consumers, 'mixed'), directory, { recursive: true });
-  check('import and require give one instance in Node', run(directory, process.execPath, 'main.mjs') === 'one instance\n');
+  check('import and require share one instance in Node', run(directory, process.execPath, 'main.mjs') === 'one instance\n');
   for (const platform of ['browser', 'node']) {
     const outfile = `bundled-for-${platform}.cjs`;
     await build({
@@ -94,7 +94,7 @@ async function checkOneInstance(directory) {
       platform,
       external: ['node:*'],
     });
-    check(`import and require give one instance bundled for ${platform}`, run(directory, process.execPath, outfile) === 'one instance\n');
+    check(`import and require share one instance bundled for ${platform}`, run(directory, process.execPath, outfile) === 'one instance\n');
   }
 }
 
@@ -111,7 +111,7 @@ async function checkOldTarget(directory) {
   check(`ES2020 takes at most 4 % more than ES2022: ${old.length}, ${present.length} bytes`, old.length <= present.length * 1.04);
 }
 
-/** Objects of one copy of the package do not pass for those of another, although both name their members alike. */
+/** One copy of the package rejects objects of another copy, although both name their members alike. */
 function checkTwoCopies(directory) {
   cpSync(join(directory, 'node_modules/rxmux'), join(directory, 'node_modules/rxmux-again'), { recursive: true });
   const program = `import { createPair } from 'rxmux/testing'; import { respond } from 'rxmux-again'; import { of } from 'rxjs';
@@ -120,10 +120,10 @@ function checkTwoCopies(directory) {
     dialer.request('p').catch(() => undefined);
     setTimeout(() => process.exit(), 100);`;
   const printed = run(directory, process.execPath, '--input-type=module', '--eval', program);
-  check('a second copy says that a stream is not its own', printed.startsWith('expected a stream of this copy of rxmux'));
+  check('a second copy reports that a stream is not its own', printed.startsWith('expected a stream of this copy of rxmux'));
 }
 
-/** An ES module bundle has no `require`, and `ws` calls it for modules of Node. The guide has both remedies. */
+/** An ES module bundle has no `require`, which `ws` calls for modules of Node. The guide has both remedies. */
 async function checkServerBundle(directory) {
   const contents = `import { connect, serve } from 'rxmux/node';
     const server = serve({ port: 0, host: '127.0.0.1', handler: ({ n }, stream) => stream.reply(n * 2) });
@@ -158,7 +158,7 @@ function importFrom(directory, door) {
   return import(pathToFileURL(createRequire(join(directory, 'program.js')).resolve(door)).href);
 }
 
-/** Serves the packed package's own answers; the handler doubles a number. */
+/** Serves with the packed package. The handler doubles a number. */
 async function serveNumbers(directory, codec) {
   const { serve } = await importFrom(directory, 'rxmux/node');
   const handler = ({ n }, stream) => stream.reply(n * 2);
@@ -171,7 +171,7 @@ async function serveNumbers(directory, codec) {
   };
 }
 
-/** Starts `vite dev` or `vite preview`: the promise of its address, and what stops it. */
+/** Starts `vite dev` or `vite preview`. Returns the promise of its address, and a function that stops it. */
 function startVite(directory, command) {
   const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', command, '--port', '0', '--host', '127.0.0.1'], {
     cwd: directory,
@@ -186,7 +186,7 @@ function startVite(directory, command) {
       if (found) resolve(found[0]);
     });
     vite.once('exit', (code) => reject(new Error(`vite ${command} ended with ${code}:\n${printed}`)));
-    setTimeout(() => reject(new Error(`vite ${command} told no address in ${START_MS} ms:\n${printed}`)), START_MS).unref();
+    setTimeout(() => reject(new Error(`vite ${command} printed no address in ${START_MS} ms:\n${printed}`)), START_MS).unref();
   });
   const stop = async () => {
     if (vite.exitCode !== null) return;
@@ -210,7 +210,7 @@ async function checkPage(browser, directory, command, server) {
   }
 }
 
-/** Each hot update runs the module again, which makes another peer: the one before must be gone. */
+/** Each hot update runs the module again, which makes another peer. The previous peer must be closed. */
 async function checkHotUpdate(browser, directory, server) {
   const page = await browser.newPage();
   const vite = startVite(directory, 'dev');
@@ -228,7 +228,7 @@ async function checkHotUpdate(browser, directory, server) {
     await seesPeers(1, 1);
     appendFileSync(join(directory, 'hot.ts'), '// changed\n');
     await seesPeers(2, 1);
-    check('vite dev: a hot update closes the peer of the module before', true);
+    check('vite dev: a hot update closes the peer of the previous module', true);
   } finally {
     counting.unsubscribe();
     await page.close();

@@ -1,4 +1,4 @@
-// Bundles index.js as the default configuration of React Native does, but without React Native itself.
+// Bundles index.js with the default configuration of React Native, but without React Native itself.
 const { getDefaultConfig, mergeConfig } = require('@react-native/metro-config');
 const { runBuild } = require('metro');
 

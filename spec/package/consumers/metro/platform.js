@@ -1,4 +1,4 @@
-// The timers and the console, which React Native adds to Hermes. One timer is due after each round of promises.
+// The timers and the console, which React Native adds to Hermes. After every 20 rounds of promises one timer runs.
 var timers = [];
 var made = 0;
 globalThis.setTimeout =

@@ -1,4 +1,4 @@
-// One program in which an ES module imports the package and a CommonJS one requires it: both have to get the same objects.
+// An ES module imports the package and a CommonJS module requires it. Both must receive the same objects.
 import assert from 'node:assert/strict';
 import * as imported from 'rxmux';
 import { MsgpackCodec } from 'rxmux/msgpack';
