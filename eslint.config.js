@@ -21,6 +21,7 @@ const PLAIN = [
   'spec/api/**',
   'spec/bench/**',
   'spec/browser/**',
+  'spec/chaos/**',
   'spec/codec/**',
   'spec/conformance/**',
   'spec/docs/**',

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a child process can be asked, by name; whatever it answers travels as JSON. */
+/** Questions to a child process, by name. Its answers travel as JSON. */
 export type Answers = Readonly<Record<string, (given: never) => unknown>>;
 
 interface Ask {
@@ -17,7 +17,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** A child process of this program that answers questions. A frozen one answers when it goes on. */
+/** A child process of this program that answers questions. A frozen child answers once it is thawed. */
 export class Child<A extends Answers> {
   readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #asked = 0;
@@ -68,7 +68,7 @@ export function answering(answers: Answers): void {
   process.on('message', (message) => {
     void answered(answers, message as Ask).then((answer) => process.send?.(answer));
   });
-  // Nobody is left to answer to.
+  // The parent has ended, so no answer is needed.
   process.on('disconnect', () => process.exit());
 }
 

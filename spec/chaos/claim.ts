@@ -1,4 +1,4 @@
-/** What a scenario says, and what it has seen. */
+/** A claim of a scenario, and what it has observed. */
 export interface Claim {
   readonly claim: string;
   readonly figure: string;

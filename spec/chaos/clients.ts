@@ -12,19 +12,19 @@ export interface ClientOptions {
   readonly keepalive?: Keepalive | undefined;
 }
 
-/** A loss that a client was told of, on the clock that all processes share. */
+/** A lost connection as its client saw it, on the clock that all processes share. */
 export interface Loss extends CloseReason {
   readonly at: number;
-  /** Which of the clients: 0, 1, … */
+  /** The number of the client: 0, 1, … */
   readonly client: number;
 }
 
-/** How the calls of a load have gone. */
+/** Outcomes of the calls of a load. */
 export interface Calls {
   readonly answered: readonly string[];
   /** Ids of the calls that failed, with the code of the error. */
   readonly failed: readonly (readonly [id: string, code: string])[];
-  /** Calls whose answer was another than it should be. */
+  /** The number of calls with a wrong answer. */
   readonly wrong: number;
   readonly waitsMs: readonly number[];
 }
@@ -42,14 +42,14 @@ export const CLIENT_ANSWERS = {
     await Promise.all(peers.map((peer) => peer.opened));
   },
   losses: (): Loss[] => losses.splice(0),
-  /** One request of each, all at once. */
+  /** One request of each client, all at once. */
   echo: ({ ms }: { readonly ms: number }): Promise<Calls> => calls((peer, id) => echo(peer, id, ms), 0),
-  /** Requests, one after the other, for a time. */
+  /** Consecutive requests of each client for `ms`. */
   echoFor: ({ ms, safe }: { readonly ms: number; readonly safe: boolean }): Promise<Calls> =>
     calls(safe ? echoSafely : (peer, id) => echo(peer, id, 0), ms),
   uploadFor: ({ ms, bytes, pieces }: { readonly ms: number; readonly bytes: number; readonly pieces: number }): Promise<Calls> =>
     calls((peer, id) => upload(peer, id, bytes, pieces), ms),
-  /** Every second client says something every so often, for a time, whether anybody listens or not. */
+  /** Every second client sends a notification each `everyMs` for `ms`, even if the server does not read. */
   chatter: ({ everyMs, ms }: { readonly everyMs: number; readonly ms: number }): void => {
     interval(everyMs)
       .pipe(takeUntil(timer(ms)))
@@ -57,7 +57,7 @@ export const CLIENT_ANSWERS = {
         for (const [client, peer] of peers.entries()) if (client % 2 === 1) peer.notify({ op: 'echo', id: randomUUID(), ms: 0 });
       });
   },
-  /** Streams from the server that are read as they come; where the way is slow, they come slowly. */
+  /** Reads one stream of the server per client, as fast as its connection carries it. */
   read: (job: object): void => {
     for (const peer of peers) peer.open$(job).subscribe({ error: () => undefined });
   },
@@ -83,7 +83,7 @@ async function upload(peer: Peer, id: string, bytes: number, pieces: number): Pr
   return answered === bytes;
 }
 
-/** Lets each client call again and again until `ms` have passed, at least once. */
+/** Makes each client call repeatedly until `ms` have passed, but at least once. */
 async function calls(call: Call, ms: number): Promise<Calls> {
   const result = { answered: [] as string[], failed: [] as [string, string][], wrong: 0, waitsMs: [] as number[] };
   const ends = performance.now() + ms;
@@ -98,7 +98,7 @@ async function calls(call: Call, ms: number): Promise<Calls> {
       } catch (error) {
         result.failed.push([id, isMuxError(error) ? error.code : String(error)]);
       }
-      // A turn in between, also where a call fails at once.
+      // A pause between calls, even if a call fails at once.
       await pause(5);
     } while (performance.now() < ends);
   });

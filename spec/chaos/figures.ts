@@ -8,7 +8,7 @@ export function mebibytes(bytes: number): string {
   return `${(bytes / MIB).toFixed(0)} MiB`;
 }
 
-/** The value that so many of a hundred do not exceed. */
+/** The value that `percent` of the values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? NaN;

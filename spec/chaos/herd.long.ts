@@ -10,10 +10,10 @@ import { Random } from '../fuzz/random.js';
 const CLIENTS = 10_000;
 const MOST_AT_ONCE = 0.03 * CLIENTS;
 const WINDOW_MS = 100;
-/** Over which clients come back after a goaway (D1). */
+/** The time over which clients spread their dials after a goaway (D1). */
 const SPREAD_MS = 1_000;
 const SEED = 1;
-// Each is some seconds of work.
+// Each test takes some seconds.
 
 let time: VirtualTime;
 
@@ -29,8 +29,8 @@ afterEach(() => {
 });
 
 /**
- * When each client of a server that closes dials again, in ms: the goaway comes when the server closes its peer, the dial after
- * the wait that a dialer takes after a goaway. The peers have no sockets: it is the times that matter.
+ * The times at which the clients of a closing server dial again, in ms. The server sends a goaway when it closes a peer, and the dialer
+ * waits before it dials. The peers have no sockets, since only the times matter.
  */
 async function dialsAgain(drainMs: number): Promise<number[]> {
   const server = serve({ server: createServer() });
@@ -48,7 +48,7 @@ async function dialsAgain(drainMs: number): Promise<number[]> {
   return dials;
 }
 
-/** The most that fall into any window. */
+/** The highest number of times in any window. */
 function peakOf(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
   let first = 0;
@@ -58,12 +58,12 @@ function peakOf(times: readonly number[]): number {
   }, 0);
 }
 
-describe(`the ${CLIENTS} clients of a server that closes, when they dial again,`, () => {
-  it.each([10_000, 60_000])(`are no herd: at most ${MOST_AT_ONCE} dial in any ${WINDOW_MS} ms of a drain of %d ms`, async (drainMs) => {
+describe(`redials of ${CLIENTS} clients`, () => {
+  it.each([10_000, 60_000])(`At most ${MOST_AT_ONCE} clients dial in any ${WINDOW_MS} ms of a drain of %d ms`, async (drainMs) => {
     expect(peakOf(await dialsAgain(drainMs))).toBeLessThanOrEqual(MOST_AT_ONCE);
   });
 
-  it('are one where the server gives itself no time to drain, though spread over a second', async () => {
+  it('More clients dial at once after a close without a drain, spread over one second', async () => {
     const dials = await dialsAgain(0);
     const evenly = (CLIENTS * WINDOW_MS) / SPREAD_MS;
     expect(Math.max(...dials)).toBeLessThanOrEqual(SPREAD_MS);

@@ -10,22 +10,22 @@ import { Reassembly } from '../../src/wire/reassembly.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** A turn goes by first: what a WeakRef was made of is kept to the end of its turn. */
+/** Lets a turn pass first, since the target of a new WeakRef is kept until the end of its turn. */
 async function isCollected(reference: WeakRef<object>): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   return reference.deref() === undefined;
 }
 
-// Made in a function of its own, so that no variable of the test holds it.
+// A separate function, so that no variable of the test holds the value.
 function pushed(queue: Fifo<object>): WeakRef<object> {
   const value = { big: 'x'.repeat(64) };
   queue.push(value);
   return new WeakRef(value);
 }
 
-describe('a queue whose values may be big', () => {
-  it('keeps what it holds, and lets go of what was taken while others wait', async () => {
+describe('Fifo', () => {
+  it('Fifo keeps its values, and releases a taken one while others wait', async () => {
     const queue = new Fifo<object>();
     const [first, second] = [pushed(queue), pushed(queue)];
     expect([await isCollected(first), await isCollected(second)]).toEqual([false, false]);
@@ -35,15 +35,15 @@ describe('a queue whose values may be big', () => {
   });
 });
 
-// In a function of its own too.
+// A separate function, for the same reason.
 function begun(reassembly: Reassembly): WeakRef<object> {
   const frame = completeFrame({ type: 'open', stream: 1, fragment: '1', more: true, reason: 'x'.repeat(64) });
   reassembly.accept(frame);
   return new WeakRef(frame);
 }
 
-describe('a payload that is not complete', () => {
-  it('keeps nothing of its first frame that is not counted, such as a reason', async () => {
+describe('Reassembly', () => {
+  it('Reassembly keeps no uncounted field of the first frame, such as a reason', async () => {
     const reassembly = new Reassembly(new JsonCodec(), resolveLimits({}));
     expect(await isCollected(begun(reassembly))).toBe(true);
     expect(reassembly.unfinished).toEqual([1]);

@@ -1,5 +1,5 @@
-// Real processes and sockets in bad weather: servers that are killed, frozen and restarted, networks that cut, stall and dribble. Prints
-// what was claimed and what was seen; the exit status is 0 only if everything held.
+// Real processes and sockets in bad weather: servers that are killed, frozen and restarted, networks that cut, stall and dribble.
+// Prints each claim and its observation. The exit status is 0 only if every claim held.
 //
 //   npm run chaos
 //   npm run chaos -- --quick

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What can be done to a connection. */
+/** Faults of a connection. */
 export type Fault = 'reset' | 'half-open' | 'stall' | 'dribble' | 'delay';
 
 const PIECE_BYTES = 8 * 1024;
@@ -27,7 +27,7 @@ export class Link {
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
       socket.on('close', () => {
-        // Of a half-open connection one side never hears that the other is gone.
+        // One side of a half-open connection never learns that the other has closed.
         if (this.#fault !== 'half-open') this.#end();
       });
     }
@@ -39,7 +39,7 @@ export class Link {
     return !this.#near.destroyed && !this.#far.destroyed;
   }
 
-  /** Lets a fault happen; those that last do so for `ms`. */
+  /** Causes a fault. A lasting one ends after `ms`. */
   async suffer(fault: Fault, ms: number): Promise<void> {
     this.#fault = fault;
     if (fault === 'reset') {
@@ -77,7 +77,7 @@ export class Link {
       }
       to.end();
     } catch {
-      // A socket that breaks has told so by its 'close'.
+      // A broken socket has already emitted 'close'.
     }
   }
 }

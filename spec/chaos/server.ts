@@ -5,7 +5,7 @@ import type { Keepalive, Stream } from '../../src/index.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 
-/** What the clients ask of the server. */
+/** Requests of the clients. */
 export type Job =
   | { readonly op: 'echo'; readonly id: string; readonly ms: number }
   | { readonly op: 'upload'; readonly id: string }
@@ -26,9 +26,9 @@ export interface Stats {
   readonly peers: number;
   readonly live: number;
   readonly rss: number;
-  /** The highest of `rss` since it was asked for. */
+  /** The highest `rss` since the previous report. */
   readonly peakRss: number;
-  /** Bytes that were given to streams to send, or would have been had there been room. */
+  /** Bytes that the handlers have offered to streams, whether or not there was room. */
   readonly offeredBytes: number;
 }
 
@@ -94,7 +94,7 @@ function* offered(job: Chunks): Generator<string> {
   for (let chunk = 0; chunk < job.chunks; chunk++) yield chunkOf(job);
 }
 
-/** The same, whether anybody takes them or not: what is due by the time that has passed, all at once. */
+/** The same chunks at their due times, even if no reader takes them. Chunks that are overdue are emitted together. */
 function offeredInTime(job: Chunks & { readonly overMs: number }): Observable<string> {
   const begun = performance.now();
   let made = 0;

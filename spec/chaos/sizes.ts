@@ -1,14 +1,14 @@
-/** How much a run does. */
+/** The sizes of a run. */
 export interface Sizes {
   /** Sockets that lose their server at once. */
   readonly sockets: number;
-  /** Keepalive of server and clients in the scenario that freezes them; undefined is the default. */
+  /** Keepalive of server and clients in the scenario that freezes the server. */
   readonly keepalive: { readonly idleMs: number; readonly timeoutMs: number };
-  /** A freeze that keepalive must put up with, and one that it must notice, in ms. */
+  /** A freeze that keepalive must tolerate, and one that it must notice, in ms. */
   readonly shortFreezeMs: number;
   readonly longFreezeMs: number;
   readonly frozenSockets: number;
-  /** Bytes that are offered to readers who do not take them. */
+  /** Bytes that the server offers to slow readers. */
   readonly offeredBytes: number;
   readonly slowReaders: number;
   readonly slowMs: number;

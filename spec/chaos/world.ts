@@ -20,7 +20,7 @@ export class World {
     return this.#child<typeof CLIENT_ANSWERS>('clients');
   }
 
-  /** Something else that is to be ended with the scenario. */
+  /** Adds another part that ends with the scenario. */
   add<T extends { close(): Promise<void> }>(part: T): T {
     this.#ends.push(() => part.close());
     return part;
@@ -37,7 +37,7 @@ export class World {
   }
 }
 
-/** How long something took to become so, in ms; Infinity when it did not within `withinMs`. */
+/** Returns the ms until `isSo` is true, or Infinity if that takes longer than `withinMs`. */
 export async function untilSo(isSo: () => Promise<boolean>, withinMs: number): Promise<number> {
   const begun = performance.now();
   for (;;) {

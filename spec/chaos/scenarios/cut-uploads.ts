@@ -16,7 +16,7 @@ const LASTS_MS = 2_500;
 const SETTLES_MS = 30_000;
 const SEED = 1;
 
-/** Uploads of many fragments over a network that resets, halves, stalls, delays and dribbles. */
+/** Uploads of many fragments over a network that resets, half-closes, stalls, delays and dribbles. */
 export const cutUploads: Scenario = {
   name: 'cut uploads',
   async run(world, { uploaders, uploadMs }) {
@@ -56,9 +56,9 @@ export const cutUploads: Scenario = {
         [...suffered].map((pair) => pair.join(' ')).join(', '),
       ),
       claimed('every answer is right', wrong === 0 && answered.length > 0, `${wrong} wrong`),
-      claimed('those answered ran once, and none twice', twice === 0 && unrun === 0, `${twice} twice, ${unrun} not once`),
+      claimed('each answered call ran once, and no call ran twice', twice === 0 && unrun === 0, `${twice} twice, ${unrun} not once`),
       claimed(
-        'each failure is of a lost connection or a time-out',
+        'each failure comes from a lost connection or a time-out',
         codes.every((code) => EXPECTED.has(code)),
         codes.join(', '),
       ),

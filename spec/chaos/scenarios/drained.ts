@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario.js';
 const DRAIN_MS = 600;
 const BETWEEN_MS = 200;
 
-/** A server that is restarted in good order, again and again, while everybody goes on asking. */
+/** A server that restarts in good order, again and again, while all clients keep asking. */
 export const drained: Scenario = {
   name: 'drained server',
   async run(world, { drainedClients, restarts }) {
@@ -35,7 +35,7 @@ export const drained: Scenario = {
         `${answered.length} answered, ${failed.length} failed ${codes}`,
       ),
       claimed(
-        'each ran once',
+        'each request ran once',
         ran.length === answered.length && ran.every((times) => times === 1),
         `${ran.length} ran, in ${seconds(tookMs)} of restarts; waits p50 ${seconds(percentile(waitsMs, 50))}, most ${seconds(percentile(waitsMs, 100))}`,
       ),

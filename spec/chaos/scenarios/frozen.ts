@@ -4,11 +4,11 @@ import { seconds } from '../figures.js';
 import type { Scenario } from '../scenario.js';
 import { untilSo } from '../world.js';
 
-/** A busy machine: a timer may come this late. */
+/** On a busy machine a timer may be this late. */
 const LATE_MS = 6_000;
 const WITHIN_MS = 45_000;
 
-/** A server that hangs: its sockets stay open, and nobody reads or answers. */
+/** A server that hangs: its sockets stay open, and it neither reads nor answers. */
 export const frozen: Scenario = {
   name: 'frozen server',
   async run(world, { frozenSockets, keepalive, shortFreezeMs, longFreezeMs }) {
@@ -37,14 +37,18 @@ export const frozen: Scenario = {
     const again = await clients.ask('echo', { ms: 0 });
     const { idleMs, timeoutMs } = keepalive;
     return [
-      claimed(`${seconds(shortFreezeMs)} lose no socket`, earlyLosses.length === 0, `${earlyLosses.length} lost`),
-      claimed('and what was asked meanwhile is answered', answered.length === frozenSockets, `${answered.length} of ${frozenSockets}`),
+      claimed(`a freeze of ${seconds(shortFreezeMs)} loses no socket`, earlyLosses.length === 0, `${earlyLosses.length} lost`),
+      claimed('the calls made meanwhile are answered', answered.length === frozenSockets, `${answered.length} of ${frozenSockets}`),
       claimed(
-        `of ${seconds(longFreezeMs)} every client knows after ${seconds(idleMs + timeoutMs)} of silence, also those that go on sending`,
+        `each client notices a freeze of ${seconds(longFreezeMs)} after ${seconds(idleMs + timeoutMs)} of silence, even if it keeps sending`,
         noticed.length === frozenSockets && soonest >= timeoutMs && latest <= idleMs + timeoutMs + LATE_MS,
         `${noticed.length} clients, after ${seconds(soonest)} to ${seconds(latest)}`,
       ),
-      claimed('and all are back and answered when it goes on', back <= WITHIN_MS && again.answered.length === frozenSockets, seconds(back)),
+      claimed(
+        'all clients are back and answered after the freeze',
+        back <= WITHIN_MS && again.answered.length === frozenSockets,
+        seconds(back),
+      ),
     ];
   },
 };

@@ -5,7 +5,7 @@ import { untilSo } from '../world.js';
 
 const WITHIN_MS = 45_000;
 
-/** A server dies without a word, and one comes back at its address. */
+/** A server is killed, and another starts at its address. */
 export const killed: Scenario = {
   name: 'killed server',
   async run(world, { sockets }) {
@@ -22,9 +22,9 @@ export const killed: Scenario = {
     const truthful = losses.filter(({ code, willRetry }) => code === 1006 && willRetry).length;
     return [
       claimed(`all ${sockets} sockets are back within ${seconds(WITHIN_MS)}`, back <= WITHIN_MS, seconds(back)),
-      claimed('and all are answered', answered.length === sockets, `${answered.length} answers`),
+      claimed('all clients are answered', answered.length === sockets, `${answered.length} answers`),
       claimed(
-        'every loss is told as 1006 that will be retried',
+        'each loss is reported as 1006 with a retry',
         truthful === losses.length && truthful >= sockets,
         `${truthful} of ${losses.length}`,
       ),

@@ -8,13 +8,13 @@ const CHUNK_BYTES = 64 * 1024;
 const SLOW_BYTES_PER_SECOND = 100 * 1024;
 const OTHER_CLIENTS = 10;
 const WARM_MS = 2_000;
-/** What may wait for each reader: in the socket, in the stream's queue, and the chunk that is kept. */
+/** Bytes that may wait for each reader: in the socket, in the queue of the stream, and the kept chunk. */
 const WAITING_BYTES = 1024 * 1024 + 256 * 1024 + CHUNK_BYTES;
-/** What has been offered and is garbage. */
+/** Bytes that were offered and are garbage. */
 const GARBAGE_BYTES = 192 * 1024 * 1024;
 const OPENED_WITHIN_MS = 10_000;
 
-/** Readers that take 100 KiB a second, or nothing at all, of far more that the server has for them. */
+/** Readers that take 100 KiB a second or nothing, while the server offers far more. */
 export const slowReaders: Scenario = {
   name: 'slow readers',
   async run(world, { offeredBytes, slowReaders, slowMs }) {
@@ -31,7 +31,7 @@ export const slowReaders: Scenario = {
     await pulling.ask('read', { op: 'pull', chunkBytes: CHUNK_BYTES, chunks });
     await pushed.ask('read', { op: 'push', chunkBytes: CHUNK_BYTES, chunks, overMs: 0.8 * slowMs });
     await untilSo(async () => (await server.ask('stats')).live === slowReaders, OPENED_WITHIN_MS);
-    // Half of each stop reading altogether.
+    // Half of each kind of reader stop reading altogether.
     for (const [nth, link] of proxy.links.entries()) if (nth % 2 === 1) void link.suffer('stall', 2 * slowMs);
     const { answered, failed, waitsMs } = await others.ask('echoFor', { ms: slowMs, safe: false });
     const after = await server.ask('stats');
@@ -47,7 +47,7 @@ export const slowReaders: Scenario = {
         `${mebibytes(before.rss)} + ${mebibytes(growth)} for ${slowReaders} readers`,
       ),
       claimed(
-        `${OTHER_CLIENTS} others are answered meanwhile, again and again`,
+        `${OTHER_CLIENTS} other clients are answered meanwhile, again and again`,
         failed.length === 0 && answered.length >= 10 * OTHER_CLIENTS,
         `${answered.length} answers, p99 ${seconds(p99)}`,
       ),
