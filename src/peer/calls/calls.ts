@@ -28,19 +28,22 @@ import type { OpenQueue } from '../stream/open-queue.js';
 
 /** What every call can be given. */
 export interface OpenOptions<In = unknown, Out = unknown> {
-  /** Headers of the open; the open interceptors see a copy. */
+  /** Headers of the open; the open interceptors see a copy. Default none. */
   readonly headers?: MetadataInput | undefined;
-  /** Cancels the stream when it aborts. */
+  /** Cancels the stream when it aborts. Default none. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default of requests `requestTimeoutMs`, of others 0. */
+  /**
+   * How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default `requestTimeoutMs` of requests, 0 of
+   * others.
+   */
   readonly timeoutMs?: number | undefined;
   /**
-   * Gets the stream of a call that does not return it: for reply headers and trailers. The open is on its way by then: what this
-   * throws cancels the stream, and the call fails with it. Nobody waits for a promise: its rejection is logged.
+   * Receives the stream of a call that does not return it, for reply headers and trailers. The open is on its way by then: an error that
+   * this throws cancels the stream, and the call fails with it. A promise is not awaited, and its rejection is logged. Default none.
    */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
   /**
-   * Makes this call again where that is provably safe; never what is piped after it. Not of `open`. When the peer is closed
+   * Makes this call again where that is provably safe, but no operator that is piped after it. Not of `open`. When the peer is closed
    * between two attempts, the call fails with the error of the last. Default `false`.
    */
   readonly retry?: false | 'safe' | Retry | undefined;
@@ -49,13 +52,14 @@ export interface OpenOptions<In = unknown, Out = unknown> {
 /** What a two-way call sends. */
 export interface InputOptions<Out = unknown> {
   /**
-   * Its values are sent as data, its completion is the end. Default: the open carries the end.
+   * Sends its values as data, and its completion as the end.
    *
-   * An async generator that waits when the stream ends is stopped at its next value. One that waits for long should listen to the
-   * `signal` of the stream, which `onOpen` is given before a function here is called, or be an Observable.
+   * An async generator that waits when the stream ends is stopped at its next value. One that waits for long should listen to the `signal`
+   * of the stream, or be an Observable. `onOpen` receives the stream before a function here is called. Default none: the open carries the
+   * end.
    */
   readonly input?: Input<Out> | undefined;
-  /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  /** Chooses what becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
 }
 
@@ -143,8 +147,8 @@ export class Calls {
   /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     checkObject('options', options);
-    const { input, overflow } = options;
-    if (overflow !== undefined) checkOverflow(overflow);
+    const { input } = options;
+    const overflow = checkOverflow(options.overflow);
     if (input !== undefined && retryOf(options) !== undefined && isOneShot(input))
       throw new TypeError(
         'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',

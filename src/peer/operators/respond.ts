@@ -35,8 +35,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
 ): OperatorFunction<Stream, never> {
   checkFunction('respond', project);
   checkObject('options', options);
-  const { overflow = 'buffer' } = options;
-  checkOverflow(overflow);
+  const overflow = checkOverflow(options.overflow);
   return (source) =>
     new Observable((subscriber) =>
       source.pipe(mergeMap((stream) => answer(stream, project as Project, overflow, subscriber))).subscribe(subscriber),

@@ -67,8 +67,8 @@ export function withCredit(n: number): Credit {
       checkFunction('grant.work', work);
       return granting(n, open, work);
     },
-    spend(grants, { overflow = 'buffer' } = {}) {
-      checkOverflow(overflow);
+    spend(grants, options = {}) {
+      const overflow = checkOverflow(options.overflow);
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {
           const available = new AvailableCredit(subscriber, grants);

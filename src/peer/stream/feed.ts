@@ -8,6 +8,7 @@ import { failAnswer } from './answer.js';
 import { decline } from './input.js';
 import type { Input } from './input.js';
 import { checkValue } from './outbox.js';
+import { checkOverflow } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
 import { disclaim } from './disclaimed.js';
@@ -15,9 +16,9 @@ import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */
 export interface FeedOptions {
-  /** Whether the stream is ended after the last value. Default `true`. */
+  /** Ends the stream after the last value. Default `true`. */
   readonly end?: boolean | undefined;
-  /** What becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  /** Chooses what becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
 }
 
@@ -51,8 +52,9 @@ function feedUntil(
   tellStopped: TellStopped,
   stream: StreamCore,
   input: Input<unknown>,
-  { end = true, overflow = 'buffer' }: FeedOptions,
+  { end = true, overflow }: FeedOptions,
 ): Observable<never> {
+  const policy = checkOverflow(overflow);
   const fed$ = new Observable<never>((subscriber) => {
     const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
     const removed = stream.extras.whenGone(() => {
@@ -60,7 +62,7 @@ function feedUntil(
     });
     subscriber.add(removed);
     stream.markTaken();
-    if (stream.cause === null) subscriber.add(pump(input, outlet, overflow));
+    if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
     else {
       decline(input);
       // The side that ended the stream did not wait for this input.

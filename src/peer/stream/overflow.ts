@@ -47,11 +47,16 @@ export interface Outlet {
   overflow(): void;
 }
 
-/** @throws TypeError for an unknown policy */
-export function checkOverflow(overflow: Overflow): void {
+/**
+ * Returns the policy, which is `'buffer'` by default.
+ *
+ * @throws TypeError for an unknown one
+ */
+export function checkOverflow(overflow: Overflow = 'buffer'): Overflow {
   if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
   else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')
     throw optionError('overflow', "'buffer', 'latest', 'error' or { dropOldest }", overflow);
+  return overflow;
 }
 
 /** Stands between what pushes and an outlet, and applies a policy to what finds no room. */

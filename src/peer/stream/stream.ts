@@ -223,7 +223,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
     checkObject('options', options);
-    if (options.overflow !== undefined) checkOverflow(options.overflow);
+    checkOverflow(options.overflow);
     return sendAll(this.#streamCore, input, options);
   }
 
