@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const REPOSITORY = join(__dirname, '../..');
@@ -36,22 +36,36 @@ export function fences(page: string, language: string): Fence[] {
     .filter((fence) => fence.language === language);
 }
 
+/** The text of the first table below a heading, and where it begins. */
+function tableAt(page: string, heading: string): { readonly table: string; readonly at: number } {
+  const found = new RegExp(`^#+ ${heading}$[^]*?^((?:\\|.*\\n)+)`, 'm').exec(textOf(page));
+  const [through = '', table = ''] = found ?? [];
+  if (found === null) throw new Error(`expected a table below '${heading}' in ${page}`);
+  return { table, at: found.index + through.length - table.length };
+}
+
 /**
  * The cells of the first table below a heading, without its head. Code marks are taken off.
  *
  * @throws Error if there is no table, since nothing would be compared
  */
 export function tableBelow(page: string, heading: string): string[][] {
-  const [, below] = textOf(page).split(new RegExp(`^#+ ${heading}$`, 'm'));
-  const table = /(?:^\|.*\n)+/m.exec(below ?? '')?.[0] ?? '';
-  if (table === '') throw new Error(`expected a table below '${heading}' in ${page}`);
-  const rows = table.trim().split('\n').slice(2);
+  const rows = tableAt(page, heading).table.trim().split('\n').slice(2);
   return rows.map((row) =>
     row
       .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim()),
   );
+}
+
+/** Replaces the rows of the first table below a heading. */
+export function writeTable(page: string, heading: string, rows: readonly (readonly string[])[]): void {
+  const text = textOf(page);
+  const { table, at } = tableAt(page, heading);
+  const head = table.split('\n').slice(0, 2);
+  const written = [...head, ...rows.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
+  writeFileSync(join(REPOSITORY, page), text.slice(0, at) + written + text.slice(at + table.length));
 }
 
 /** The texts in code marks in a cell, such as the names of two options. */

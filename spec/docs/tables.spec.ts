@@ -2,49 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as index from '../../src/index.js';
-import type { NodeConnectOptions, ServeOptions } from '../../src/node.js';
-import { Backoff } from '../../src/peer/dial/backoff.js';
-import { resolveOptions } from '../../src/peer/base/options.js';
 import { DEFAULT_HELLO_LIMITS } from '../../src/peer/answers/hello-limits.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
 import type { Rate } from '../../src/wire/limits.js';
 import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
-
-/** The names in each member of a union. */
-type OptionOf<T> = T extends unknown ? keyof T : never;
+import { spelledLimit } from './spelled.js';
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: false };
-/** Every option of a peer and of a server, except `maxFrameBytes` for conformance runs, and `handler`, which `onStream` stands for. */
-const OPTIONS: Readonly<Record<Exclude<keyof NodeConnectOptions | OptionOf<ServeOptions>, 'maxFrameBytes' | 'handler'>, true>> = {
-  codec: true,
-  requestTimeoutMs: true,
-  keepalive: true,
-  limits: true,
-  onStream: true,
-  errorSerializer: true,
-  onError: true,
-  context: true,
-  reconnect: true,
-  hello: true,
-  lazy: true,
-  socket: true,
-  connectTimeoutMs: true,
-  helloTimeoutMs: true,
-  helloLimits: true,
-  headers: true,
-  agent: true,
-  tls: true,
-  port: true,
-  host: true,
-  listenWhileDraining: true,
-  server: true,
-  path: true,
-  verify: true,
-  verifyTimeoutMs: true,
-  origins: true,
-  onHello: true,
-  onPeer: true,
-};
 const ERRORS: readonly index.AnyMuxError[] = [
   new index.RemoteError('', null),
   new index.RefusedError(''),
@@ -110,43 +74,10 @@ describe('limits', () => {
   });
 });
 
-describe('options of a peer', () => {
-  const rows = tableBelow('docs/guide/options.md', 'Options of a peer');
-  const defaultOf = (option: string): string => rows.find(([name = '']) => codeIn(name)[0] === option)?.at(-1) ?? '';
-
-  it('The guide lists every option of a peer and a server', () => {
-    expect([...new Set(rows.flatMap(([name = '']) => codeIn(name)))].sort()).toEqual(Object.keys(OPTIONS).sort());
-  });
-
-  it('The guide has the defaults of the code', () => {
-    const { requestTimeoutMs, keepalive } = resolveOptions({}, true);
-    const { minDelayMs, maxDelayMs, stableMs } = new Backoff({});
-    expect(defaultOf('requestTimeoutMs')).toBe(grouped(requestTimeoutMs, ' '));
-    expect(codeIn(defaultOf('keepalive'))).toEqual([literal({ ...keepalive })]);
-    expect(codeIn(defaultOf('reconnect'))).toEqual(['false', 'true', literal({ minDelayMs, maxDelayMs, stableMs })]);
-  });
-});
-
 function limitsOf(page: string, heading = 'Limits'): Record<string, string> {
   return Object.fromEntries(tableBelow(page, heading).map(([name = '', value = '']) => [codeIn(name)[0] ?? '', value]));
 }
 
-/** A number with a gap between its thousands. */
-const grouped = (value: number, gap: string): string => String(value).replace(/\B(?=(\d{3})+$)/g, gap);
-
-/** An object of numbers, as a program would write it. */
-function literal(value: Readonly<Record<string, number>>): string {
-  const fields = Object.entries(value).map(([name, of]) => `${name}: ${of < 1_000 ? of : grouped(of, '_')}`);
-  return `{ ${fields.join(', ')} }`;
-}
-
 function spelledAll(limits: object): Record<string, string> {
-  return Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, spelled(name, value as number | Rate)]));
-}
-
-function spelled(name: string, value: number | Rate): string {
-  if (typeof value === 'object') return `${value.burst}, ${value.perSecond}/s`;
-  if (name.endsWith('Ms')) return `${value / 1_000} s`;
-  if (!name.endsWith('Bytes')) return String(value);
-  return value < 1024 ** 2 ? `${value / 1024} KiB` : `${value / 1024 ** 2} MiB`;
+  return Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, spelledLimit(name, value as number | Rate)]));
 }

@@ -33,39 +33,44 @@ const LOG = new RefusalLog();
 
 /** What an accepted peer can be given. */
 export interface AcceptOptions extends PeerOptions {
-  /** Answers the streams that the dialer opens; the same as `onStream`, and taken instead of it. */
+  /** Answers the streams that the dialer opens; replaces `onStream`. Default `onStream`. */
   readonly handler?: StreamHandler | undefined;
   /**
-   * Answers the dialer's first stream; others are REFUSED until it has replied, and its rejection closes the peer (C12). Until then
-   * `helloLimits` hold. Default: no hello is expected.
+   * Answers the dialer's first stream. Other streams are REFUSED until it has replied, and its rejection closes the peer (C12). Until then
+   * `helloLimits` hold. Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
-   * What a connection may send until `onHello` has replied; from then on `limits` holds. A hello over `maxPayloadBytes` is reset
+   * Bounds what a connection may send until `onHello` has replied; from then on `limits` hold. A hello over `maxPayloadBytes` is reset
    * with PAYLOAD_TOO_LARGE. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
    */
   readonly helloLimits?: Given<HelloLimits> | undefined;
   /**
-   * Is given each peer a turn before it begins to read. It decides nothing: what it throws is logged, and the peer is served all the
-   * same. To turn one away, `verify` answers an HTTP status, and `onHello` rejects.
+   * Receives each peer a turn before it begins to read. It decides nothing: an error that it throws is logged, and the peer is served all
+   * the same. To refuse a peer, `verify` answers an HTTP status, or `onHello` rejects. Default none.
    */
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
 }
 
 /** What an upgrade can be given. */
 export interface UpgradeOptions extends AcceptOptions {
-  /** Decides before the upgrade who may connect, and what becomes `peer.context`; throwing answers 500. Default: everybody. */
+  /**
+   * Decides before the upgrade which dialer may connect, and what becomes `peer.context`. A `verify` that throws answers 500. Default
+   * none: every dialer may.
+   */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   /** How long `verify` may take, in ms; then the answer is 503, and its verdict is dropped. 0 is no limit. Default 10 000. */
   readonly verifyTimeoutMs?: number | undefined;
   /**
-   * Which web pages may connect; a list or function replaces the default, so name your own pages too. Strings must equal the whole
-   * origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
-   * `/^https:\/\/\w+\.example\.org$/`. Default: those of the `Host` that they ask for, and of loopback from loopback. That lets in a
-   * page whose own name was pointed at this server (DNS rebinding), so one on loopback or an intranet needs `origins` or `verify`.
-   * A function that throws, or gives no boolean (a promise is none), answers 500; what takes time belongs in `verify`.
+   * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal the
+   * whole origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
+   * `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (a promise is none), answers 500; slow decisions
+   * belong in `verify`.
+   *
+   * The default admits a page whose own name was pointed at this server (DNS rebinding). A server on loopback or an intranet needs
+   * `origins` or `verify`. Default pages of the `Host` that they ask for, and of loopback from loopback.
    */
   readonly origins?: Origins | undefined;
 }

@@ -12,11 +12,11 @@ import type { Options } from '../wire/options.js';
 
 /** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
 export interface NodeConnectOptions extends ConnectOptions {
-  /** HTTP headers of the handshake. */
+  /** HTTP headers of the handshake. Default none. */
   readonly headers?: OutgoingHttpHeaders | undefined;
-  /** Makes the TCP or TLS connection, through a proxy for example. Default: a connection of its own. */
+  /** Makes the TCP or TLS connection, through a proxy for example. Default none: each peer makes its own connection. */
   readonly agent?: Agent | undefined;
-  /** TLS options of a `wss:` address, such as `ca`, or `cert` and `key` of a client. Default: those of Node. */
+  /** TLS options of a `wss:` address, such as `ca`, or `cert` and `key` of a client. Default Node's own. */
   readonly tls?: ConnectionOptions | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface Refusal {
 }
 
 interface ServeBase extends UpgradeOptions {
-  /** Answers only upgrades of this path, which begins with `/`; a query is not looked at. Default: every path. */
+  /** Answers only upgrades of this path, which begins with `/`; a query does not count. Default every path. */
   readonly path?: string | undefined;
 }
 
@@ -29,21 +29,21 @@ interface ServeBase extends UpgradeOptions {
 export type ServeOptions = ServeBase &
   (
     | {
-        /** The port to listen on; 0 takes a free one. */
+        /** Port to listen on; 0 takes a free one. Default none: a server needs `port` or `server`. */
         readonly port: number;
-        /** The address to listen on. Default: all, as Node has it. */
+        /** Address to listen on. Default all addresses. */
         readonly host?: string | undefined;
-        /** Serves `wss:`, with `cert` and `key` for example. Default: `ws:`. */
+        /** Serves `wss:`, with `cert` and `key` for example. Default none: `ws:`. */
         readonly tls?: TlsOptions | undefined;
         /**
-         * Goes on listening while it drains, and answers 503, for a load balancer that looks for one. The next process can take the port
-         * only when this one has drained. Default `false`: a server that begins to drain frees its port.
+         * Keeps its port while it drains, and answers 503 there, for a load balancer that looks for one. The next process can take the
+         * port only when this one has drained. Default `false`: the next process can listen at once.
          */
         readonly listenWhileDraining?: boolean | undefined;
         readonly server?: undefined;
       }
     | {
-        /** Whose upgrades are answered. It is yours to start and to stop. */
+        /** HTTP server to join; it is yours to start and to stop. Default none: a server needs `port` or `server`. */
         readonly server: HttpServer | HttpsServer;
         readonly port?: undefined;
         readonly listenWhileDraining?: undefined;

@@ -21,20 +21,20 @@ import { Peer } from './peer.js';
 
 /** What `connect` can be given. */
 export interface ConnectOptions extends PeerOptions {
-  /** Dials again when the socket is lost or the server goes away. Default `false`. */
+  /** Dials again when the socket is lost or the server goes away; an object changes how. Default `false`. */
   readonly reconnect?: boolean | Reconnect | undefined;
-  /** The first stream of every socket, for tokens and resume cursors; calls wait for its reply. Default none. */
+  /** Makes the first stream of every socket, for tokens and resume cursors; other calls wait for its reply. Default none. */
   readonly hello?: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
   /** How long the socket may take to open, in ms; 0 is no limit. Default 10 000. */
   readonly connectTimeoutMs?: number | undefined;
   /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
-   * Dials on the first call instead of at once. The status says `connecting` while nobody dials yet, and a connection that
-   * becomes idle stays open. Default `false`.
+   * Dials on the first call instead of at once. The status says `connecting` until then, and a connection that becomes idle stays open.
+   * Default `false`.
    */
   readonly lazy?: boolean | undefined;
-  /** Makes the socket. Default `(url, protocol) => new WebSocket(url, protocol)`. */
+  /** Makes the socket. Default `new WebSocket(url, protocol)` of the platform, or a socket of `ws` in Node. */
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
 }
 

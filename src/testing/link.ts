@@ -56,7 +56,7 @@ export function linkOf(line: MemoryLink, codec: Codec): Link {
 export interface LineOptions {
   /** How long each message travels, in ms. Default 0. */
   readonly latencyMs?: number | undefined;
-  /** Decides about each message, in either direction; `undefined` delivers it. Default: all are delivered. */
+  /** Decides about each message, in either direction; `undefined` delivers it. Default none: the line delivers all. */
   readonly faults?: FaultScript | undefined;
 }
 

@@ -14,9 +14,9 @@ import type { LineOptions, Link } from './link.js';
 
 /** How the two peers of a pair are made. */
 export interface PairOptions extends LineOptions, Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
-  /** Options of this end only; they override what both have. */
+  /** Options of this end only; they override the options of both ends. Default none. */
   readonly dialer?: PeerOptions | undefined;
-  /** Options of this end only; they override what both have. */
+  /** Options of this end only; they override the options of both ends. Default none. */
   readonly acceptor?: PeerOptions | undefined;
 }
 

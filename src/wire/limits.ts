@@ -14,7 +14,7 @@ export interface Rate {
  * negotiated. Sizes are bytes of encoded output, times are ms. Defaults are {@link DEFAULT_LIMITS}.
  */
 export interface Limits {
-  /** One received WebSocket message; over it the connection closes with 1009. Never below 65 536. Default 1 MiB. */
+  /** One received WebSocket message; over it the connection closes with 1009. At least 65 536. Default 1 MiB. */
   readonly maxMessageBytes: number;
   /** One payload, reassembled or in one piece; over it the stream is reset with PAYLOAD_TOO_LARGE. Default 16 MiB. */
   readonly maxPayloadBytes: number;
@@ -63,7 +63,7 @@ export interface Limits {
   readonly stallBytes: number;
   /** How long a stalled socket is given before it is terminated. Default 60 000. */
   readonly stallMs: number;
-  /** Queued for sending on all streams; above it `send()` waits. Default 16 MiB. */
+  /** Queued for sending on all streams; above it `send()` waits. At least 1. Default 16 MiB. */
   readonly sendHighWaterBytes: number;
   /** Opens that wait for a connection; one larger is allowed alone. Default 16 MiB. */
   readonly maxQueuedBytes: number;

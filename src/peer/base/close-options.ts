@@ -5,11 +5,11 @@ import { ResetCode } from '../../wire/reset-code.js';
 
 /** How a peer, or a server with all its peers, is closed. */
 export interface CloseOptions {
-  /** How long live streams may go on, in ms; `Infinity`: as long as they take. Default 0. */
+  /** How long live streams may go on, in ms; with `Infinity` as long as they take. Default 0. */
   readonly drainMs?: number | undefined;
-  /** Code of the goaway. Default NO_ERROR; after any other the remote closes the socket itself 1 s later (C7). */
+  /** Code of the goaway. After any other than NO_ERROR the remote closes the socket itself 1 s later (C7). Default 0, NO_ERROR. */
   readonly code?: ResetCode | undefined;
-  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default none. */
+  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default `''`. */
   readonly reason?: string | undefined;
 }
 

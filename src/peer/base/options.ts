@@ -22,26 +22,26 @@ export interface PeerContext {}
 
 /** What every peer can be given. */
 export interface PeerOptions {
-  /** Both ends must use the same. Default: what is registered under `settings.codec`. */
+  /** Encodes and decodes the frames; both ends must use the same. Default the codec that is registered under `settings.codec`. */
   readonly codec?: Codec | undefined;
-  /** Answers the streams that the remote opens. Default: they are REFUSED. */
+  /** Answers the streams that the remote opens. Default none: streams are refused. */
   readonly onStream?: StreamHandler | undefined;
-  /** Turns what a handler throws into the payload of the reset. Default: name and message. */
+  /** Chooses what callers see of a handler's error, as the payload of the reset. Default name and message. */
   readonly errorSerializer?: ErrorSerializer | undefined;
-  /** Gets each error of a handler, with its stream, which the caller gets too little of. Default: the log shows it, with its stack. */
+  /** Receives each error of a handler, with its stream; callers see less of it. Default none: the log shows the error, with its stack. */
   readonly onError?: ErrorHandler | undefined;
-  /** Time-out of `request` and `request$` in ms; 0 is no limit. Default 30 000. */
+  /** Time-out of `request` and `request$`, in ms; 0 is no limit. Default 30 000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** When a silent connection is probed and given up; `false`: never. Default after 20 000 and 10 000 ms. */
+  /** Probes a silent connection, then terminates it; `false` never does. Default `{ idleMs: 20_000, timeoutMs: 10_000 }`. */
   readonly keepalive?: false | Keepalive | undefined;
-  /** What this side puts up with. Defaults: `DEFAULT_LIMITS`. */
+  /** Bounds what this side accepts and queues. Default `DEFAULT_LIMITS`. */
   readonly limits?: Given<Limits> | undefined;
   /**
-   * Becomes `peer.context`, the same object for all peers of a server: what differs by peer comes from `verify`. Default an empty
-   * object of the peer's own.
+   * Becomes `peer.context`, the same object for all peers of a server. Values that differ by peer come from `verify`. Default `{}`, one
+   * for each peer.
    */
   readonly context?: PeerContext | undefined;
-  /** Bytes of one encoded message that this side sends at most, for conformance runs only. Default `MAX_FRAME_BYTES`. */
+  /** Bytes of one encoded message that this side sends at most, for conformance runs only. Default 65 536, `MAX_FRAME_BYTES`. */
   readonly maxFrameBytes?: number | undefined;
 }
 

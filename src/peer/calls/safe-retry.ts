@@ -16,8 +16,8 @@ export interface Retry {
   /** Attempts in a row after the first; a value starts the count anew. Default 3. */
   readonly count?: number | undefined;
   /**
-   * A delay in ms, or a function whose first value or completion lets the next attempt go. Default: full jitter, up to
-   * 500 ms doubled with each attempt, 30 s at most. A call made while there is no connection waits for one by itself.
+   * A delay in ms, or a function: the next attempt begins at its first value or completion. A call that is made without a connection waits
+   * for one by itself. Default full jitter, up to 500 ms doubled with each attempt, 30 s at most.
    */
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
 }

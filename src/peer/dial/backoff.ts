@@ -31,18 +31,19 @@ export interface DialFailure {
 /** How the reconnect helper dials again. */
 export interface Reconnect {
   /**
-   * The first delay is random between 0 and this, in ms; it doubles with each failure. 0 stays 0, however many have failed: a
-   * server that is down is then dialed without a pause. Default 500.
+   * Longest first delay, in ms; a delay is random, and doubles with each failure. With 0 the peer dials a server that is down without a
+   * pause. Default 500.
    */
   readonly minDelayMs?: number | undefined;
   /**
-   * The longest delay, in ms. Default 5 000; 30 000 where the server asks for more, by ENHANCE_YOUR_CALM, 1008 or `Retry-After` (D1).
+   * Longest delay, in ms. At least `minDelayMs`. Default 5 000; 30 000 where the server asks for more, by ENHANCE_YOUR_CALM, 1008 or
+   * `Retry-After` (D1).
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Failures in a row before giving up. Default 5 while never yet connected, then Infinity. A dial that fails while a server restarts does
-   * not end it (D2). Whatever it is, 1002, 1003, 4002, 4003, HTTP 400, 401, 403, a goaway with PROTOCOL_ERROR, a CodecMismatch and a
-   * platform without a WebSocket end it (D3), unless `shouldRetry` says otherwise.
+   * Failures in a row before the peer stops dialing. A dial that fails while a server restarts does not end it (D2). These end it at once (D3),
+   * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
+   * CodecMismatch, and a platform without a WebSocket. Default 5 until the first connection, then Infinity.
    */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */

@@ -7,9 +7,9 @@ import type { Clock } from '../base/clock.js';
 
 /** When a connection is probed and when it is given up, in ms. */
 export interface Keepalive {
-  /** Silence before a ping is sent. Default 20 000. */
+  /** Silence before a ping is sent, in ms. At least 1. Default 20 000. */
   readonly idleMs?: number | undefined;
-  /** Silence after that ping before the connection is terminated. Default 10 000. */
+  /** Silence after that ping before the connection is terminated, in ms. At least 1. Default 10 000. */
   readonly timeoutMs?: number | undefined;
 }
 

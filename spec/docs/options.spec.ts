@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
+import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
+import { PLACE_OPTIONS } from '../../src/node/place.js';
+import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
+import { PEER_OPTIONS } from '../../src/peer/base/options.js';
+import { RETRY } from '../../src/peer/calls/safe-retry.js';
+import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
+import { Backoff, RECONNECT } from '../../src/peer/dial/backoff.js';
+import { KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { LINE_OPTIONS } from '../../src/testing/link.js';
+import { LIMITS } from '../../src/wire/limits.js';
+import { docstringsOf } from './docstrings.js';
+import type { Docstring } from './docstrings.js';
+import { codeIn, tableBelow, writeTable } from './markdown.js';
+import { grouped, spelledDefault } from './spelled.js';
+
+type Declared = Readonly<Record<string, readonly [read: (name: string, given: never) => unknown, byDefault: unknown]>>;
+
+/** An interface of options, and the table that declares them. */
+interface Interface {
+  readonly type: string;
+  readonly file: string;
+  readonly declared: Declared;
+  /** The functions that take the options; missing where the guide has no row for each. */
+  readonly of?: string;
+  /** Stands before each name, as in errors. */
+  readonly path?: string;
+}
+
+const INTERFACES: readonly Interface[] = [
+  { type: 'PeerOptions', file: 'peer/base/options.ts', declared: PEER_OPTIONS, of: 'all' },
+  { type: 'Keepalive', file: 'session/watch/keepalive.ts', declared: KEEPALIVE, of: 'all', path: 'keepalive.' },
+  { type: 'ConnectOptions', file: 'peer/connect.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
+  { type: 'Reconnect', file: 'peer/dial/backoff.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
+  { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
+  { type: 'ServeOptions', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
+  { type: 'ServeBase', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
+  { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+  { type: 'AcceptOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
+  { type: 'CloseOptions', file: 'peer/base/close-options.ts', declared: CLOSE_OPTIONS },
+  { type: 'Retry', file: 'peer/calls/safe-retry.ts', declared: RETRY },
+  { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
+  { type: 'LineOptions', file: 'testing/link.ts', declared: LINE_OPTIONS },
+];
+/** Programs do not need it. */
+const NOT_IN_THE_GUIDE = 'maxFrameBytes';
+const TABLES_OF_THEIR_OWN: Readonly<Record<string, string>> = {
+  limits: '[Limits](security.md#limits)',
+  helloLimits: '[Before the hello](security.md#before-the-hello)',
+};
+const GUIDE = ['docs/guide/options.md', 'Options of a peer'] as const;
+
+/** One option of an interface, as it is declared and as its docstring says. */
+interface OptionDoc extends Interface {
+  readonly name: string;
+  readonly doc: Docstring;
+  /** The docstring of the interface. */
+  readonly about: string;
+  /** The smallest number that the option takes; 0 for options of other kinds. */
+  readonly smallest: number;
+  readonly byDefault: unknown;
+}
+
+const OPTIONS: readonly OptionDoc[] = INTERFACES.flatMap((of) => {
+  const { '': own, ...docs } = Object.fromEntries(docstringsOf(of.file, of.type));
+  return Object.entries(docs).map(([name, doc]) => {
+    const { [name]: option } = of.declared;
+    if (option === undefined) throw new Error(`expected ${of.type}.${name} to be declared`);
+    const [read, byDefault] = option;
+    return { ...of, name, doc, about: own?.text ?? '', smallest: smallestOf(read), byDefault };
+  });
+});
+
+const rowsOf = ({ name, path = '', of = '', doc }: OptionDoc): string[] => [
+  `\`${path}${name}\``,
+  of,
+  doc.says,
+  TABLES_OF_THEIR_OWN[name] ?? doc.byDefault,
+];
+
+/** The rows of the guide: the options of an object follow the option that holds it. */
+function guideRows(): string[][] {
+  const rows = OPTIONS.filter(({ of, name }) => of !== undefined && name !== NOT_IN_THE_GUIDE);
+  const outer = rows.filter(({ path }) => path === undefined);
+  return outer.flatMap((row) => [row, ...rows.filter(({ path }) => path === `${row.name}.`)]).map(rowsOf);
+}
+
+describe('the docstrings of options', () => {
+  it.each(INTERFACES)('Every option of $type has a docstring', ({ declared }) => {
+    const documented = OPTIONS.filter((option) => option.declared === declared).map(({ name }) => name);
+    expect(documented.sort()).toEqual(Object.keys(declared).sort());
+  });
+
+  it.each(OPTIONS)('The docstring of $type.$name ends with its default', ({ name, doc, byDefault }) => {
+    const spelled = spelledDefault(name, byDefault);
+    expect(doc.byDefault.slice(0, spelled?.length ?? 1)).toEqual(spelled ?? expect.stringMatching(/./));
+  });
+
+  it.each(OPTIONS.filter(({ name }) => name.endsWith('Ms')))('The docstring of $type.$name says that it is in ms', ({ doc, about }) => {
+    expect(`${doc.text} ${about}`).toMatch(/\bms\b/);
+  });
+
+  it.each(OPTIONS.filter(({ smallest }) => smallest > 0))('The docstring of $type.$name says the smallest number', ({ doc, smallest }) => {
+    expect(doc.text).toContain(`At least ${grouped(smallest)}.`);
+  });
+
+  it('The longest delay of a dialer is the one of its docstring', () => {
+    const docs = docstringsOf('peer/dial/backoff.ts', 'Reconnect');
+    expect(docs.get('maxDelayMs')?.byDefault).toMatch(`${spelledDefault('maxDelayMs', new Backoff({}).maxDelayMs)}; `);
+  });
+});
+
+// `TABLES=write npx jest spec/docs/options` writes the table after a change of a docstring.
+if (process.env['TABLES'] === 'write') writeTable(...GUIDE, guideRows());
+
+describe('the guide', () => {
+  it('The table of options is made of the docstrings', () => {
+    expect(tableBelow(...GUIDE)).toEqual(guideRows());
+  });
+
+  it('The table of options has each option of each function once', () => {
+    const rows = tableBelow(...GUIDE).map(([name, of]) => `${name} ${of}`);
+    expect(new Set(rows).size).toBe(rows.length);
+  });
+
+  it('The table of call options has the defaults of the docstrings', () => {
+    const docs = [
+      ...docstringsOf('peer/calls/calls.ts', 'OpenOptions'),
+      ...docstringsOf('peer/calls/calls.ts', 'InputOptions'),
+      ...docstringsOf('peer/stream/feed.ts', 'FeedOptions'),
+    ].filter(([name]) => name !== '');
+    const rows = tableBelow('docs/guide/calls.md', 'Options of a call').map(([name = '', ...rest]) => [codeIn(name)[0] ?? '', rest.at(-1)]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(docs.map(([name, { byDefault }]) => [name, byDefault])));
+  });
+});
+
+/** The smallest number that an option takes, by its own error. */
+function smallestOf(read: (name: string, given: never) => unknown): number {
+  try {
+    read('', -1 as never);
+    return 0;
+  } catch (error) {
+    return Number(/a number of at least (\d+)/.exec(String(error))?.[1] ?? 0);
+  }
+}
