@@ -1,4 +1,4 @@
-// `npm run bench:cpu`: where the time of a request and of an item goes, on both sides.
+// `npm run bench:cpu` measures where the time of a request and of an item goes, on both sides.
 import { join } from 'node:path';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
 import type { FunctionTime } from './harness/cpu-times.js';
@@ -89,10 +89,10 @@ function largest(times: readonly FunctionTime[]): string {
   );
 }
 
-/** A path that says the same on every machine. */
+/** A path that is the same on every machine. */
 function placeOf(file: string): string {
   if (file === '') return 'the engine';
-  // A package, or a file of this repository; the benchmark is built into a directory of its own each time.
+  // A package, or a file of this repository. Each run builds the benchmark into a directory of its own.
   return file
     .replace(/^.*\/node_modules\//, '')
     .replace(`${ROOT}/`, '')

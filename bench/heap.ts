@@ -1,4 +1,4 @@
-// `npm run bench:heap`: what an idle stream and an idle connection keep, by class, on both sides.
+// `npm run bench:heap` measures the objects of an idle stream and an idle connection, by class, on both sides.
 import { join } from 'node:path';
 import type { Needs } from './harness/adapter.js';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
@@ -14,7 +14,7 @@ import { warmUp } from './workloads/requests.js';
 const quick = fromCommandLine(readQuick);
 const STREAMS = quick ? 1_000 : 100_000;
 const CONNECTIONS = quick ? 100 : 2_000;
-/** Opened beforehand: what the first ones load and compile stays. */
+/** How many to open beforehand: the code that the first ones load and compile stays. */
 const FIRST = 100;
 const PAGE = join(ROOT, 'docs/benchmarks/heap.md');
 

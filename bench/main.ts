@@ -1,4 +1,4 @@
-// `npm run bench`: runs the workloads over the adapters, prints what they gave, and keeps it.
+// `npm run bench` runs the workloads over the adapters, prints the results, and keeps them.
 import { join, relative } from 'node:path';
 import { growConnections } from './growth/connections.js';
 import type { ConnectionsPoint } from './growth/connections.js';
@@ -60,7 +60,7 @@ async function keep(results: Results, directory: string): Promise<void> {
   await writeJson(join(directory, 'results.json'), results);
   for (const [file, svg] of plots) writeText(join(directory, file), svg);
   writeText(join(directory, 'README.md'), page(results, workloads, adapters, [...plots.keys()]));
-  // A part of the workloads, or of the others, says too little for the first page.
+  // A part of the workloads, or of the other libraries, says too little for the first page.
   if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'docs/guide/speed.md'), 'benchmarks', comparison(results));
   progress(`written to ${relative(ROOT, directory)}`);
 }
@@ -84,7 +84,7 @@ async function grownConnections(): Promise<ConnectionsPoint[]> {
   return points;
 }
 
-/** What fails leaves no points, and the other adapters their turn. */
+/** A failure leaves no points, and the other adapters still get their turn. */
 async function measured<T>(title: string, measure: () => Promise<T[]>): Promise<T[]> {
   try {
     const points = await measure();

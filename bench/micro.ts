@@ -1,4 +1,4 @@
-// `npm run bench:micro`: the parts on the way of a frame, each beside the least that it could cost.
+// `npm run bench:micro` measures the parts on the way of a frame, each beside its least possible cost.
 import { fromCommandLine, parseOptions } from './harness/command-line.js';
 import { installPeers } from './harness/place.js';
 import { figure, markdown } from './report/table.js';
@@ -29,7 +29,7 @@ for (const { title, cases, times = 1 } of groups) {
   });
   console.log(`${title}\n\n${markdown(['case', 'ns', 'ratio'], rows)}\n`);
 }
-// The peers in memory would keep the process.
+// The peers in memory would keep the process alive.
 process.exit();
 
 function repeat(run: () => unknown, times: number): void {

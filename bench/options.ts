@@ -15,15 +15,15 @@ export interface Options {
     readonly connections: readonly { readonly adapter: AdapterName; readonly counts: readonly number[] }[];
   };
   readonly rounds: number;
-  /** What the durations and counts of a full run are multiplied by. */
+  /** The factor for the durations and counts of a full run. */
   readonly scale: number;
   readonly seed: number;
   readonly browser: boolean;
-  /** Where CPU profiles go. */
+  /** The directory for CPU profiles. */
   readonly profile: string | null;
-  /** Where the results go; `null`: they are only printed. */
+  /** The directory for the results. With `null` the run only prints them. */
   readonly out: string | null;
-  /** Whether anything is asked for that is only installed in bench/. */
+  /** Whether the run needs packages that are only installed in bench/. */
   readonly needsPeers: boolean;
 }
 
@@ -33,13 +33,13 @@ const CONNECTIONS = [500, 1_000, 2_000, 5_000];
 const GROWTH_MS = 600;
 const GROWING: readonly AdapterName[] = ['floor-a', 'rxmux-json', 'rxmux-msgpack', 'rsocket'];
 const CONNECTING: readonly AdapterName[] = ['ws', 'floor-a', 'rxmux-json', 'rxmux-msgpack', 'socket.io'];
-/** The bare socket has no streams; it is only there for the memory of a connection. */
+/** The bare socket is left out: it has no streams, and is only there for the memory of a connection. */
 const COMPARED: readonly AdapterName[] = ADAPTER_NAMES.filter((name) => name !== 'ws');
 const DOCS = 'docs/benchmarks';
 const OTHERS = ['W8', 'growth-streams', 'growth-connections'];
 
 /**
- * @param root of the project, whose pages a whole run writes anew
+ * @param root the project's directory; a whole run writes its pages anew
  * @throws TypeError for an option or a name that does not exist
  */
 export function readOptions(args: readonly string[], root: string): Options {
@@ -87,7 +87,7 @@ export function readOptions(args: readonly string[], root: string): Options {
   };
 }
 
-/** Whether a workload is meant by a name: `W2` stands for all that begin so. */
+/** Whether a name means a workload: `W2` means all whose id begins with it. */
 function belongs(id: string, name: string): boolean {
   return id === name || id.startsWith(`${name}@`);
 }

@@ -1,5 +1,5 @@
-// Behind every `npm run bench…`: builds the package and the harness, and runs one program of the harness: `node run.js PROGRAM ARGUMENT…`.
-// `--no-build` takes dist/ as it is, and `--dist=DIRECTORY` measures what was built elsewhere.
+// Every `npm run bench…` runs this file. It builds the package and the harness, and runs one program of the harness: `node run.js PROGRAM ARGUMENT…`.
+// `--no-build` takes dist/ as it is, and `--dist=DIRECTORY` measures another build.
 import { build } from 'esbuild';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -19,7 +19,7 @@ if (mayBuild && isStale()) {
   if (status !== 0) process.exit(1);
 }
 
-// A directory of this run alone: another may be under way.
+// The directory is for this run alone, because another run may be under way.
 const out = join(here, 'dist', String(process.pid));
 process.on('exit', () => {
   rmSync(out, { recursive: true, force: true });
@@ -54,7 +54,7 @@ function resolveBuilt({ onResolve }) {
   });
 }
 
-/** Whether some source is newer than what was built of it. */
+/** Whether a source is newer than the build. */
 function isStale() {
   const index = join(built, 'index.js');
   if (!existsSync(index)) return true;

@@ -1,5 +1,5 @@
-// `npm run bench:smoke`: whether the ratios to floor A are still those of baseline.json, beside the same wire written by hand. It holds a
-// recording for each kind of machine; `-- --record` writes that of this one.
+// `npm run bench:smoke` checks the ratios to floor A against baseline.json, beside the same wire written by hand. The file holds a
+// recording for each kind of machine; `-- --record` writes the recording of this machine.
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -20,19 +20,19 @@ import { workloads } from './workloads/index.js';
 import type { Metric } from './workloads/workload.js';
 
 const SUBJECT: AdapterName = 'rxmux-json';
-/** What tells how much of a worse ratio is the machine's doing. */
+/** This adapter shows how much of a worse ratio the machine explains. */
 const BY_HAND: AdapterName = 'bare-wire';
 const WORKLOADS = ['W2@64', 'W3'];
 const ALLOWANCE = 0.25;
 const SCALE = 0.5;
-/** With fewer, one bad round could move the median. */
+/** With fewer rounds, one bad round could move the median. */
 const FEWEST_ROUNDS = 5;
-/** What looks like a regression is measured again, up to so many rounds and while no more than so many ms have gone. */
+/** A suspected regression is measured again, up to so many rounds, and while no more than so many ms have passed. */
 const MOST_ROUNDS = 15;
 const PATIENCE_MS = 90_000;
 /**
- * A round counts where the host of a virtual machine has taken no more of its time than this, which slows the larger program
- * more. For five such rounds there is more patience; after that the least robbed make up their number.
+ * A round counts where the host of a virtual machine has stolen at most this share of its time. Stolen time slows the larger
+ * program more. The run waits longer for five such rounds. After that, the rounds with the least stolen time make up the number.
  */
 const MOST_STOLEN = 0.01;
 const MOST_PATIENCE_MS = 180_000;
@@ -46,7 +46,7 @@ const values = fromCommandLine((args) =>
 if (!existsSync(BASELINE) && !values.record)
   throw new Error('expected bench/baseline.json: on a quiet machine, record it by `npm run bench:smoke -- --record`');
 const measured = workloads.filter(({ id }) => WORKLOADS.includes(id));
-/** Of the rounds that count. */
+/** The readings of the rounds that count. */
 const readings: Reading[] = [];
 const robbed: { readonly stolen: number; readonly readings: readonly Reading[] }[] = [];
 
@@ -105,7 +105,7 @@ function isEnough(rounds: number): boolean {
   const spentMs = performance.now() - begun;
   if (rounds < FEWEST_ROUNDS) return spentMs > MOST_PATIENCE_MS && rounds + robbed.length >= FEWEST_ROUNDS;
   if (spentMs > PATIENCE_MS || rounds >= MOST_ROUNDS) return true;
-  // A baseline is worth all the rounds there is time for.
+  // A baseline is worth all the rounds that the time allows.
   return !values.record && worsened().length === 0;
 }
 

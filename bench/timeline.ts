@@ -1,4 +1,4 @@
-// `npm run bench:timeline`: where a request that is alone loses time, and where a dial does, on both sides of the wire.
+// `npm run bench:timeline` measures where a lone request and a dial lose time, on both sides of the wire.
 import { join } from 'node:path';
 import type { AdapterName } from './harness/adapter-names.js';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
@@ -21,7 +21,7 @@ const PAGE = join(ROOT, 'docs/benchmarks/timeline.md');
 
 type Compared = (typeof COMPARED)[number];
 
-/** For each phase what it took, each time, in µs. */
+/** The times of each phase, one for each pass, in µs. */
 type Times = Record<Compared, number[][]>;
 
 const page = `# Where time passes between the call and its answer
@@ -58,7 +58,7 @@ async function timesOfRequests(adapter: Compared): Promise<number[][]> {
     await warmUp(pair);
     const { marks } = await pair.marked('sequential', { ms: REQUESTS_MS, atLeast: 100 });
     const times = timesOf(REQUEST, marks);
-    // What is compiled is thrown away once by the marking.
+    // The marking makes the engine drop its compiled code once.
     return times.slice(times.length / 2);
   });
 }
@@ -85,7 +85,7 @@ function table({ phases }: Way, times: Times): string {
   );
 }
 
-/** What each time took in all. */
+/** The whole time of each pass. */
 function wholes(phases: readonly (readonly number[])[]): number[] {
   return (phases[0] ?? []).map((_us, n) => phases.reduce((sum, times) => sum + (times[n] ?? 0), 0));
 }

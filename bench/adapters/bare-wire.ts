@@ -16,8 +16,8 @@ interface BareFrame {
 }
 
 /**
- * The wire of rxmux by hand over corked sockets, and nothing else: no limits, deadlines, cancellation, headers or checks,
- * and nothing is cut.
+ * The wire of rxmux, written by hand over corked sockets, and nothing else. It has no limits, deadlines, cancellation, headers
+ * or checks, and it cuts nothing.
  */
 export const adapter: Adapter = {
   limits: () => ({}),

@@ -4,14 +4,14 @@ import type { Client, Sink, StreamAsk } from '../harness/adapter.js';
 export interface FloorMessage {
   readonly id: number;
   readonly payload?: unknown;
-  /** A stream is asked for. */
+  /** Asks for a stream. */
   readonly items?: StreamAsk;
   readonly end?: true;
-  /** A client that says so has no more interest; the floors do not. */
+  /** Ends a stream that its client no longer wants. The floors never send it. */
   readonly stop?: true;
 }
 
-/** The client of the floors: Maps of whoever waits, and nothing else. */
+/** The client of the floors: Maps of waiting callers, and nothing else. */
 export class FloorClient implements Client {
   readonly #calls = new Map<number, (payload: unknown) => void>();
   readonly #streams = new Map<number, Sink>();

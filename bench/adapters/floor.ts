@@ -7,7 +7,7 @@ import type { FloorMessage } from './floor-client.js';
 import { portOf } from './port.js';
 import { pushItems } from './push.js';
 
-/** Far above what any workload sends: the floors check nothing. */
+/** Far above the payloads of any workload: the floors check nothing. */
 export const MAX_PAYLOAD = 2 ** 30;
 
 export interface FloorCodec {

@@ -4,7 +4,7 @@ import type { ClientHttp2Session, IncomingHttpHeaders, ServerHttp2Stream } from 
 import type { Adapter, Needs, Sink, StreamAsk } from '../harness/adapter.js';
 import { portOf } from './port.js';
 
-/** In MB, as Node's option is. */
+/** In MB, as in Node's option. */
 const DEFAULT_SESSION_MB = 10;
 const STREAM_BYTES = 16 * 1_024;
 

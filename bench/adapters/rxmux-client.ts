@@ -5,7 +5,7 @@ import type { Client, Needs } from '../harness/adapter.js';
 /** Envelopes, quotes and the like, beside a payload. */
 const AROUND = 1024;
 
-/** One of the small requests beside it, held with its envelope until its handler has settled. */
+/** A small request beside the large payload. The peer holds it with its envelope until its handler has settled. */
 const SMALL = 256;
 
 /** A peer as a client of the benchmarks, in Node and in a page. */
@@ -17,7 +17,7 @@ export function clientOf(peer: Peer): Client {
   };
 }
 
-/** The limits that these needs exceed, raised to them. */
+/** The limits that the needs of a workload exceed, raised to these needs. */
 export function raised({ payloadBytes = 0, payloadItems = 0, streams = 0 }: Needs): Partial<Limits> {
   const bytes = payloadBytes + AROUND;
   const needed = {

@@ -3,7 +3,7 @@ import { connect, serve } from 'rxmux/node';
 import type { Adapter, StreamAsk } from '../harness/adapter.js';
 import { clientOf, raised } from './rxmux-client.js';
 
-/** rxmux as it is installed: every check on, and every option at its default but the limits that a workload exceeds. */
+/** rxmux as a user installs it: every check is on. Every option has its default, but for limits that a workload exceeds. */
 export function rxmux(newCodec: () => Codec): Adapter {
   return {
     limits: (needs) => raised(needs) as Readonly<Record<string, number>>,

@@ -3,7 +3,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { Adapter } from '../harness/adapter.js';
 import { portOf } from './port.js';
 
-/** The bare socket: one request at a time, and nothing kept. What memory of a connection is compared with. */
+/** The bare socket: one request at a time, and nothing kept. The memory of a connection is compared with it. */
 export const adapter: Adapter = {
   limits: () => ({}),
   async listen() {

@@ -1,4 +1,4 @@
-// What runs in the page: one client at a time, and the same tasks as in a process of Node.
+// The program of the page: one client at a time, and the same tasks as in a process of Node.
 import { connect, JsonCodec } from 'rxmux';
 import { FloorClient } from '../adapters/floor-client.js';
 import type { FloorMessage } from '../adapters/floor-client.js';
@@ -36,9 +36,9 @@ const dialers = {
   },
 };
 
-/** How often the amount that waits in the socket is asked for. */
+/** How often the client has read the amount that waits in the socket. */
 let looks = 0;
-/** Timers that were set, of either kind. */
+/** How many timers the client has set, of either kind. */
 let timers = 0;
 
 class CountingSocket extends WebSocket {
@@ -50,7 +50,7 @@ class CountingSocket extends WebSocket {
 
 let context: TaskContext | undefined;
 
-/** What the page can be told. */
+/** The operations that the page runs on request. */
 const operations = {
   async connect(adapter: keyof typeof dialers, url: string, needs: Needs): Promise<void> {
     const dial = () => dialers[adapter](url, needs);
@@ -62,7 +62,7 @@ const operations = {
     return runTask(name, context, args);
   },
 
-  /** Sends one large payload, and counts what that costs in looks at the socket and in timers. */
+  /** Sends one large payload, and counts the looks at the socket and the timers meanwhile. */
   async polling(bytes: number) {
     const { client } = context ?? {};
     const { setInterval, setTimeout } = globalThis;

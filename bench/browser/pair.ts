@@ -41,7 +41,7 @@ export function withPage(newPage: () => Promise<Page>): WithPair {
   };
 }
 
-/** A page tells neither its memory nor the CPU time of its process: the time in tasks of its main thread stands for the latter. */
+/** A page reports neither its memory nor the CPU time of its process. The time in tasks of its main thread stands for the CPU time. */
 export class PagePair implements Pair {
   constructor(
     private readonly server: Worker,

@@ -21,7 +21,7 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
 
-/** A page's clock shows microseconds only to pages that are isolated from others. */
+/** The browser's clock shows microseconds only to pages that are isolated from others. */
 const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
 const ADAPTERS: readonly AdapterName[] = ['floor-a', 'rxmux-json'];
@@ -29,13 +29,13 @@ const WORKLOADS = ['W1', 'W2', 'W3', 'W4', 'W5', 'W6'];
 const MIB = 1024 * 1024;
 const POLLED_BYTES = 64 * MIB;
 
-/** Timers a second that are too many: one each millisecond. */
+/** More timers a second than this are too many: one each millisecond. */
 const MOST_TIMERS = 1_000;
 
-/** What the browser's measurements add to the results. */
+/** The results of the measurements in a browser. */
 export interface BrowserResults extends Pick<Results, 'environment' | 'readings'> {
   readonly chromium: string;
-  /** While 64 MiB went up. */
+  /** Measured while 64 MiB went up. */
   readonly polling: { readonly seconds: number; readonly looks: number; readonly timers: number };
 }
 

@@ -1,16 +1,16 @@
 import type { AdapterName } from '../harness/adapter-names.js';
 import { withProcesses } from '../harness/pair.js';
 
-/** What so many idle connections take. */
+/** The memory of a number of idle connections. */
 export interface ConnectionsPoint {
   readonly adapter: AdapterName;
   readonly connections: number;
-  /** Bytes of heap, and beside it, beyond what there was without connections. */
+  /** Bytes of heap, and beside it, more than without connections. */
   readonly clientBytes: number;
   readonly serverBytes: number;
 }
 
-/** Opens ever more connections that each make one request and then rest, and looks at the heaps of both processes. */
+/** Opens ever more connections that each make one request and then rest. Measures the heaps of both processes. */
 export async function growConnections(adapter: AdapterName, counts: readonly number[]): Promise<ConnectionsPoint[]> {
   return withProcesses(adapter, {}, async (pair) => {
     const points: ConnectionsPoint[] = [];

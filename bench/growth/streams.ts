@@ -2,7 +2,7 @@ import type { AdapterName } from '../harness/adapter-names.js';
 import { withProcesses } from '../harness/pair.js';
 import { warmUp } from '../workloads/requests.js';
 
-/** What requests cost beside so many live streams. */
+/** The cost of requests beside a number of live streams. */
 export interface StreamsPoint {
   readonly adapter: AdapterName;
   readonly streams: number;
@@ -22,7 +22,7 @@ export async function growStreams(adapter: AdapterName, counts: readonly number[
     for (const streams of counts) {
       await pair.openIdle(streams - open);
       open = streams;
-      // What opening them has left behind is collected here, and not while the requests are measured.
+      // Collects the garbage of the opens here, and not while the requests are measured.
       await pair.heaps();
       const { cpu, requests } = await pair.timed('closedLoop', { ms, atLeast: 10_000, inFlight: IN_FLIGHT });
       points.push({ adapter, streams, clientUs: cpu.client / requests, serverUs: cpu.server / requests });

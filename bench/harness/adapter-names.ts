@@ -1,4 +1,4 @@
-/** Every adapter. A file of its own, because what loads them needs all peers to be installed. */
+/** Every adapter. The file is separate, because a program that loads the adapters needs all libraries installed. */
 export const ADAPTER_NAMES = [
   'floor-a',
   'floor-b',
@@ -18,8 +18,8 @@ export const ADAPTER_NAMES = [
 
 export type AdapterName = (typeof ADAPTER_NAMES)[number];
 
-/** Those that need nothing but what the project itself installs. */
+/** The adapters that need only packages that the project itself installs. */
 export const OWN_ADAPTERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'bare-wire', 'rxmux-json', 'rxmux-msgpack'];
 
-/** What every ratio is to. */
+/** Every ratio is to this adapter. */
 export const REFERENCE: AdapterName = 'floor-a';

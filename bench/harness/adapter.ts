@@ -1,4 +1,4 @@
-/** What a workload needs beyond what peers allow by default; an adapter raises those of its limits that this exceeds, and no others. */
+/** The needs of a workload beyond the defaults of peers. An adapter raises only the limits that these needs exceed. */
 export interface Needs {
   /** The largest payload, in bytes. */
   readonly payloadBytes?: number | undefined;
@@ -8,7 +8,7 @@ export interface Needs {
   readonly streams?: number | undefined;
 }
 
-/** What every server answers. */
+/** The service that every server offers. */
 export interface Service {
   /** The reply to a request. */
   answer(payload: unknown): unknown;
@@ -16,10 +16,10 @@ export interface Service {
   items(ask: StreamAsk): Iterable<unknown> | null;
 }
 
-/** What the opener of a server stream asks for. */
+/** The request for a server stream. */
 export interface StreamAsk {
   readonly items: number;
-  /** Bytes of one item; small objects without. */
+  /** Bytes of one item. Without it, items are small objects. */
   readonly bytes?: number;
 }
 
@@ -28,7 +28,7 @@ export interface Listener {
   close(): Promise<void> | void;
 }
 
-/** Whoever reads a stream. */
+/** The reader of a stream. */
 export interface Sink {
   readonly next: (item: unknown) => void;
   readonly error: (error: unknown) => void;
@@ -43,7 +43,7 @@ export interface Client {
 
 /** One library, or one floor, under measurement: the half that serves and the half that dials. */
 export interface Adapter {
-  /** The limits that it raises for these needs, to be printed beside the figures. */
+  /** The limits that the adapter raises for these needs. The pages print them beside the figures. */
   limits(needs: Needs): Readonly<Record<string, number>>;
   listen(service: Service, needs: Needs): Promise<Listener>;
   /** Resolves once requests can be made. */

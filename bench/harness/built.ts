@@ -2,7 +2,7 @@ import type { Plugin } from 'esbuild';
 import { join } from 'node:path';
 import { BUILT } from './place.js';
 
-/** Bundles rxmux from what was built, as an application would get it. */
+/** Bundles the built rxmux, as an application would get it. */
 export const rxmuxAsBuilt: Plugin = {
   name: 'rxmux as it was built',
   setup: (bundler) => {

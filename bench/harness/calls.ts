@@ -5,27 +5,27 @@ import type { HeapClass } from './heap-classes.js';
 import type { Needs } from './adapter.js';
 import type { Mark } from './timeline.js';
 
-/** What a process has used so far. */
+/** The resources that a process has used so far. */
 export interface Usage {
   readonly cpuUs: number;
   readonly peakRssBytes: number;
 }
 
-/** What either process can be told. */
+/** The calls that either process answers. */
 export interface WorkerCalls {
   listen(adapter: AdapterName, needs: Needs): Promise<{ readonly port: number; readonly limits: Readonly<Record<string, number>> }>;
   connect(adapter: AdapterName, needs: Needs, port: number): Promise<void>;
   task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>>;
   usage(): Promise<Usage>;
-  /** Bytes on the heap and beside it, after garbage was collected. */
+  /** Bytes on the heap and beside it, after a garbage collection. */
   heap(): Promise<number>;
-  /** What lives on the heap, by class. */
+  /** The objects on the heap, by class. */
   classes(): Promise<HeapClass[]>;
-  /** Begins to sample what the process does. */
+  /** Begins to sample the process. */
   startProfile(): Promise<void>;
-  /** What each function took since then. */
+  /** The time of each function since then. */
   endProfile(): Promise<FunctionTime[]>;
-  /** Begins to mark what happens. */
+  /** Begins to mark moments. */
   startTimeline(): Promise<void>;
   /** The marks since then. */
   endTimeline(): Promise<readonly Mark[]>;

@@ -4,7 +4,7 @@ import type { ParseArgsConfig } from 'node:util';
 type Accepted = NonNullable<ParseArgsConfig['options']>;
 type Values<T extends Accepted> = ReturnType<typeof parseArgs<{ args: string[]; options: T }>>['values'];
 
-/** @throws TypeError that lists the options there are, for one that is none of them or lacks its value */
+/** @throws TypeError that lists the known options, for an unknown one or one that lacks its value */
 export function parseOptions<const T extends Accepted>(args: readonly string[], options: T): Values<T> {
   try {
     return parseArgs({ args: [...args], options }).values;
@@ -16,12 +16,12 @@ export function parseOptions<const T extends Accepted>(args: readonly string[], 
   }
 }
 
-/** Whether a short run is asked for, by programs that only have that option. */
+/** Whether the command line asks for a short run. For programs that have only this option. */
 export function readQuick(args: readonly string[]): boolean {
   return parseOptions(args, { quick: { type: 'boolean', default: false } }).quick;
 }
 
-/** What `read` makes of the program's arguments. Where that is a TypeError, the program says so in one line and ends with status 2. */
+/** Returns what `read` makes of the program's arguments. At a TypeError the program prints one line, and ends with status 2. */
 export function fromCommandLine<T>(read: (args: readonly string[]) => T): T {
   try {
     return read(process.argv.slice(2));

@@ -3,10 +3,10 @@ import type { Profiler } from 'node:inspector';
 import { findSourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** What one function took itself, in µs. */
+/** The time of one function itself, in µs. */
 export interface FunctionTime {
   readonly name: string;
-  /** The source that it comes from: a path, a `node:` module, or nothing for what is native. */
+  /** The source of the function: a path, a `node:` module, or nothing for native code. */
   readonly file: string;
   readonly us: number;
 }
@@ -14,7 +14,7 @@ export interface FunctionTime {
 /** Between two samples, in µs. */
 const INTERVAL_US = 250;
 
-/** Samples what this process does, until it is asked for what it found. */
+/** Samples this process until the returned function is called, which resolves with the times. */
 export async function startProfile(): Promise<() => Promise<FunctionTime[]>> {
   const session = new Session();
   session.connect();
@@ -30,7 +30,7 @@ export async function startProfile(): Promise<() => Promise<FunctionTime[]>> {
 
 type Place = Pick<Profiler.ProfileNode['callFrame'], 'url' | 'lineNumber' | 'columnNumber'>;
 
-/** Sums a profile up by function, the largest first; what is idle took nothing. */
+/** Sums a profile up by function, the largest first. Idle time does not count. */
 export function summed({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, source: (place: Place) => string): FunctionTime[] {
   const selfUs = new Map<number, number>();
   samples.forEach((id, n) => selfUs.set(id, (selfUs.get(id) ?? 0) + (timeDeltas[n] ?? 0)));
@@ -46,7 +46,7 @@ export function summed({ nodes, samples = [], timeDeltas = [] }: Profiler.Profil
   return [...found.values()].sort((one, other) => other.us - one.us);
 }
 
-/** The source behind what was built. */
+/** The source file behind a place in built code. */
 function sourceOf({ url, lineNumber, columnNumber }: Place): string {
   const entry = url.startsWith('file:') ? findSourceMap(url)?.findEntry(lineNumber, columnNumber) : undefined;
   const source = entry !== undefined && 'originalSource' in entry ? String(entry.originalSource) : url;

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { getHeapSnapshot } from 'node:v8';
 
-/** Objects of one class, and what they take themselves, in bytes. */
+/** Objects of one class, and their own size in bytes. */
 export interface HeapClass {
   readonly name: string;
   readonly count: number;
   readonly bytes: number;
 }
 
-/** The parts of a heap snapshot that are read here. */
+/** The parts of a heap snapshot that this module reads. */
 export interface Snapshot {
   readonly snapshot: {
     readonly meta: { readonly node_fields: readonly string[]; readonly node_types: readonly [readonly string[], ...unknown[]] };
@@ -27,7 +27,7 @@ export async function heapClasses(): Promise<HeapClass[]> {
   return summed(JSON.parse(Buffer.concat(chunks).toString()) as Snapshot);
 }
 
-/** Sums a snapshot up by class; functions by their name, the engine's own by their kind. */
+/** Sums a snapshot up by class. Functions count by their name, and the engine's own objects by their kind. */
 export function summed({ snapshot: { meta }, nodes, strings }: Snapshot): HeapClass[] {
   const { node_fields, node_types } = meta;
   const [type, name, size] = ['type', 'name', 'self_size'].map((field) => node_fields.indexOf(field)) as [number, number, number];
@@ -42,7 +42,7 @@ export function summed({ snapshot: { meta }, nodes, strings }: Snapshot): HeapCl
   return [...found].map(([title, sum]) => ({ name: title, ...sum }));
 }
 
-/** What has come between two looks, for each of `per` things: classes with at least one object for ten of them, the largest first. */
+/** The growth between two looks, divided by `per` things. Lists classes with at least one object for ten things, the largest first. */
 export function grown(before: readonly HeapClass[], after: readonly HeapClass[], per: number): HeapClass[] {
   const then = new Map(before.map((each) => [each.name, each]));
   return after

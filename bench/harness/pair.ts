@@ -6,35 +6,35 @@ import type { HeapClass } from './heap-classes.js';
 import { Worker } from './process.js';
 import type { Mark } from './timeline.js';
 
-/** A finding of each side. */
+/** One finding for each side. */
 export interface Sides<T> {
   readonly client: T;
   readonly server: T;
 }
 
-/** What both sides used during a task, in µs of CPU, or hold. */
+/** A figure of both sides: the CPU time of a task in µs, or memory. */
 export type Cpu = Sides<number>;
 
 /** A server and a client of one adapter, connected over loopback. */
 export interface Pair {
-  /** What the adapter raised for the workload's needs. */
+  /** The limits that the adapter raised for the workload's needs. */
   readonly limits: Readonly<Record<string, number>>;
   task<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K>>;
-  /** Runs a task, and tells the CPU time of both processes with its result. */
+  /** Runs a task. Resolves with its result and the CPU time of both processes. */
   timed<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly cpu: Cpu }>;
-  /** Runs a task, and tells what each function of both processes took with its result. */
+  /** Runs a task. Resolves with its result and the time of each function of both processes. */
   profiled<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly times: Sides<FunctionTime[]> }>;
-  /** The most that each process has held in memory, in bytes. */
+  /** The largest memory that each process has held, in bytes. */
   peakRss(): Promise<Cpu>;
-  /** What lives on each heap, and beside it, in bytes. */
+  /** Bytes on each heap, and beside it. */
   heaps(): Promise<Cpu>;
-  /** What lives on each heap, by class. */
+  /** The objects on each heap, by class. */
   classes(): Promise<Sides<HeapClass[]>>;
   /** Opens streams that stay open and send nothing, and waits until the server holds all of them. */
   openIdle(count: number): Promise<void>;
 }
 
-/** Makes a fresh pair, and ends it when it has been used. */
+/** Makes a fresh pair, and ends it after its use. */
 export type WithPair<P extends Pair = Pair> = <T>(adapter: AdapterName, needs: Needs, use: (pair: P) => Promise<T>) => Promise<T>;
 
 /** Two processes of Node. */
@@ -75,7 +75,7 @@ class ProcessPair implements Pair {
     return { ...result, times: { client, server } };
   }
 
-  /** Runs a task, and tells what happened when in both processes with its result; once a pair. */
+  /** Runs a task. Resolves with its result and the marks of both processes. Works once for each pair. */
   async marked<K extends TaskName>(name: K, args: TaskArgs<K>): Promise<TaskResult<K> & { readonly marks: Sides<readonly Mark[]> }> {
     await Promise.all([this.client.call('startTimeline'), this.server.call('startTimeline')]);
     const result = await this.task(name, args);

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 /** The root of the project. */
 export const ROOT = inherited('BENCH_ROOT');
 
-/** Where the build of rxmux that is measured is. */
+/** The directory of the measured build of rxmux. */
 export const BUILT = inherited('BENCH_BUILT');
 
-/** Installs what only the benchmarks need, if nobody has. */
+/** Installs the packages that only the benchmarks need, unless they are installed. */
 export function installPeers(): void {
   if (existsSync(join(ROOT, 'bench/node_modules/.package-lock.json'))) return;
-  process.stderr.write('installing what the benchmarks compare with\n');
+  process.stderr.write('installing the libraries that the benchmarks compare with\n');
   const { status } = spawnSync('npm', ['ci', '--prefix', 'bench', '--ignore-scripts'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],

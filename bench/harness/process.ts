@@ -9,7 +9,7 @@ const LONGEST_CALL_MS = 180_000;
 
 const LONGEST_EXIT_MS = 5_000;
 
-/** Whoever waits for the result of a call. */
+/** The caller that waits for the result of a call. */
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -62,7 +62,7 @@ export class Worker {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');
     if (Worker.profiles === null) this.#child.kill('SIGKILL');
-    // It exits by itself once its parent has let go of it, and writes its profile.
+    // Once its parent has disconnected, the process exits by itself and writes its profile.
     else this.#child.disconnect();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), LONGEST_EXIT_MS);
     await exited;

@@ -9,10 +9,10 @@ export interface Reading {
   readonly round: number;
   readonly workload: string;
   readonly adapter: AdapterName;
-  /** Raised beyond the adapter's defaults. */
+  /** The limits raised beyond the adapter's defaults. */
   readonly limits: Readonly<Record<string, number>>;
   readonly figures: Figures;
-  /** Why there are no figures. */
+  /** The reason why there are no figures. */
   readonly error?: string;
 }
 
@@ -26,7 +26,7 @@ export interface Plan {
   readonly withPair?: WithPair;
 }
 
-/** Runs every workload over every adapter in each round, the adapters in an order of the round's own. */
+/** Runs every workload over every adapter in each round. Each round has its own order of adapters. */
 export async function* runRounds({ rounds, adapters, workloads, scale, random, withPair = withProcesses }: Plan): AsyncGenerator<Reading> {
   for (let round = 0; round < rounds; round++) {
     for (const workload of workloads) {
@@ -38,7 +38,7 @@ export async function* runRounds({ rounds, adapters, workloads, scale, random, w
             return { ...where, limits: pair.limits, figures };
           });
         } catch (error) {
-          // The other adapters are measured all the same; the run as a whole has failed.
+          // The run measures the other adapters all the same. As a whole it has failed.
           yield { ...where, limits: {}, figures: {}, error: error instanceof Error ? error.message : String(error) };
         }
       }

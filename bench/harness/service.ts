@@ -1,13 +1,13 @@
 import type { Service, StreamAsk } from './adapter.js';
 import { small, text } from './payloads.js';
 
-/** The one service that every adapter serves, and a count of the streams that it keeps open. */
+/** The service that every adapter serves, and a count of the streams that it keeps open. */
 export class BenchService implements Service {
-  /** Streams opened that stay open. */
+  /** How many streams were opened that stay open. */
   idle = 0;
   readonly #texts = new Map<number, string>();
 
-  /** Text is answered with its length, `{ text }` with a text of that many bytes, everything else with itself. */
+  /** Answers text with its length, `{ text }` with a text of that many bytes, and every other payload with itself. */
   answer(payload: unknown): unknown {
     if (typeof payload === 'string') return payload.length;
     if (typeof payload === 'object' && payload !== null && 'text' in payload) return this.#text(Number(payload.text));
@@ -20,7 +20,7 @@ export class BenchService implements Service {
     return null;
   }
 
-  /** Made once, so that making it is no part of any measurement. */
+  /** Makes each text once, so that no measurement includes the making. */
   #text(bytes: number): string {
     const made = this.#texts.get(bytes) ?? text(bytes);
     this.#texts.set(bytes, made);

@@ -1,4 +1,4 @@
-/** The value below which a share of the values lies; of an even number, the median is the mean of the two in the middle. */
+/** The value below which a share of the values lies. For an even number, the median is the mean of the two in the middle. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return NaN;
   const sorted = Float64Array.from(values).sort();
@@ -12,7 +12,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The median of the ratios of one round each; rounds that lack either figure are left out. */
+/** The median of the ratios of one round each. Leaves out rounds that lack either figure. */
 export function medianRatio(rounds: readonly (readonly [value: number | undefined, reference: number | undefined])[]): number {
   return median(rounds.map(([value = NaN, reference = NaN]) => value / reference).filter((ratio) => Number.isFinite(ratio)));
 }

@@ -3,20 +3,20 @@ import type { TaskContext } from '../tasks/context.js';
 import type { Client } from './adapter.js';
 
 /**
- * What happens on the way of a dial or a request: to a socket (`written` before the system is called, `read` when it has answered), to
- * a server (`upgraded`: it has read the request for it), or to whoever waits.
+ * A moment on the way of a dial or a request. Moments of a socket are `written`, before the call to the system, and `read`, after its
+ * answer. `upgraded` is a moment of a server, which has read the request for the upgrade. The others are moments of the caller.
  */
 export type Moment = 'dialed' | 'connecting' | 'upgraded' | 'opened' | 'called' | 'written' | 'read' | 'answered';
 
 export interface Mark {
   readonly moment: Moment;
-  /** Counted from 1 on either side, as they are dialed one after the other; 0 is all that were there before. */
+  /** Connections count from 1 on either side, in the order of their dials. 0 stands for all earlier connections. */
   readonly connection: number;
   /** In µs, on the clock that all processes of a machine share. */
   readonly atUs: number;
 }
 
-/** Marks when something happens in this process, from its construction on. */
+/** Marks the moments of this process, from the construction of this object on. */
 export class Timeline {
   readonly #marks: Mark[] = [];
   readonly #connections = new WeakMap<object, number>();
@@ -45,7 +45,7 @@ export class Timeline {
     return this.#marks;
   }
 
-  /** What a task works with, and its calls are marked. */
+  /** Wraps the context of a task, and marks its calls. */
   watch({ client, connect }: TaskContext): TaskContext {
     return {
       client: this.#watchClient(client, this.#last),

@@ -1,9 +1,9 @@
 import type { Figures, Metric } from '../workloads/workload.js';
 
-/** By workload and metric, the ratio to the reference. */
+/** The ratio to the reference, by workload and metric. */
 export type Ratios = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** What one run found of the library, and of the same wire written by hand. */
+/** The findings of one run for the library, and for the same wire written by hand. */
 export interface Recording {
   readonly library: Ratios;
   readonly byHand: Ratios;
@@ -19,22 +19,22 @@ export interface Regression {
   readonly metric: string;
   readonly recorded: number;
   readonly measured: number;
-  /** How much worse the same wire by hand is than recorded: at least 1. */
+  /** How much worse the same wire by hand is than its recording: at least 1. */
   readonly machine: number;
 }
 
-/** What the machine may be charged with, however much worse the wire by hand has become. */
+/** The largest part of a loss that the machine may explain, however much worse the wire by hand has become. */
 const MOST_BY_MACHINE = 1.5;
 
-/** How much worse a ratio is than the one recorded: 1 for the same, 1.25 for a quarter worse, whichever way is better. */
+/** How much worse a ratio is than its recording: 1 for the same, 1.25 for a quarter worse. `better` says which way is better. */
 export function worsening(better: Metric['better'], recorded: number, measured: number): number {
   return better === 'higher' ? recorded / measured : measured / recorded;
 }
 
 /**
- * The ratios that are worse than recorded by more than the allowance, once what the machine made worse is taken off; one that was not
- * measured is among them. A machine that others share slows whoever computes more than whoever waits for the kernel, as the
- * reference does: what that does to a ratio shows in the same wire by hand, where a defect of the library does not.
+ * The ratios that are worse than recorded by more than the allowance, after the loss that the machine explains. A ratio that was not
+ * measured is among them. A shared machine slows a program that computes more than a program that waits for the kernel, as the
+ * reference does. That effect on a ratio shows in the same wire by hand, too. A defect of the library does not.
  */
 export function regressions(
   workloads: readonly { readonly id: string; readonly metrics: readonly Metric[] }[],
@@ -57,8 +57,8 @@ export function regressions(
 }
 
 /**
- * The recording to compare with: the one whose wire by hand is nearest to the measured one. How much there is to gain over the reference
- * depends on what system calls cost on a machine, which shows in that wire and not in the library.
+ * The recording to compare with: its wire by hand is nearest to the measured one. The possible gain over the reference depends on the
+ * cost of system calls on a machine. That cost shows in the wire by hand, and not in the library.
  *
  * @throws TypeError where there is no recording
  */
@@ -69,7 +69,7 @@ export function nearest(recordings: readonly Baseline[], byHand: Ratios): Baseli
   return found;
 }
 
-/** By how many times ratios differ, over all that was measured; one that was not recorded is as far as can be. */
+/** The factor by which ratios differ, over all measured ones. A ratio without a recording is infinitely far. */
 function distance(recorded: Ratios, measured: Ratios): number {
   return Object.entries(measured)
     .flatMap(([id, ratios]) => Object.entries(ratios).map(([key, ratio]) => ({ ratio, then: recorded[id]?.[key] ?? 0 })))
@@ -77,12 +77,12 @@ function distance(recorded: Ratios, measured: Ratios): number {
     .reduce((sum, { ratio, then }) => sum + Math.abs(Math.log(ratio / then)), 0);
 }
 
-/** The share of a core that the busier end has to have had. */
+/** The share of a core that the busier end must have had. */
 const LEAST_SHARE = 0.7;
 
 /**
- * Whether the processes waited for a core most of the time, because others ran on the machine: then what they got done in a
- * second tells nothing, while the CPU time of each operation still does.
+ * Whether the processes waited for a core most of the time, because other programs ran on the machine. Then their operations a
+ * second mean nothing. The CPU time of each operation still counts.
  */
 export function isStarved({ perSecond = NaN, clientUs = NaN, serverUs = NaN }: Figures): boolean {
   return !(perSecond * Math.max(clientUs, serverUs) >= LEAST_SHARE * 1e6);

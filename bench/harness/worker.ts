@@ -1,4 +1,4 @@
-// One of the two processes of a measurement: it does what it is told over IPC, and ends with its parent.
+// One of the two processes of a measurement. It answers calls over IPC, and ends with its parent.
 import type { TaskContext } from '../tasks/context.js';
 import { runTask } from '../tasks/index.js';
 import type { Client } from './adapter.js';
@@ -37,7 +37,7 @@ const calls: WorkerCalls = {
     return Promise.resolve({ cpuUs: user + system, peakRssBytes: process.resourceUsage().maxRSS * KIB });
   },
   async heap() {
-    // What the first collection finalizes is collected by a later one.
+    // A later collection collects the objects that the first one finalizes.
     for (let n = 0; n < 3; n++) {
       globalThis.gc?.();
       await new Promise((resolve) => setImmediate(resolve));

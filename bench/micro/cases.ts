@@ -6,19 +6,19 @@ import { MsgpackCodec } from 'rxmux/msgpack';
 import { createPair } from 'rxmux/testing';
 import { objects, small, text } from '../harness/payloads.js';
 
-/** Something that is done over and over. */
+/** One operation, which runs over and over. */
 export interface Case {
   readonly name: string;
   readonly run: () => unknown;
 }
 
-/** What takes so little that a clock cannot tell is done so many times for one sample. */
+/** An operation too short for the clock runs this many times for one sample. */
 const OFTEN = 1_000;
 
-/** Cases that are compared with the first of them. */
+/** Cases, each compared with the first one. */
 export interface Group {
   readonly title: string;
-  /** How often each is done for one sample. Default 1. */
+  /** How often each case runs for one sample. Default 1. */
   readonly times?: number;
   readonly cases: readonly Case[];
 }

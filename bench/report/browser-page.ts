@@ -8,7 +8,7 @@ const METHOD = `\`npm run bench -- --browser\` writes this page. It runs the wor
 A cell is the median over the rounds. In brackets is the median of the ratios to \`${REFERENCE}\` of the same round, which is written by hand here too. CPU of the client is the time in tasks of
 the page's main thread.`;
 
-/** The page of what was measured in a browser. */
+/** The page of the measurements in a browser. */
 export function browserPage({ readings, environment, chromium, polling }: BrowserResults, workloads: readonly Workload[]): string {
   const adapters = [...new Set(readings.map(({ adapter }) => adapter))].sort();
   const measured = workloads.filter(({ id }) => readings.some(({ workload }) => workload === id));

@@ -5,7 +5,7 @@ import type { Results } from './results.js';
 import { summarize } from './summary.js';
 import { figure, markdown } from './table.js';
 
-/** Who is compared on the first page: the name there, the adapter, and the smallest client among the bundles. */
+/** The libraries of the first page: the name there, the adapter, and the smallest client among the bundles. */
 const COMPARED: readonly (readonly [title: string, adapter: AdapterName, bundle: string])[] = [
   ['rxmux', 'rxmux-json', 'rxmux'],
   ['socket.io', 'socket.io', 'socket.io-client'],
@@ -23,7 +23,7 @@ const RATIOS: readonly (readonly [title: string, workload: string, metric: strin
 
 const KB = 1_000;
 
-/** What a reader of the first page wants to know: a few ratios beside those of others, the sizes, and, folded, what was wanted. */
+/** The comparison of the first page: a few ratios beside other libraries, the sizes, and, folded, the goals. */
 export function comparison(results: Results): string {
   const ratios = RATIOS.map(([title, workload, metric]) => [
     title,

@@ -1,6 +1,6 @@
 import type { FunctionTime } from '../harness/cpu-times.js';
 
-/** A part of what a request costs. */
+/** A part of the cost of a request. */
 export interface CpuPart {
   readonly title: string;
   readonly us: number;
@@ -11,7 +11,7 @@ type Rule = readonly [title: string, holds: (time: FunctionTime) => boolean];
 const inFile = (pattern: RegExp) => (time: FunctionTime) => pattern.test(time.file);
 const isNamed = (pattern: RegExp) => (time: FunctionTime) => time.file === '' && pattern.test(time.name);
 
-/** Where a function belongs: to the first that holds. V8 counts what its own functions do, such as `JSON.parse`, towards the function that calls them. */
+/** A function belongs to the first rule that holds. V8 counts the time of its own functions, such as `JSON.parse`, towards their caller. */
 const RULES: readonly Rule[] = [
   ['the system call that writes', isNamed(/^write(v|Buffer|Utf8String|Latin1String)$/)],
   ['garbage collection', isNamed(/^\(garbage collector\)$/)],
@@ -28,7 +28,7 @@ const RULES: readonly Rule[] = [
   ['Node: buffers, streams, sockets, promises', () => true],
 ];
 
-/** What each part took, in the order of {@link RULES}. */
+/** The time of each part, in the order of {@link RULES}. */
 export function cpuParts(times: readonly FunctionTime[]): CpuPart[] {
   const sums = new Map<string, number>(RULES.map(([title]) => [title, 0]));
   for (const time of times) {

@@ -7,17 +7,17 @@ import { figure, markdown } from './table.js';
 
 type Better = 'higher' | 'lower';
 
-/** What one figure should be at most, or at least where `better` is `'higher'`. */
+/** The bound of one figure: at most, or at least where `better` is `'higher'`. */
 interface Goal {
   readonly title: string;
   readonly goal: number;
   readonly better: Better;
-  /** Written after the figures. */
+  /** Stands after the figures. */
   readonly unit: string;
   own(results: Results): number;
-  /** The same of the wire by hand, where that tells what the library itself costs. */
+  /** The same figure for the wire by hand, where that shows the cost of the library itself. */
   byHand?(results: Results): number;
-  /** The best of the others, and whose it is. */
+  /** The best of the others, and the library that it belongs to. */
   others(results: Results): readonly (readonly [value: number, name: string])[];
 }
 
@@ -53,7 +53,7 @@ export function goalsMet(results: Results): { readonly met: number; readonly all
   return { met: GOALS.filter((goal) => isMet(goal, goal.own(results))).length, all: GOALS.length };
 }
 
-/** What was measured beside what is wanted, in one table; figures without a unit are ratios to the reference. */
+/** The figures beside their goals, in one table. Figures without a unit are ratios to the reference. */
 export function goalsTable(results: Results): string {
   const rows = GOALS.map((goal) => {
     const own = goal.own(results);
@@ -122,7 +122,7 @@ function bundle(title: string, name: string, goal: number): Goal {
   };
 }
 
-/** The slope over connections, less that of the socket alone. */
+/** The slope over connections, less the slope of the socket alone. */
 function idleConnection(title: string, key: 'clientBytes' | 'serverBytes'): Goal {
   const of = ({ connections }: Results, name: AdapterName): number => {
     const own = connections.filter(({ adapter }) => adapter === name);

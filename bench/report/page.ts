@@ -60,7 +60,7 @@ function streamsTable({ streams }: Results): string {
   );
 }
 
-/** Bytes per connection are the slope of the line through the points, which leaves out what does not grow. */
+/** Bytes per connection are the slope of the line through the points, which leaves out memory that does not grow. */
 function connectionsTable({ connections }: Results): string {
   const names = [...new Set(connections.map(({ adapter }) => adapter))];
   return markdown(

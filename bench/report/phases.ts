@@ -1,20 +1,20 @@
 import type { Mark, Moment } from '../harness/timeline.js';
 import type { Sides } from '../harness/pair.js';
 
-/** A part of the way of a request: from where the part before has ended until a moment on one side. */
+/** A part of the way of a request: from the end of the previous part until a moment on one side. */
 export interface Phase {
   readonly title: string;
   readonly ends: Moment;
   readonly on: keyof Sides<unknown>;
 }
 
-/** A way that is gone again and again. */
+/** A way that requests or dials go again and again. */
 export interface Way {
   readonly begins: Moment;
   readonly phases: readonly Phase[];
 }
 
-/** From a call to its answer, on a connection that is there. */
+/** From a call to its answer, on an open connection. */
 export const REQUEST: Way = {
   begins: 'called',
   phases: [
@@ -44,9 +44,9 @@ export const DIAL: Way = {
 };
 
 /**
- * What each phase took, in µs, for each time that the way was gone, the first first.
+ * The time of each phase in µs, for each pass of the way, in order.
  *
- * @throws Error where a way is not gone to its end
+ * @throws Error where a pass does not reach the end of the way
  */
 export function timesOf({ begins, phases }: Way, { client, server }: Sides<readonly Mark[]>): number[][] {
   const ways: number[][] = [];
@@ -67,13 +67,13 @@ export function timesOf({ begins, phases }: Way, { client, server }: Sides<reado
   return ways;
 }
 
-/** Goes through the marks of one side once, as ways are gone one after the other. */
+/** Goes through the marks of one side once, because passes follow each other. */
 class Cursor {
   #at = 0;
 
   constructor(private readonly marks: readonly Mark[]) {}
 
-  /** The next mark of a moment, on one connection if it is told, and not before `sinceUs`; what comes between is passed over. */
+  /** The next mark of a moment, not before `sinceUs`, and on one connection if it is passed. Skips the marks between. */
   next(moment: Moment, connection?: number, sinceUs = 0): Mark | null {
     for (let mark = this.marks[this.#at]; mark !== undefined; mark = this.marks[this.#at]) {
       this.#at++;

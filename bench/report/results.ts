@@ -5,7 +5,7 @@ import { versionOf } from '../harness/place.js';
 import type { Reading } from '../harness/rounds.js';
 import type { BundleSize } from '../workloads/bundle.js';
 
-/** All that a run gave, as it is kept. */
+/** All results of a run, as the file keeps them. */
 export interface Results {
   readonly seed: number;
   readonly environment: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function environment(): Results['environment'] {
   return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}` };
 }
 
-/** As pages name it. */
+/** The machine, as pages name it. */
 export function machineLine(on: Results['environment']): string {
   return Object.values(on).join(', ');
 }

@@ -4,11 +4,11 @@ import type { Reading } from '../harness/rounds.js';
 /** One figure of one adapter over all rounds. */
 export interface Summary {
   readonly median: number;
-  /** The median of the ratios to the reference of the same round; NaN where that was not measured. */
+  /** The median of the ratios to the reference of the same round. NaN where the reference was not measured. */
   readonly ratio: number;
 }
 
-/** Readings of one workload: of each adapter, its rounds' values of one metric. */
+/** Sums up the rounds of one workload, for one adapter and one metric. */
 export function summarize(readings: readonly Reading[], workload: string, adapter: string, metric: string, reference: string): Summary {
   const of = (name: string): Map<number, number> =>
     new Map(

@@ -17,7 +17,7 @@ export function workloadTable(workload: Workload, readings: readonly Reading[], 
   return markdown([workload.id, ...head], rows);
 }
 
-/** Columns padded to one width, the first to the left and the others to the right. */
+/** A table whose columns are padded to one width, the first to the left and the others to the right. */
 export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
@@ -26,7 +26,7 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** Three significant digits, and thousands apart. */
+/** A number with three significant digits, and its thousands apart. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));

@@ -7,7 +7,7 @@ export async function writeJson(file: string, value: unknown): Promise<void> {
   writeText(file, await format(JSON.stringify(value), { ...(await resolveConfig(file)), parser: 'json' }));
 }
 
-/** Replaces what a Markdown page has between two markers of a name. */
+/** Replaces the text of a Markdown page between the two markers of a name. */
 export async function writeBetween(file: string, name: string, text: string): Promise<void> {
   const page = readFileSync(file, 'utf8');
   const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];

@@ -1,7 +1,7 @@
 import { FIRST, small } from '../harness/payloads.js';
 import type { Small } from '../harness/payloads.js';
 
-/** One in so many is compared whole; of all others, the number is. */
+/** One value in so many is compared whole. Of all others only the number is compared. */
 const SAMPLE = 64;
 
 /** @throws Error unless a value is the `n`th small object */

@@ -3,7 +3,7 @@ import { median } from '../harness/statistics.js';
 import { checkSmall } from './checks.js';
 import type { TaskContext } from './context.js';
 
-/** From dialing to the first reply, one connection after the other. */
+/** Measures from dialing to the first reply, one connection after the other. */
 export async function connects({ connect }: TaskContext, { times }: { readonly times: number }) {
   const took: number[] = [];
   for (let n = 0; n < times; n++) {

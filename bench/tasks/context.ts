@@ -1,13 +1,13 @@
 import type { Client, StreamAsk } from '../harness/adapter.js';
 
-/** What a task of the client's process works with. */
+/** The tools of a task in the client's process. */
 export interface TaskContext {
   readonly client: Client;
   /** Dials once more. */
   readonly connect: () => Promise<Client>;
 }
 
-/** Resolves when the stream has ended; rejects with what reading an item has thrown, which a library may only log. */
+/** Resolves when the stream has ended. Rejects with an error of `read`, which a library might only log. */
 export function readStream(client: Client, ask: StreamAsk, read: (item: unknown) => void): Promise<void> {
   return new Promise((complete, error) => {
     const next = (item: unknown): void => {

@@ -5,7 +5,7 @@ import { readStream } from './context.js';
 import type { TaskContext } from './context.js';
 
 interface HeadOfLine {
-  /** What goes on meanwhile: nothing for `ms`, one request of `bytes`, or a stream of `items` of `bytes` each. */
+  /** The transfer meanwhile: nothing for `ms`, one request of `bytes`, or a stream of `items` of `bytes` each. */
   readonly meanwhile: 'nothing' | 'up' | 'down';
   readonly everyMs: number;
   readonly ms?: number;
@@ -14,8 +14,8 @@ interface HeadOfLine {
 }
 
 /**
- * A small request every so often while something large is under way. Latency counts from when a request was due, not from
- * when a busy process came to send it.
+ * Sends a small request every so often during a large transfer. Latency counts from the time when a request was due, not from
+ * the time when a busy process sent it.
  */
 export async function headOfLine({ client }: TaskContext, args: HeadOfLine) {
   const { everyMs } = args;

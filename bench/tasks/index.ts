@@ -5,7 +5,7 @@ import { headOfLine } from './head-of-line.js';
 import { closedLoop, sequential } from './requests.js';
 import { idle, streams } from './streams.js';
 
-/** What a client can be told to do, in a process of Node or in a page. */
+/** The tasks of a client, in a process of Node or in a page. */
 export const tasks = { sequential, closedLoop, streams, idle, bulk, headOfLine, connects, connections };
 
 export type Tasks = typeof tasks;

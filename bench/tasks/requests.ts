@@ -3,13 +3,13 @@ import { quantile } from '../harness/statistics.js';
 import { checkSmall } from './checks.js';
 import type { TaskContext } from './context.js';
 
-/** How long requests are made: for some ms, and longer where a busy machine has let through too few to tell anything. */
+/** How long to make requests: for some ms, and longer where a busy machine has allowed too few for a result. */
 interface Span {
   readonly ms: number;
   readonly atLeast: number;
 }
 
-/** Nothing goes on for longer than this, in ms. */
+/** No span goes on for longer than this, in ms. */
 const LONGEST_MS = 5_000;
 
 /** One request after the other. */
@@ -24,7 +24,7 @@ export async function sequential({ client }: TaskContext, span: Span) {
   return { p50Us: quantile(latencies, 0.5), p99Us: quantile(latencies, 0.99), requests: latencies.length };
 }
 
-/** So many requests in flight at all times: each answer is followed by the next request. */
+/** Keeps so many requests in flight: each answer starts the next request. */
 export async function closedLoop({ client }: TaskContext, { inFlight, ...span }: Span & { readonly inFlight: number }) {
   let requests = 0;
   const begun = performance.now();

@@ -21,9 +21,9 @@ export async function streams({ client }: TaskContext, { streams: count, items }
   return { items: count * items, perSecond: (count * items) / ((performance.now() - begun) / 1_000) };
 }
 
-/** Opens streams that stay open and send nothing; the last of them is on its way when this resolves. */
+/** Opens streams that stay open and send nothing. Resolves when the last open is on its way. */
 export async function idle({ client }: TaskContext, { count }: { readonly count: number }) {
-  // Each has a reader of its own, as in an application.
+  // Each stream has a reader of its own, as in an application.
   let received = 0;
   for (let n = 0; n < count; n++) {
     client.stream(

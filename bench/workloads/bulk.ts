@@ -8,7 +8,7 @@ const TIMES = 3;
 export const bulk: Workload = {
   id: 'W5',
   title: '16 MiB in one payload',
-  // Each of the objects that are echoed holds 14 keys, values and entries, and is one itself, in 93 bytes.
+  // Each echoed object holds 14 keys, values and entries, and is one itself, in 93 bytes.
   needs: { payloadBytes: BYTES, payloadItems: Math.ceil(BYTES / 93) * 16 },
   metrics: [
     higher('up', 'up MB/s'),

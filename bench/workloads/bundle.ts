@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { rxmuxAsBuilt } from '../harness/built.js';
 import { ROOT } from '../harness/place.js';
 
-/** The smallest client that a browser is sent, of one library. */
+/** The smallest client of one library for a browser. */
 export interface Bundle {
   readonly name: string;
   readonly source: string;
-  /** Packages that are left out, as somebody else's code. */
+  /** Packages that are left out, because they are not the library's own code. */
   readonly without?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { lower } from './workload.js';
 import type { Workload } from './workload.js';
 
-/** Connections that are dialed before those that count. */
+/** How many connections to dial before the measured ones. */
 export const FIRST_DIALS = 20;
 export const MEASURED_DIALS = 50;
 

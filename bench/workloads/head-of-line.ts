@@ -10,7 +10,7 @@ const IDLE_MS = 600;
 export const headOfLine: Workload = {
   id: 'W6',
   title: 'a small request every 2 ms beside something large',
-  // On a busy machine either end may rest for seconds; the small requests that fell due meanwhile are sent all at once.
+  // On a busy machine either end may rest for seconds. It then sends all small requests that fell due meanwhile at once.
   needs: { payloadBytes: LARGE, streams: 10_000 },
   metrics: [
     lower('idleP99', 'idle p99 ms'),

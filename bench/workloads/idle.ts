@@ -3,7 +3,7 @@ import { lower } from './workload.js';
 import type { Workload } from './workload.js';
 
 const STREAMS = 10_000;
-/** Opened beforehand; and beside them all, there is one request at a time. */
+/** How many streams to open beforehand. Beside all streams there is one request at a time. */
 const FIRST = 100;
 
 export const idleStreams: Workload = {

@@ -6,7 +6,7 @@ import { closedLoop, sequential } from './requests.js';
 import { manyStreams, oneStream } from './streams.js';
 import type { Workload } from './workload.js';
 
-/** What is run over pairs of processes. */
+/** The workloads that run over pairs of processes. */
 export const workloads: readonly Workload[] = [
   sequential,
   closedLoop(64),

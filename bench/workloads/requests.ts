@@ -2,7 +2,7 @@ import type { Pair } from '../harness/pair.js';
 import { higher, lower } from './workload.js';
 import type { Workload } from './workload.js';
 
-/** What compiles the code: by count, because on a busy machine time passes without work. */
+/** Enough requests to compile the code. The count matters, because on a busy machine time passes without work. */
 const WARM = { ms: 1_500, atLeast: 10_000 };
 const MEASURED_MS = 600;
 
@@ -33,7 +33,7 @@ export function closedLoop(inFlight: number): Workload {
   };
 }
 
-/** Makes small requests until both ends have compiled what these need. */
+/** Makes small requests until both ends have compiled the code for them. */
 export async function warmUp(pair: Pair, inFlight = 16): Promise<void> {
   await pair.task('closedLoop', { ...WARM, inFlight });
 }

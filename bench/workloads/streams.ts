@@ -3,7 +3,7 @@ import { higher, lower } from './workload.js';
 import type { Workload } from './workload.js';
 
 const WARM_ITEMS = 20_000;
-/** Whoever has compiled for a stream that only goes on compiles anew once it has ended. */
+/** An engine that has compiled code for a stream that only goes on compiles anew once the stream has ended. */
 const WARM_RUNS = 10;
 const METRICS = [higher('perSecond', 'items/s'), lower('clientUs', 'client µs/item'), lower('serverUs', 'server µs/item')];
 
@@ -25,7 +25,7 @@ function serverStreams(id: string, count: number, items: number): Workload {
   };
 }
 
-/** Reads streams until both ends have compiled what these need. */
+/** Reads streams until both ends have compiled the code for them. */
 export async function warmUpStreams(pair: Pair, count: number): Promise<void> {
   for (let n = 0; n < WARM_RUNS; n++) await pair.task('streams', { streams: count, items: Math.ceil(WARM_ITEMS / count) });
 }

@@ -12,7 +12,7 @@ export interface Metric {
 export type Figures = Readonly<Record<string, number>>;
 
 export interface Workload {
-  /** Such as `W2@64`; `W2` on the command line means all that begin so. */
+  /** Such as `W2@64`. On the command line `W2` means all ids that begin so. */
   readonly id: string;
   readonly title: string;
   readonly needs: Needs;

@@ -36,7 +36,7 @@ class Main extends RpcTarget {
   }
 }
 
-// It compares with the constants of the platform's own, which Node 20 does not have.
+// The library compares with constants of the platform's WebSocket, which Node 20 does not have.
 globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket;
 
 /** Requests are calls, streams are calls that return a ReadableStream. */
