@@ -146,6 +146,7 @@ describe('the keepalive', () => {
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
             out$.next(letterOf(frame));
           },
+          encoded: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

@@ -123,6 +123,7 @@ describe('the deadline of a reassembly', () => {
           observed: (_session, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
+          encoded: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

@@ -189,6 +189,7 @@ export class SmallWorld {
           live.handlerStarted();
         },
         observed: () => undefined,
+        encoded: () => undefined,
         refused: () => undefined,
         notified: () => undefined,
         goneAway: () => undefined,

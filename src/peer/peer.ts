@@ -42,6 +42,10 @@ export interface FrameEvent<F extends Frame = Frame> {
   readonly peer: Peer;
   /** Counts the sockets of this peer that have opened, from 1; a stream id means something together with it only. */
   readonly connection: number;
+  /** When it was encoded or received, in ms on a clock that only goes forward. Only times of one program compare. */
+  readonly at: number;
+  /** The length of its message: UTF-8 bytes under `json`. */
+  readonly bytes: number;
 }
 
 /** What a peer over a socket of your own can be given. */
@@ -207,7 +211,18 @@ export class Peer {
     return this.#core.incoming.streams$;
   }
 
-  /** Every frame from the subscription on, as {@link onFrame} sees it, over each socket; completes when the peer has ended. */
+  /**
+   * Every frame from the subscription on, with its time and size, over each socket; completes when the peer has ended. A frame that is
+   * sent comes once it is encoded, so one that cannot be encoded is seen by {@link onFrame} alone.
+   *
+   * @example
+   * ```ts
+   * peer.frames$.subscribe(({ direction, frame, bytes }) => console.log(direction, frame.type, bytes));
+   * await peer.request({ op: 'sum', of: [1, 2] });
+   * // tx open 65
+   * // rx data 46
+   * ```
+   */
   get frames$(): Observable<FrameEvent> {
     return this.#core.frames$;
   }

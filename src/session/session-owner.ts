@@ -1,5 +1,6 @@
 import type { SocketClose } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
+import type { Message } from '../wire/codec.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { ResetCode } from '../wire/reset-code.js';
 import type { StreamOwner } from './streams/live-stream-host.js';
@@ -14,8 +15,10 @@ export interface Loss {
 
 /** Who holds sessions: told of what concerns more than one stream. */
 export interface SessionOwner extends StreamOwner {
-  /** A frame goes out or has come in. */
-  observed(session: Session, direction: FrameDirection, frame: Frame): void;
+  /** A frame is about to be encoded, or was decoded from a message of `bytes`. */
+  observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void;
+  /** A frame was encoded, and its message is about to be written. */
+  encoded(session: Session, frame: Frame, message: Message): void;
   /** A notification that took several messages has left, or never will: later ones may follow. */
   notified(session: Session): void;
   /** The remote goes away: this socket takes no new streams. */

@@ -199,7 +199,12 @@ export class Session {
 
   /** A frame is about to be encoded. */
   leaves(frame: Frame): void {
-    this.owner.observed(this, 'tx', frame);
+    this.owner.observed(this, 'tx', frame, 0);
+  }
+
+  /** A frame was encoded. */
+  encoded(frame: Frame, message: Message): void {
+    this.owner.encoded(this, frame, message);
   }
 
   /** The socket has a ping. */
@@ -268,7 +273,7 @@ export class Session {
 
   /** The frame for its stream, or `null` when it is dropped. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
-    this.owner.observed(this, 'rx', frame);
+    this.owner.observed(this, 'rx', frame, this.#messageBytes);
     // An observer may have ended it all.
     if (this.isOver) return null;
     const admitted = this.admission.admit(frame);

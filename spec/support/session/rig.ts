@@ -10,6 +10,7 @@ import type { SocketClose } from '../../../src/transport/transport.js';
 import type { CloseReason } from '../../../src/wire/close-reason.js';
 import { ABSENT } from '../../../src/wire/frame.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../../src/wire/frame.js';
+import { encodedLength } from '../../../src/wire/length.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import { toMapping } from '../../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
@@ -79,6 +80,8 @@ export class Rig {
   readonly remotes: Holder[] = [];
   readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
+  /** Each frame that was encoded, with its length in bytes. */
+  readonly encoded: (readonly [type: string, bytes: number])[] = [];
   /** Codes of the goaways received. */
   readonly goaways: (ResetCode | null)[] = [];
   readonly endings: { readonly close: SocketClose; readonly goawayCode: ResetCode | null }[] = [];
@@ -193,6 +196,9 @@ export class Rig {
       observed: (_session, direction, frame) => {
         this.observed.push([direction, toMapping(frame)]);
         this.onObserved(direction, frame);
+      },
+      encoded: (_session, frame, message) => {
+        this.encoded.push([frame.type, encodedLength(message)]);
       },
       notified: () => this.notified++,
       goneAway: (_session, code) => this.goaways.push(code),

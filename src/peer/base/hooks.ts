@@ -102,11 +102,16 @@ export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
   return hooks.add(hook);
 }
 
-/** One frame, and the number of the socket that carries it. */
-interface SeenFrame {
+/** One frame on a socket. */
+export interface SeenFrame {
   readonly direction: FrameDirection;
   readonly frame: Frame;
+  /** The number of the socket. */
   readonly connection: number;
+  /** On a clock that only goes forward, in ms. */
+  readonly at: number;
+  /** The length of its message. */
+  readonly bytes: number;
 }
 
 /** Every hook of one peer. */
@@ -114,14 +119,16 @@ export class Hooks {
   readonly open = new HookList<OpenInterceptor>();
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
   readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
-  readonly frames = new HookList<(seen: SeenFrame) => void>();
+  readonly frames = new HookList<FrameObserver>();
+  /** Of frames with their size, which one that is sent has once it is encoded. */
+  readonly sizedFrames = new HookList<(seen: SeenFrame) => void>();
   readonly closes = new HookList<CloseHandler>();
   readonly errors = new HookList<ErrorHandler>();
 
   /** @throws TypeError for an observer that is not a function */
   onFrame(observer: FrameObserver): Remove {
     checkFunction('onFrame', observer);
-    return this.frames.add(({ direction, frame }) => observer(direction, frame));
+    return this.frames.add((direction, frame) => observer(direction, frame));
   }
 
   /** Runs the open interceptors over a fresh copy of the caller's headers. */
@@ -145,15 +152,24 @@ export class Hooks {
       });
   }
 
-  observed(direction: FrameDirection, frame: Frame, connection: number): void {
+  observed(direction: FrameDirection, frame: Frame): void {
     if (this.frames.empty) return;
-    // What an observer writes to its frame would be sent, or routed.
-    const seen = { direction, frame: Object.freeze({ ...frame }), connection };
-    for (const hook of this.frames) guard('a frame observer', () => hook(seen));
+    const seen = frozen(frame);
+    for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen));
+  }
+
+  sized(seen: SeenFrame): void {
+    const copy = { ...seen, frame: frozen(seen.frame) };
+    for (const hook of this.sizedFrames) guard('a subscriber of frames$', () => hook(copy));
   }
 
   /** @param reasonNow asked for each handler: one may change it for those after it */
   closed(reasonNow: () => CloseReason): void {
     for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }
+}
+
+/** An observer could write to a frame itself, and the frame would be sent or routed as it is then. */
+function frozen(frame: Frame): Frame {
+  return Object.freeze({ ...frame });
 }

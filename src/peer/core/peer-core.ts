@@ -4,13 +4,15 @@ import type { CloseCause } from '../../session/base/close-cause.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
 import type { Loss, SessionOwner } from '../../session/session-owner.js';
+import { steadyNow } from '../../transport/steady-clock.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';
-import type { Codec } from '../../wire/codec.js';
+import type { Codec, Message } from '../../wire/codec.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
+import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
@@ -149,7 +151,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   // The same at each read, as templates and effects compare them.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
-      this.hooks.frames.add((seen) => {
+      this.hooks.sizedFrames.add((seen) => {
         next({ ...seen, peer: this.peer });
       }),
     ));
@@ -231,9 +233,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.incoming.receive(live, open);
   }
 
-  observed({ number }: Session, direction: FrameDirection, frame: Frame): void {
-    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, number, direction, frame);
-    this.hooks.observed(direction, frame, number);
+  observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void {
+    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, session.number, direction, frame);
+    this.hooks.observed(direction, frame);
+    if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(session, direction, frame, bytes);
+  }
+
+  encoded(session: Session, frame: Frame, message: Message): void {
+    if (!this.hooks.sizedFrames.empty) this.#sized(session, 'tx', frame, encodedLength(message));
   }
 
   notified(session: Session): void {
@@ -274,6 +281,10 @@ export class PeerCore implements SessionOwner, AnswerHost {
     // Whoever was told before may have closed the peer.
     this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
+  }
+
+  #sized({ number }: Session, direction: FrameDirection, frame: Frame, bytes: number): void {
+    this.hooks.sized({ direction, frame, connection: number, at: steadyNow(), bytes });
   }
 
   /** Notifications that have not left go to the next socket, where one is expected. */

@@ -17,6 +17,8 @@ export interface DepartureHost {
   readonly frames: ControlFrames;
   /** A frame is about to be encoded. */
   leaves(frame: Frame): void;
+  /** A frame was encoded. */
+  encoded(frame: Frame, message: Message): void;
   /** Writes a message to the socket. */
   write(message: Message): void;
   /** The socket has a ping. */
@@ -54,9 +56,10 @@ export class Departures {
 
   /** Writes the message of the slice. */
   complete(message: Message): null {
+    if (this.#slice !== null) this.host.encoded(this.#slice, message);
     const [slice, stream] = [this.#slice, this.#stream];
     this.#clear();
-    // A codec may end the connection while it encodes, and the goaway went ahead.
+    // The codec, or an observer, ended the connection, and the goaway went ahead.
     if (slice === null) return null;
     this.host.replies.sent(slice);
     // The state moves before the socket is called: a socket may deliver the answer within `send`.
