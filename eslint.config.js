@@ -48,6 +48,7 @@ const PLAIN = [
   'spec/transport/**',
   'spec/types/**',
   'spec/wire/**',
+  'src/node/**',
 ];
 
 export default defineConfig(

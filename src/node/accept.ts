@@ -28,10 +28,10 @@ import { RefusalLog } from './refusal.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy, Verdict } from './upgrade.js';
 
-/** Of all upgrades that no `serve` answers. */
+/** The log of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();
 
-/** What an accepted peer can be given. */
+/** Options of an accepted peer. */
 export interface AcceptOptions extends PeerOptions {
   /** Answers the streams that the dialer opens; replaces `onStream`. Default `onStream`. */
   readonly handler?: StreamHandler | undefined;
@@ -40,7 +40,7 @@ export interface AcceptOptions extends PeerOptions {
    * `helloLimits` hold. Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
-  /** How long the hello may take to come and to be answered, in ms; 0 is no limit. Default 10 000. */
+  /** How long the hello may take to arrive and to be answered, in ms; 0 sets no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
    * Bounds what a connection may send until `onHello` has replied; from then on `limits` hold. A hello over `maxPayloadBytes` is reset
@@ -54,14 +54,14 @@ export interface AcceptOptions extends PeerOptions {
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
 }
 
-/** What an upgrade can be given. */
+/** Options of an upgrade. */
 export interface UpgradeOptions extends AcceptOptions {
   /**
    * Decides before the upgrade which dialer may connect, and what becomes `peer.context`. A `verify` that throws answers 500. Default
    * none: every dialer may.
    */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take, in ms; then the answer is 503, and its verdict is dropped. 0 is no limit. Default 10 000. */
+  /** How long `verify` may take, in ms; 0 sets no limit. After that the answer is 503, and a late verdict is dropped. Default 10 000. */
   readonly verifyTimeoutMs?: number | undefined;
   /**
    * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal the
@@ -75,7 +75,7 @@ export interface UpgradeOptions extends AcceptOptions {
   readonly origins?: Origins | undefined;
 }
 
-/** What an upgrade needs besides the options of its peer, checked. */
+/** The checked options of an upgrade besides the options of its peer. */
 interface OfUpgrades {
   readonly onPeer: AcceptOptions['onPeer'];
   readonly verify: UpgradeOptions['verify'];
@@ -83,7 +83,7 @@ interface OfUpgrades {
   readonly origins: Origins | undefined;
 }
 
-/** {@link UpgradeOptions} beyond those of every peer, filled in and checked. */
+/** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
 interface UsedUpgradeOptions extends OfUpgrades {
   readonly handler: StreamHandler | undefined;
   readonly onHello: StreamHandler | undefined;
@@ -91,12 +91,12 @@ interface UsedUpgradeOptions extends OfUpgrades {
   readonly helloLimits: HelloLimits;
 }
 
-/** {@link UpgradeOptions}, filled in and checked. */
+/** {@link UpgradeOptions}, checked and with defaults. */
 export interface ResolvedUpgrade extends OfUpgrades {
   readonly acceptor: AcceptorOptions;
 }
 
-/** Declares {@link UpgradeOptions} beyond those of every peer. */
+/** Declares {@link UpgradeOptions} beyond {@link PeerOptions}. */
 export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, UsedUpgradeOptions> = {
   handler: [checkFunction, undefined],
   onHello: [checkFunction, undefined],
@@ -109,16 +109,18 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
 };
 
 /**
- * Makes a peer of a socket that somebody else has accepted, whose business its origin is, and how large a message it takes
- * (`maxPayload` of `ws`). It begins to read in a later turn. A socket that has agreed on the subprotocol of another codec is
- * closed with 1008, and the peer fails with a CodecMismatch; one without any subprotocol is taken.
+ * Makes a peer of a socket that your program has accepted. Your program also checks the origin, and bounds the size of a message
+ * (`maxPayload` of `ws`).
+ *
+ * The peer begins to read in a later turn. A socket that has agreed on the subprotocol of another codec is closed with 1008, and the
+ * peer fails with a CodecMismatch. A socket without any subprotocol is accepted.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option
  *
  * @example
  * ```ts
  * webSocketServer.on('connection', (socket) => accept(socket, { handler: (payload, stream) => stream.reply(payload) }));
- * // at the dialer: await peer.request('hi') gives 'hi'
+ * // at the dialer: await peer.request('hi') returns 'hi'
  * ```
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
@@ -130,18 +132,19 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 }
 
 /**
- * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). The peer is given at once;
- * one that is refused is closed with a ConnectError that has the status, `null` where the dialer left before it was answered
+ * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). Returns the peer at once.
+ *
+ * A refused peer is closed with a ConnectError that has the HTTP status. The status is `null` where the dialer left before the answer,
  * and where the socket was upgraded before. Closing the peer before `verify` has decided answers 503.
  *
- * @throws CodecNotRegistered, and TypeError for a bad option; nothing is answered then
+ * @throws CodecNotRegistered, and TypeError for a bad option; the request is not answered then
  *
  * @example
  * ```ts
  * httpServer.on('upgrade', (request, socket, head) => {
  *   if (request.url === '/mux') handleUpgrade(request, socket, head, { handler: (payload, stream) => stream.reply(payload) });
  * });
- * // at a dialer of '/mux': await peer.request('hi') gives 'hi'
+ * // at a dialer of '/mux': await peer.request('hi') returns 'hi'
  * ```
  */
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
@@ -151,7 +154,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const source = new GivenSocket(core);
   const peer = new Peer(core, source, core.options.onStream);
   const policy = policyOf(resolved, LOG);
-  // Not by its promise, which is a microtask late: the verdict may be in that.
+  // Not `peer.closed`: a promise reports one microtask later, and `verify` may decide in that microtask.
   peer.status$.subscribe({
     complete: () => {
       policy.draining$.next(true);
@@ -176,7 +179,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   return peer;
 }
 
-/** @throws TypeError for what is none of the three that the event `upgrade` of a server tells */
+/** @throws TypeError unless the arguments are the three of a server's `upgrade` event */
 function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
   if (typeof (request as Partial<IncomingMessage> | null | undefined)?.headers !== 'object')
     throw optionError('request', 'an IncomingMessage of node:http', request);
@@ -185,7 +188,7 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
   if (!(head instanceof Uint8Array)) throw optionError('head', 'a Buffer', head);
 }
 
-/** Makes the policy that judges upgrades with these options; it is not draining yet. */
+/** Makes the policy that judges upgrades with these options. It starts as not draining. */
 export function policyOf(resolved: ResolvedUpgrade, log: RefusalLog): UpgradePolicy {
   const { acceptor, verify, verifyTimeoutMs, origins } = resolved;
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
@@ -193,7 +196,7 @@ export function policyOf(resolved: ResolvedUpgrade, log: RefusalLog): UpgradePol
 }
 
 /**
- * Fills in and checks the options of one accepted peer, and of its upgrade if there is one.
+ * Checks the options of one accepted peer, and of its upgrade if there is one, and fills in defaults.
  *
  * @throws CodecNotRegistered; TypeError naming the option
  */
@@ -211,7 +214,7 @@ export function peerOver(transport: Transport, options: AcceptorOptions, context
   return new Peer(core, new GivenSocket(core, transport), core.options.onStream);
 }
 
-/** Shows a peer to `onPeer`; it begins to read in a later turn, when handlers are in place. */
+/** Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place. */
 export function announcePeer(peer: Peer, transport: Transport, { onPeer }: OfUpgrades, request: IncomingMessage | null): void {
   Peer.core(peer)?.setRemote(addressOf(request));
   guard('onPeer', () => onPeer?.(peer, request));

@@ -4,25 +4,25 @@ import type { Duplex } from 'node:stream';
 /** An answer to an upgrade request in place of 101. */
 export interface HttpAnswer {
   readonly status: number;
-  /** One line of text, for people: the body. */
+  /** The body: one line of text for people. */
   readonly reason: string;
-  /** Header lines beside those of every answer; one of the same name takes its place. */
+  /** Header lines in addition to the default ones; a line of the same name replaces the default. */
   readonly headers?: readonly HeaderLine[] | undefined;
 }
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** Of every text that may quote a request: no browser takes it for a page. */
+/** Headers of every text that may quote a request: they stop browsers from rendering it as a page. */
 export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } as const;
 
-/** Ignores errors of a socket that has not been upgraded yet: without a listener they would end the process. */
+/** Ignores errors of a socket that is not upgraded yet. Without a listener they would end the process. */
 export function ignoreErrors(socket: Duplex): void {
   if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
 }
 
 /**
- * Answers a request that will not be upgraded, and ends its connection; its errors are ignored already. Returns `false` where the
- * dialer has left or another listener has answered.
+ * Answers a request that will not be upgraded, and ends its connection. The caller already ignores the socket's errors. Returns `false`
+ * where the dialer has left or another listener has answered.
  */
 export function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
   if (!socket.writable) return false;
@@ -33,7 +33,7 @@ export function answerHttp(socket: Duplex, { status, reason, headers = [] }: Htt
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...withDefaults(headers).map(([name, value]) => `${name}: ${value}`),
   ];
-  // A half closed socket would stay for as long as the other side likes.
+  // A half closed socket would stay open until the other side ends it.
   socket.once('finish', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]));
   return true;
@@ -47,5 +47,5 @@ function withDefaults(headers: readonly HeaderLine[]): readonly HeaderLine[] {
 const DEFAULT_HEADERS: readonly HeaderLine[] = [...Object.entries(PLAIN_TEXT), ['Sec-WebSocket-Version', '13']];
 
 function ignore(): void {
-  // The end of the socket says it all.
+  // The socket ends too, and its end is all that callers need.
 }

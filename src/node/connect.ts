@@ -10,7 +10,7 @@ import { resolveLimits } from '../wire/limits.js';
 import { readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 
-/** What `connect` of Node can be given. `headers`, `agent` and `tls` are not used where the option `socket` makes the socket. */
+/** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
 export interface NodeConnectOptions extends ConnectOptions {
   /** HTTP headers of the handshake. Default none. */
   readonly headers?: OutgoingHttpHeaders | undefined;
@@ -20,7 +20,7 @@ export interface NodeConnectOptions extends ConnectOptions {
   readonly tls?: ConnectionOptions | undefined;
 }
 
-/** Declares {@link NodeConnectOptions} beyond those of `connect` everywhere. */
+/** Declares {@link NodeConnectOptions} beyond {@link ConnectOptions}. */
 export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof ConnectOptions>> = {
   headers: [checkObject, undefined],
   agent: [checkObject, undefined],
@@ -28,11 +28,11 @@ export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof Connec
 };
 
 /**
- * Dials a server over `ws`, and gives the peer at once. As the browser's `connect`, and besides: HTTP headers, an agent, TLS
- * options, back-pressure by pausing the socket, and the HTTP status of a refused handshake.
+ * Dials a server over `ws`, and returns the peer at once. It has all that the browser's `connect` has, and four things more: HTTP
+ * headers, an agent, TLS options, and the HTTP status of a refused handshake. For back-pressure it pauses the socket.
  *
- * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option and for
- *   an address that cannot be dialed
+ * @throws CodecNotRegistered when the options name no codec and the configured one is not registered; TypeError for a bad option, and
+ *   for an address that cannot be dialed
  *
  * @example
  * ```ts

@@ -8,7 +8,10 @@ interface Judging {
   shouldUpgradeCallback?: (request: IncomingMessage) => boolean;
 }
 
-/** Makes a server upgrade only what passes `judge`, too. Returns a function that undoes it, and `null` where Node cannot. */
+/**
+ * Makes a server upgrade only requests that also pass `judge`. Returns a function that undoes this, or `null` where Node has no such
+ * callback.
+ */
 export function judgeUpgrades(server: HttpServer | HttpsServer, judge: (request: IncomingMessage) => boolean): (() => void) | null {
   const judging = server as Judging & typeof server;
   const before = judging.shouldUpgradeCallback;
@@ -21,7 +24,7 @@ export function judgeUpgrades(server: HttpServer | HttpsServer, judge: (request:
 }
 
 /**
- * Gives an upgrade request back to its HTTP server, which reads it again as an ordinary one: with its body, and with the requests
+ * Returns an upgrade request to its HTTP server. The server reads it again as an ordinary request, with its body and with the requests
  * that follow on the connection. An older Node stops reading HTTP at each upgrade once a server has one `upgrade` listener.
  */
 export function handBack(server: HttpServer | HttpsServer, request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -29,7 +32,7 @@ export function handBack(server: HttpServer | HttpsServer, request: IncomingMess
   server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket);
 }
 
-/** The request's head as it was, but for the token of `Connection` that makes it an upgrade. */
+/** The original head of the request, without the token of `Connection` that makes it an upgrade. */
 function headOf({ method = 'GET', url = '/', httpVersion, rawHeaders }: IncomingMessage): string {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

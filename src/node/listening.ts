@@ -4,10 +4,10 @@ import type { AddressInfo, Server } from 'node:net';
 
 const DECISIVE = ['listening', 'close', errorMonitor] as const;
 
-/** Those that several wait for: each server has one set of listeners, however many. */
+/** Promises that are still pending. All callers share one, so that each server has one set of listeners. */
 const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
 
-/** Resolves with the server's address once it listens, rejects when it cannot, and leaves no listener behind on it. */
+/** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
 export function listening(server: Server): Promise<AddressInfo | string> {
   const pending = PENDING.get(server) ?? decided(server);
   PENDING.set(server, pending);
@@ -17,7 +17,7 @@ export function listening(server: Server): Promise<AddressInfo | string> {
 function decided(server: Server): Promise<AddressInfo | string> {
   const events: EventEmitter = server;
   return new Promise((resolve, reject) => {
-    // Not every platform calls `listening` without arguments.
+    // Some platforms call `listening` with an argument.
     const decide = (error?: Error | null): void => {
       for (const event of DECISIVE) events.off(event, decide);
       PENDING.delete(server);
@@ -27,7 +27,7 @@ function decided(server: Server): Promise<AddressInfo | string> {
       else resolve(address);
     };
     if (server.listening) decide();
-    // The error is only watched: on a server of the user's it must not seem to be handled.
+    // Only monitor the error: on a server of the user's it must not count as handled.
     else for (const event of DECISIVE) events.on(event, decide);
   });
 }

@@ -8,15 +8,15 @@ import type { HandlerFailure } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { UpgradeOptions } from './accept.js';
 
-/** An upgrade request that was answered with something else than 101. Prints, and goes into JSON, as one line without headers. */
+/** An upgrade request with another answer than 101. It prints, and goes into JSON, as one line without headers. */
 export interface Refusal {
   /** The HTTP status: 400, 401, 403, 404, 500, 503, or the one of `refuse` (V2, V6). */
   readonly status: number;
-  /** The line of text in the answer, for people. */
+  /** The line of text in the answer, written for people. */
   readonly reason: string;
-  /** The request, cookies included; its socket is ended. */
+  /** The request, cookies included. Its socket has ended. */
   readonly request: IncomingMessage;
-  /** For example `404 /other: nothing answers at /other`. The path has no query, which may hold a token. */
+  /** For example `404 /other: nothing answers at /other`. The path omits the query, which may hold a token. */
   toString(): string;
 }
 
@@ -25,7 +25,7 @@ interface ServeBase extends UpgradeOptions {
   readonly path?: string | undefined;
 }
 
-/** Listens on a port of its own, or joins an HTTP server of yours. */
+/** Options of `serve`, which listens on a port of its own or joins an HTTP server of yours. */
 export type ServeOptions = ServeBase &
   (
     | {
@@ -54,29 +54,33 @@ export type ServeOptions = ServeBase &
 export interface MuxServer {
   /** The peers that are connected now. */
   readonly peers: ReadonlySet<Peer>;
-  /** Each peer as it connects, a turn before it begins to read; those before are in {@link peers}. Completes when the server has closed. */
+  /**
+   * Emits each peer as it connects, one turn before it begins to read; earlier peers are in {@link peers}. Completes when the server
+   * has closed.
+   */
   readonly peers$: Observable<Peer>;
-  /** Each upgrade request that is refused, as it is; completes with {@link peers$}. */
+  /** Emits each refused upgrade request; completes with {@link peers$}. */
   readonly refusals$: Observable<Refusal>;
   /**
-   * Each error of a handler of any peer, as `peer.errors$`. While somebody subscribes, the log shows none. Completes once the server
-   * and its peers have closed.
+   * Emits each error of a handler of any peer, as `peer.errors$`. While it has a subscriber, the log shows none of these errors.
+   * Completes once the server and its peers have closed.
    */
   readonly errors$: Observable<HandlerFailure>;
   /**
-   * Resolves with the address once the server listens; rejects when it cannot. On a port of its own that rejection ends a program
-   * which does not handle it.
+   * Resolves with the address once the server listens; rejects when it cannot. For a port of its own, an unhandled rejection ends the
+   * program.
    */
   readonly listening: Promise<AddressInfo | string>;
-  /** The address it listens on; `null` before. */
+  /** The address that the server listens on; `null` before it listens. */
   address(): AddressInfo | string | null;
-  /** Resolves once {@link close} was called and every peer has closed, or once the server could not listen. */
+  /** Resolves once {@link close} was called and every peer has closed, or once the server has failed to listen. */
   readonly closed: Promise<void>;
   /**
-   * Takes no new peers and closes every peer as `peer.close(options)` does, their goaways spread over the first half of `drainMs`, at
-   * most 5 s, so that their clients do not come back as a herd. A port of its own is free at once, in a worker of `node:cluster` too:
-   * the next process can listen there while this one drains. A server of yours keeps its port: upgrades are answered 503 with
-   * `Retry-After`. A second call can only shorten.
+   * Accepts no new peers, and closes every peer as `peer.close(options)` does. The goaways are spread over the first half of `drainMs`,
+   * at most 5 s, so that the clients do not all reconnect at once.
+   *
+   * A port of its own is free at once, in a worker of `node:cluster` too: the next process can listen there while this one drains. A
+   * server of yours keeps its port, and upgrades are answered 503 with `Retry-After`. A second call can only shorten the drain.
    *
    * @returns the same promise as {@link closed}, which never rejects
    * @throws TypeError for a bad option, as `peer.close` does
@@ -84,17 +88,17 @@ export interface MuxServer {
    * @example
    * ```ts
    * process.once('SIGTERM', () => void server.close({ drainMs: 10_000 }));
-   * await server.closed;   // every peer has closed; what was under way has had 10 s to end
+   * await server.closed;   // every peer has closed; open streams had 10 s to end
    * ```
    */
   close(options?: CloseOptions): Promise<void>;
   /**
-   * Calls {@link close} at the end of an `await using` block and waits for it. `drainMs` is 0 then.
+   * Calls {@link close} with a `drainMs` of 0 at the end of an `await using` block, and waits for it.
    *
    * @example
    * ```ts
    * await using server = serve({ port: 0, handler: (payload, stream) => stream.reply(payload) });
-   * await server.listening;   // the server closes where the block ends
+   * await server.listening;   // the server closes at the end of the block
    * ```
    */
   [Symbol.asyncDispose](): Promise<void>;

@@ -10,21 +10,25 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
 /**
- * Whether the page that a request comes from may connect. Without `origins`: the page's own server, or page, `Host` and
- * remote address all on loopback. The address alone proves nothing behind a proxy on the same machine. A request without `Origin` does not come from a browser and passes.
+ * Whether the page that sent the request may connect. Without `origins`, two kinds of pages may: pages of this server, and pages on
+ * loopback.
  *
- * @throws TypeError for a function that gives no boolean: a promise of `false` would let everybody in; what it throws
+ * For loopback, `Host` and the remote address must be on loopback too. The address alone proves nothing behind a proxy on the same
+ * machine. A request without `Origin` does not come from a browser and passes.
+ *
+ * @throws TypeError for a function that returns no boolean, since a promise of `false` would let everybody in; any error that the
+ *   function throws
  */
 export function originAllowed(request: IncomingMessage, origins: Origins | undefined): boolean {
   const { origin, host } = request.headers;
   if (typeof origins === 'function') return booleanOf('origins', origins(origin, request));
   if (origin === undefined) return true;
-  // `search`, because `test` remembers where the last match of a /g expression ended.
+  // Not `test`, which remembers where the last match of a /g expression ended.
   if (origins !== undefined)
     return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
   if (page === null) return false;
-  // Parsed too, a `Host` that names the default port is the same as one that does not.
+  // Parsing makes a `Host` that names the default port equal to a `Host` that omits it.
   const server = parse(`${page.protocol}//${host ?? ''}`);
   if (server === null) return false;
   return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));

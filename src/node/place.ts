@@ -6,7 +6,7 @@ import { asGiven, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import type { ServeOptions } from './mux-server.js';
 
-/** {@link ServeOptions} beyond those of every upgrade, filled in and checked. */
+/** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
 export interface Place {
   readonly path: string | undefined;
   readonly port: number | undefined;
@@ -16,7 +16,7 @@ export interface Place {
   readonly server: HttpServer | HttpsServer | undefined;
 }
 
-/** Declares {@link ServeOptions} beyond those of every upgrade. */
+/** Declares {@link ServeOptions} beyond the options of every upgrade. */
 export const PLACE_OPTIONS: Options<Partial<Place>, Place> = {
   path: [checkPath, undefined],
   port: [asGiven, undefined],
@@ -27,7 +27,7 @@ export const PLACE_OPTIONS: Options<Partial<Place>, Place> = {
 };
 
 /**
- * Fills in and checks where a server listens.
+ * Checks where a server listens, and fills in defaults.
  *
  * @throws TypeError naming the option
  */

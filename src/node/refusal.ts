@@ -6,26 +6,26 @@ import type { HttpAnswer } from './answer-http.js';
 import type { Refusal } from './mux-server.js';
 import { SparseLog } from './sparse-log.js';
 
-/** What is logged together. */
+/** Causes of a refusal. Refusals with the same cause share log lines. */
 type Cause = 'codec' | 'draining' | 'handshake' | 'origin' | 'path' | 'time-out' | 'unjudged' | 'verify';
 
-/** Why an upgrade is refused, and how it is answered. */
+/** Why the server refuses an upgrade, and the answer it sends. */
 export interface Objection extends HttpAnswer {
   readonly cause: Cause;
-  /** What the log says beside the reason. */
+  /** Text that the log adds to the reason. */
   readonly detail?: string;
-  /** What the application threw. */
+  /** Holds the error that the application threw. */
   readonly thrown?: { readonly error: unknown };
 }
 
-/** How often a cause has a line, in ms. */
+/** The log has one line a cause in this period, in ms. */
 const PERIOD_MS = 60_000;
-/** The same for causes that a developer mends by trying one thing after the other: an origin, an error of `verify`. */
+/** The period for causes that a developer fixes by trial and error: an origin, an error of `verify`. */
 const SHORT_PERIOD_MS = 1_000;
-/** Bounds what a reason of the application's adds to a line. */
+/** The most characters of a reason in a line, since an application may choose the reason. */
 const MOST_REASON = 400;
 
-/** A {@link Refusal}. Its request is not enumerable, so that nothing prints or copies the headers by accident. */
+/** A {@link Refusal}. Its request is not enumerable, so that the headers are not printed or copied by accident. */
 export class AnsweredRefusal implements Refusal {
   readonly status: number;
   readonly reason: string;
@@ -50,7 +50,7 @@ export class AnsweredRefusal implements Refusal {
   }
 }
 
-/** The refusals of one server in the log: at `warn`, and at `error` where the application failed. */
+/** Logs the refusals of one server: at `warn`, and at `error` where the application failed. */
 export class RefusalLog {
   readonly #log = new SparseLog();
 
@@ -63,13 +63,13 @@ export class RefusalLog {
     });
   }
 
-  /** Logs the counts now: the server has closed. */
+  /** Logs the counts now, because the server has closed. */
   close(): void {
     this.#log.close();
   }
 }
 
-/** The path of a request, without its query: that may hold a token. */
+/** The path of a request, without its query, which may hold a token. */
 export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }

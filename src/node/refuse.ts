@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { checkObject, optionError } from '../wire/check.js';
 import type { HeaderLine, HttpAnswer } from './answer-http.js';
 
-/** What {@link refuse} returns. */
+/** The verdict that {@link refuse} returns. */
 export interface UpgradeRefusal {
   /** The HTTP status, from 400 to 599. */
   readonly status: number;
@@ -13,21 +13,21 @@ export interface UpgradeRefusal {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Says no more than that. */
+/** The default reason. It reveals nothing about the cause. */
 export const REFUSED_BY_VERIFY = 'verify refused the request';
 
 /**
  * Makes a verdict of `verify` that answers any HTTP status, with headers (V6).
  *
  * @param status an integer from 400 to 599
- * @param headers as `response.writeHead` of Node takes them. `Connection`, `Content-Length` and `Transfer-Encoding` are the library's
+ * @param headers as for `response.writeHead` of Node; the library sets `Connection`, `Content-Length` and `Transfer-Encoding`
  * @param reason the body, a line of text for people. Default `verify refused the request`
  * @throws TypeError for another status, and for a header that HTTP cannot carry
  *
  * @example
  * ```ts
  * serve({ port: 8080, verify: ({ socket }) => hasRoom(socket.remoteAddress) || refuse(429, { 'Retry-After': 5 }) });
- * // a dialer of Node that finds no room: ConnectError { status: 429 }
+ * // a dialer of Node fails with ConnectError { status: 429 } while there is no room
  * ```
  */
 export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason: string = REFUSED_BY_VERIFY): UpgradeRefusal {
@@ -38,23 +38,23 @@ export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason
   return refusal;
 }
 
-/** What `verify` found, where it refuses by an answer of its own. */
+/** Returns the answer that `verify` chose by {@link refuse}, or `null` for any other verdict. */
 export function answerOf(verdict: object): HttpAnswer | null {
   if (BRAND in verdict) return verdict as Branded;
-  // To let somebody in because of a refusal in the wrong form would be the worst way to fail.
+  // A refusal in the wrong form must not let the dialer in.
   if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
     throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
   return null;
 }
 
-/** Known to every copy of this package, so that no copy takes the refusal of another for a peer's context. */
+/** Registered globally, so that every copy of this package recognizes a refusal of another copy and does not use it as a peer's context. */
 const BRAND = Symbol.for('rxmux.refuse');
 
 interface Branded extends UpgradeRefusal {
   readonly [BRAND]: true;
 }
 
-/** These say where the answer ends. */
+/** Headers that determine where the answer ends. */
 const FRAMING = ['connection', 'content-length', 'transfer-encoding'];
 
 function linesOf(headers: OutgoingHttpHeaders): readonly HeaderLine[] {

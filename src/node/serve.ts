@@ -28,21 +28,26 @@ import { takeUpgrades } from './upgrade-hub.js';
 import { refuseUpgrade, RETRY_AFTER, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
 
-/** Goaways are spread over no more than this, in ms. */
+/** The longest time over which goaways are spread, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
 
 /**
- * Accepts peers on a port, or on an HTTP server of yours whose other routes go on as they were.
+ * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.
  *
- * An upgrade is judged before it happens (V2, V6): 400 for anything but the exact subprotocol in first place, 403 for a page of
- * another origin, 401 or 403 from `verify`, 500 where `verify` or `origins` throws, 503 while draining. Another path than `path`
- * is answered 404 where nobody else on the server may answer it. A server of its own answers pages with 426, and with 503 while
- * draining.
+ * The server judges an upgrade before it happens (V2, V6). It refuses with one of these statuses:
+ * - 400: the exact subprotocol is not in first place
+ * - 401 or 403: the verdict of `verify`
+ * - 403: the page has another origin
+ * - 404: the path is not `path`, and no other listener on the server can answer it
+ * - 500: `verify` or `origins` throws
+ * - 503: the server is draining
  *
- * Where the port cannot be had, `listening` rejects, the log says so, and `closed` resolves. A program that never asks for
+ * A server of its own answers ordinary requests with 426, and with 503 while draining.
+ *
+ * If the server cannot get its port, `listening` rejects, the log reports the error, and `closed` resolves. A program that never reads
  * `listening` ends by that unhandled rejection.
  *
- * @throws CodecNotRegistered, and TypeError for a bad option; what Node throws for `tls`
+ * @throws CodecNotRegistered, and TypeError for a bad option; any error that Node throws for `tls`
  *
  * @example
  * ```ts
@@ -64,14 +69,14 @@ class NodeMuxServer implements MuxServer {
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
   readonly #server: HttpServer | HttpsServer;
-  /** The TCP connections below TLS, of a server of its own. */
+  /** The TCP connections below TLS; only for a server of its own. */
   readonly #connections = new Set<Socket>();
   readonly #place: Place;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
-  /** When the drain is over, on rxjs's clock. */
+  /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
-  /** Peers whose goaway is still to come. */
+  /** The goaways that are not sent yet. */
   #pendingGoaways = new Subscription();
   readonly #leaveServer: () => void;
   #end: () => void = () => undefined;
@@ -92,7 +97,7 @@ class NodeMuxServer implements MuxServer {
     });
     this.listening = listening(this.#server);
     if (server !== undefined) {
-      // Its own `error` event says the same.
+      // The server's own `error` event reports the same error.
       void disown(this.listening);
       return;
     }
@@ -111,7 +116,7 @@ class NodeMuxServer implements MuxServer {
     return this.toString();
   }
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy, since Vue wraps only objects with the tag of a plain one. */
   get [Symbol.toStringTag](): string {
     return 'MuxServer';
   }
@@ -142,7 +147,7 @@ class NodeMuxServer implements MuxServer {
     this.#checkEmpty();
   }
 
-  /** Leaves `listening` unhandled where nobody asked for it: the program must not end as if all were well. */
+  /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
   readonly #onError = (error: Error): void => {
     log('error', 'the server failed', error);
     if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
@@ -213,9 +218,9 @@ class NodeMuxServer implements MuxServer {
     this.#server.close(() => {
       this.#end();
     });
-    // Browsers open connections in advance and send nothing over them.
+    // Also ends the connections that browsers opened in advance and never used.
     this.#server.closeAllConnections();
-    // `closeAllConnections` does not know connections whose TLS handshake is still under way.
+    // `closeAllConnections` misses connections whose TLS handshake is still under way.
     for (const socket of this.#connections) socket.destroy();
   }
 }

@@ -1,6 +1,6 @@
 import { backgroundTimer } from '../transport/background-timer.js';
 
-/** @param more how many came since the line before; 0 for the first of a kind, which is logged at once */
+/** @param more events since the previous line; 0 for the first event of a kind, which is logged at once */
 type Line = (more: number) => void;
 
 interface Kind {
@@ -9,11 +9,11 @@ interface Kind {
   cancel: () => void;
 }
 
-/** Logs what a remote can cause at any rate: the first of each kind at once, then one line a period with a count. */
+/** Logs events that a remote can cause at any rate. It logs the first event of each kind at once, then one line a period with a count. */
 export class SparseLog {
   readonly #kinds = new Map<string, Kind>();
 
-  /** @param periodMs how often a kind may have a line */
+  /** @param periodMs the shortest time between two lines of a kind */
   note(kind: string, periodMs: number, line: Line): void {
     const known = this.#kinds.get(kind);
     if (known !== undefined) {

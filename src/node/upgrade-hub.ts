@@ -7,16 +7,16 @@ import { pathOf } from './refusal.js';
 
 /** Answers the upgrades of one path. */
 export interface UpgradeTaker {
-  /** `undefined` takes every path that no other taker has. */
+  /** The path to answer; `undefined` answers every path that no other taker has. */
   readonly path: string | undefined;
-  /** Whether it refuses everything from now on. */
+  /** Whether the taker now refuses every upgrade. */
   isDraining(): boolean;
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** No taker has the request's path, and no other listener may. */
+  /** Refuses a request whose path no taker has, and which no other listener may answer. */
   refusePath(request: IncomingMessage, socket: Duplex): void;
 }
 
-/** Answers upgrades of a server, beside other takers. Returns a function that leaves the server. */
+/** Adds a taker that answers upgrades of a server. Returns a function that removes it. */
 export function takeUpgrades(server: HttpServer | HttpsServer, taker: UpgradeTaker): () => void {
   const hub = HUBS.get(server) ?? new UpgradeHub(server);
   hub.add(taker);
@@ -25,10 +25,10 @@ export function takeUpgrades(server: HttpServer | HttpsServer, taker: UpgradeTak
   };
 }
 
-/** The one `upgrade` listener of the library on a server, however many takers share it. */
+/** The only `upgrade` listener that the library adds to a server, however many takers share it. */
 class UpgradeHub {
   readonly #takers = new Set<UpgradeTaker>();
-  /** `null` where Node asks nobody whether to upgrade: before 22.21 and 24.9. */
+  /** Removes the callback that decides whether Node upgrades; `null` where Node has none (before 22.21 and 24.9). */
   readonly #stopJudging: (() => void) | null;
 
   constructor(private readonly server: HttpServer | HttpsServer) {
@@ -54,7 +54,7 @@ class UpgradeHub {
       handBack(this.server, request, socket, head);
       return;
     }
-    // The listener that answers this path may not handle socket errors, which would end the process.
+    // The listener that answers this path may not handle socket errors. Unhandled, they would end the process.
     ignoreErrors(socket);
     const [first] = this.#takers;
     const taker = this.#takerOf(pathOf(request));
@@ -62,7 +62,7 @@ class UpgradeHub {
     else if (this.#isAlone()) first?.refusePath(request, socket);
   };
 
-  /** Whether Node would pass the request to `request` if this listener were not there. */
+  /** Whether Node would emit `request` for this upgrade if this listener were not there. */
   #isOrdinary(request: IncomingMessage): boolean {
     return !isWebSocket(request) && this.#isAlone() && this.server.listenerCount('request') > 0;
   }
@@ -71,7 +71,7 @@ class UpgradeHub {
     return this.server.listenerCount('upgrade') === 1;
   }
 
-  /** A taker of exactly this path before one of all paths; a draining one last. */
+  /** The taker for a path. A taker of exactly this path ranks before a taker of all paths; a draining taker ranks last. */
   #takerOf(path: string): UpgradeTaker | undefined {
     const takers = [...this.#takers].filter((taker) => taker.path === path || taker.path === undefined);
     const rank = (taker: UpgradeTaker): number => Number(taker.path === undefined) + 2 * Number(taker.isDraining());

@@ -20,8 +20,8 @@ import { answerOf, REFUSED_BY_VERIFY } from './refuse.js';
 import type { UpgradeRefusal } from './refuse.js';
 
 /**
- * What `verify` finds: `true` or a context lets the peer in, 401 asks for credentials, `refuse` answers any other status, and
- * everything else forbids with 403 (V6).
+ * The verdict of `verify` (V6). `true` or a context lets the peer in. 401 asks for credentials, and `refuse` answers any other status.
+ * Every other value answers 403.
  *
  * @example
  * ```ts
@@ -31,51 +31,51 @@ import type { UpgradeRefusal } from './refuse.js';
  */
 export type Verdict = boolean | 401 | 403 | UpgradeRefusal | (PeerContext & object);
 
-/** Completes the upgrades that were found good. Names no type of `ws`, whose types an application need not have. */
+/** Completes an upgrade that was judged acceptable. It names no type of `ws`, since an application need not install those types. */
 export interface Upgrader {
   readonly protocol: string;
   /**
-   * Gives the transport, or what is wrong with a handshake that is malformed after all.
+   * Returns the transport, or a text that says why the handshake is malformed after all.
    *
-   * @throws Error where the socket was upgraded before
+   * @throws Error if the socket was upgraded before
    */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Transport | string;
 }
 
-/** How an upgrade request is judged. */
+/** The rules that judge an upgrade request. */
 export interface UpgradePolicy {
   readonly upgrader: Upgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take, in ms; 0 is no limit. */
+  /** How long `verify` may take, in ms; 0 sets no limit. */
   readonly verifyTimeoutMs: number;
   readonly origins?: Origins | undefined;
-  /** Whether this side takes nobody any more. */
+  /** Whether this side refuses all upgrades because it drains. */
   readonly draining$: BehaviorSubject<boolean>;
   readonly log: RefusalLog;
 }
 
-/** When to try again after a 503, in seconds. */
+/** When the dialer should try again after a 503, in seconds. */
 export const RETRY_AFTER = '1';
 const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
 
-/** What became of an upgrade request; one of them is called, once. */
+/** Receives the outcome of an upgrade request: exactly one method is called, once. */
 export interface UpgradeHandlers {
-  /** @param context what `verify` found out, if anything */
+  /** @param context the context that `verify` returned, if any */
   accepted(transport: Transport, context: PeerContext | undefined): void;
   refused(refusal: Refusal): void;
-  /** Nothing was answered: the dialer has gone without waiting for it, or somebody else has answered before. */
+  /** The request got no answer here: the dialer left first, or another listener answered first. */
   unanswered(reason: string): void;
 }
 
-/** The answer to an upgrade request, before it is given. */
+/** The decision on an upgrade request, before it is sent. */
 type Ruling =
   | { readonly answer: 'accept'; readonly context: PeerContext | undefined }
   | { readonly answer: 'refuse'; readonly objection: Objection }
   | { readonly answer: 'none' };
 
 /**
- * Judges an upgrade before it happens, and answers: 101, or the HTTP status that says what is wrong. Nothing is upgraded
- * and then closed, because a dialer could not tell that from a lost connection.
+ * Judges an upgrade before it happens, and answers 101 or an HTTP status that says what is wrong. It never upgrades and then closes: a
+ * dialer cannot distinguish that from a lost connection.
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
   ignoreErrors(socket);
@@ -95,7 +95,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
       if (typeof upgraded !== 'string') UPGRADED.add(socket);
       return upgraded;
     } catch (error) {
-      // The socket is left as it is: it belongs to whoever was faster.
+      // Leave the socket alone: it belongs to the listener that upgraded it first.
       handlers.unanswered(messageOf(error));
       throw error;
     }
@@ -118,7 +118,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
   else verified(request, socket, policy.verify, policy).subscribe(conclude);
 }
 
-/** Answers a request that is refused, and logs it. Returns `false` where the socket has ended or was upgraded before. */
+/** Refuses a request, and logs the refusal. Returns `false` if the socket has ended or was upgraded before. */
 export function refuseUpgrade(
   request: IncomingMessage,
   socket: Duplex,
@@ -133,7 +133,7 @@ export function refuseUpgrade(
   return true;
 }
 
-/** What `verify` finds, unless this side goes away, the dialer leaves or the time is up before that. */
+/** Emits the ruling by `verify`, unless this side drains, the dialer leaves or the time is up first. */
 function verified(
   request: IncomingMessage,
   socket: Duplex,
@@ -166,7 +166,7 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection
     return { status: 400, cause: 'codec', reason: `expected the subprotocol '${protocol}' in first place, got ${got}` };
   }
   try {
-    // A function that lets a page in may have closed this side.
+    // The user's function that lets the page in may also have closed this side.
     if (originAllowed(request, policy.origins)) return policy.draining$.value ? GOING_AWAY : null;
   } catch (error) {
     return unjudged(error);
@@ -175,7 +175,7 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection
   return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail, headers: RETRY_SOON };
 }
 
-// A program without types may return anything; only what clearly lets the peer in does.
+// A program without types may return anything. Only a clear yes lets the peer in.
 function rulingOf(verdict: unknown): Ruling {
   if (verdict === true) return ACCEPTED;
   if (typeof verdict !== 'object' || verdict === null)
@@ -197,7 +197,7 @@ function undecided(ms: number): Objection {
   return { status: 503, cause: 'time-out', reason: 'the request could not be judged in time', detail, headers: RETRY_SOON };
 }
 
-/** Sockets upgraded here. They speak WebSocket: an HTTP answer would be read as a frame. */
+/** Sockets that were upgraded here. They speak WebSocket, so an HTTP answer would be read as a frame. */
 const UPGRADED = new WeakSet<Duplex>();
 
 const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
