@@ -40,7 +40,7 @@ export interface AcceptOptions extends PeerOptions {
    * `helloLimits` hold. Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
-  /** How long the hello may take to arrive and to be answered, in ms; 0 sets no limit. Default 10 000. */
+  /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
    * Bounds what a connection may send until `onHello` has replied; from then on `limits` hold. A hello over `maxPayloadBytes` is reset
@@ -61,7 +61,7 @@ export interface UpgradeOptions extends AcceptOptions {
    * none: every dialer may.
    */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take, in ms; 0 sets no limit. After that the answer is 503, and a late verdict is dropped. Default 10 000. */
+  /** How long `verify` may take before the answer is 503, in ms; 0 is no limit. A late verdict is dropped. Default 10 000. */
   readonly verifyTimeoutMs?: number | undefined;
   /**
    * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal the

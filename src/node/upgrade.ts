@@ -46,7 +46,7 @@ export interface Upgrader {
 export interface UpgradePolicy {
   readonly upgrader: Upgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take, in ms; 0 sets no limit. */
+  /** How long `verify` may take, in ms; 0 is no limit. */
   readonly verifyTimeoutMs: number;
   readonly origins?: Origins | undefined;
   /** Whether this side refuses all upgrades because it drains. */

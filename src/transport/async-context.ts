@@ -1,7 +1,7 @@
-/** Runs a task in an async context, such as that of `AsyncLocalStorage`, and returns what the task returns. */
+/** Runs a task in an async context, such as an `AsyncLocalStorage` context, and returns the task's result. */
 export type AsyncContext = <R>(task: () => R) => R;
 
-/** What Node, Deno and Bun have of `process`; a page may have none, or a stand-in. */
+/** The part of `process` that Node, Deno and Bun have. A page may have no `process`, or a stand-in. */
 interface Platform {
   readonly process?: {
     getBuiltinModule?(id: string): { readonly AsyncLocalStorage?: { snapshot?(): AsyncContext } } | undefined;
@@ -11,23 +11,24 @@ interface Platform {
 const storage = (globalThis as Platform).process?.getBuiltinModule?.('node:async_hooks')?.AsyncLocalStorage;
 
 /**
- * The async context of the caller, for what runs later. Timers, promises and `await` keep theirs, a callback that waits in a queue does
- * not. It costs as much as a promise or two, so take it where something waits. Where a platform has none, a task runs as it is.
+ * Captures the async context of the caller, to run a callback in it later. Timers, promises and `await` keep their context, but a
+ * queued callback loses it. Capturing costs as much as a promise or two, so do it only where a task waits. On a platform without async
+ * contexts, a task runs as it is.
  */
 export function currentContext(): AsyncContext {
   return storage?.snapshot?.() ?? runPlainly;
 }
 
-/** The async context of a call, taken when something first waits for it. */
+/** The async context of a call, captured when something first waits for that call. */
 export class LateContext {
   #run: AsyncContext | null = null;
 
-  /** Takes the context of the caller, unless there is one. */
+  /** Captures the caller's context on the first call; later calls do nothing. */
   take(): void {
     this.#run ??= currentContext();
   }
 
-  /** Runs a task in the context that was taken. Before that, the caller's is the same. */
+  /** Runs a task in the captured context. Before the capture, the current context is the same one. */
   run(task: () => void): void {
     if (this.#run === null) task();
     else this.#run(task);

@@ -1,4 +1,4 @@
-/** Runs a task after `ms`, if the process still lives then: the timer does not keep it alive. Returns a cancel function. */
+/** Runs a task after `ms`. The timer does not keep the process alive. Returns a cancel function. */
 export function backgroundTimer(ms: number, task: () => void): () => void {
   const timer = setTimeout(task, ms);
   timer.unref();

@@ -1,20 +1,20 @@
 import { EMPTY, filter, fromEvent, map, merge } from 'rxjs';
 import type { Observable } from 'rxjs';
 
-/** What makes a connection worth a look: the network came back, or the page became visible. */
+/** A reason to check a connection now: the network came back, or the page became visible. */
 export type Resume = 'network' | 'page';
 
-/** What a platform tells of its network and its page. */
+/** Reports of the platform about its network and its page. */
 export interface Connectivity {
-  /** Whether it says that there is no network. */
+  /** Whether the platform says that there is no network. */
   readonly offline: boolean;
   readonly resumes$: Observable<Resume>;
 }
 
-/** A platform that tells nothing: a server, a worker without events. */
+/** For a platform without such reports, such as a server or a worker without events. */
 export const ALWAYS_ONLINE: Connectivity = { offline: false, resumes$: EMPTY };
 
-/** The browser around this program, or {@link ALWAYS_ONLINE} where there is none. */
+/** Connectivity of the browser that runs this program, or {@link ALWAYS_ONLINE} outside of browsers. */
 export function browserConnectivity(): Connectivity {
   if (typeof addEventListener !== 'function' || typeof navigator === 'undefined') return ALWAYS_ONLINE;
   return {

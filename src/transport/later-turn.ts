@@ -1,10 +1,10 @@
-// Taken before fake timers of a test runner can be in its place: they would hold up sockets.
+// Captured before a test runner can install fake timers, which would block sockets.
 const immediate = typeof setImmediate === 'function' ? setImmediate : null;
 
-/** A turn of the event loop later: after the reading that is due, unlike a microtask. */
+/** Runs a task one turn of the event loop later. Unlike a microtask, it runs after reading that is due. */
 export const laterTurn: (task: () => void) => void = immediate === null ? throughChannel : (task) => void immediate(task);
 
-/** {@link laterTurn} by a message to oneself. */
+/** {@link laterTurn} by a message over a channel. */
 export function throughChannel(task: () => void): void {
   // jsdom has no channels.
   if (typeof MessageChannel === 'undefined') {

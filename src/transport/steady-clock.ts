@@ -1,23 +1,23 @@
 import { asyncScheduler } from 'rxjs';
 
-/** Readings further apart than this are checked against a clock that nobody can set, in ms. */
+/** When two readings are further apart than this, in ms, the clock compares itself with the monotonic clock. */
 const LEAP_MS = 1_000;
-/** The system clock never shows a time before 1973; a TestScheduler always does. */
+/** A time before 1973 is virtual: a TestScheduler always shows one, the system clock never does. */
 const VIRTUAL_BELOW_MS = 1e11;
-// Taken before fake timers of a test runner can be in its place.
+// Captured before a test runner can install fake timers.
 const platformSetInterval = globalThis.setInterval;
 
 /**
- * Ms since some moment, by the clock of rxjs but for its leaps: somebody may set the system clock, which moves no time-out.
+ * Counts ms since some moment. It follows the clock of rxjs without its leaps: when somebody sets the system clock, no time-out moves.
  * A TestScheduler, and fake timers of a test runner, still make the time virtual.
  *
- * A reading costs as much as one of the system clock. Only a leap needs the monotonic clock.
+ * A reading costs as much as a reading of the system clock, since only a leap needs the monotonic clock.
  */
 class SteadyClock {
-  /** What the clock of rxjs showed at the last reading. */
+  /** The time on the clock of rxjs at the last reading. */
   #shown = 0;
   #now = 0;
-  /** What this clock and the monotonic one showed at the last leap of real time. */
+  /** The times on this clock and on the monotonic clock at the last leap of real time. */
   #nowAtLeap = 0;
   #monotonicAtLeap = monotonicNow();
 
@@ -44,14 +44,14 @@ class SteadyClock {
   }
 }
 
-/** `null` on a platform that has no such clock. */
+/** Returns `null` on a platform without a monotonic clock. */
 function monotonicNow(): number | null {
   return typeof performance === 'undefined' ? null : performance.now();
 }
 
 const clock = new SteadyClock();
 
-/** A time in ms that only compares with other times of this function: no one can set it back or forward, except a test. */
+/** A time in ms. Compare it only with other results of this function. Only a test can set it back or forward. */
 export function steadyNow(): number {
   return clock.now();
 }

@@ -11,14 +11,14 @@ import type { SocketEvent, SocketLike, SocketWithTurns } from './socket-like.js'
 import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
-/** What a close frame's reason holds (RFC 6455 §5.5). */
+/** The longest reason of a close frame (RFC 6455 §5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** First and longest pause between two looks at `bufferedAmount`, in ms: the platform has no event for it. */
+/** First and longest pause between two polls of `bufferedAmount`, in ms. The platform has no event for it. */
 const FIRST_POLL_MS = 1;
 const LONGEST_POLL_MS = 16;
 
-/** A browser's `WebSocket`, or any socket with its interface, as a {@link Transport}. */
+/** A {@link Transport} over a browser's `WebSocket`, or over any socket with its interface. */
 export class W3cTransport<Socket extends SocketLike = SocketLike> implements Transport {
   readonly messages$: Observable<Message>;
   readonly opened$: Observable<never>;
@@ -27,7 +27,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   #sentBytes = 0;
   #closed: SocketClose | null = null;
   #reader: Subscriber<Message> | null = null;
-  /** Messages that came before anybody read; a socket that can be paused sends few. */
+  /** Messages that arrived before the first subscriber. There are few if the socket can be paused. */
   readonly #early: Message[] = [];
   #failure: unknown = undefined;
   #failureText = '';
@@ -45,7 +45,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (socket.readyState === ReadyState.CONNECTING) socket.addEventListener('open', this.#onOpen);
     this.opened$ = new Observable((waiting) => {
       const { readyState } = socket;
-      // What closes before it has opened is not open either; its close is still to be told.
+      // A socket that closes before it has opened is not open either; its close event is still due.
       const isPending = readyState === ReadyState.CONNECTING || (readyState === ReadyState.CLOSING && this.#closed === null);
       if (isPending) this.#opening = waiting;
       else waiting.complete();
@@ -53,7 +53,8 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.messages$ = new Observable((reader) => {
       this.#reader = reader;
       const early = this.#early.splice(0);
-      // Resumes a socket that `receive` paused, and one that its owner paused until somebody reads. Not any: `ws` throws while it gives up a handshake.
+      // Resume a socket that `receive` paused, or that its owner paused until there is a reader. Leave other sockets alone: `ws` throws
+      // while it aborts a handshake.
       if (early.length > 0 || this.writable) this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
@@ -61,7 +62,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
         this.#reader = null;
       };
     });
-    // Its close event has been missed.
+    // The close event came before this listener.
     if (socket.readyState === ReadyState.CLOSED) this.#closed = abnormalClose();
   }
 
@@ -152,21 +153,21 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
       if (this.socket.terminate === undefined) this.socket.close();
       else this.socket.terminate();
     } catch {
-      // It has been let go of; who terminates it may be a timer, where nobody could catch what it throws.
+      // The transport has released the socket already. A timer may call this, and no code around it could catch the error.
     }
   }
 
-  /** Counts a message that the socket has been given. */
+  /** Counts a message that was passed to the socket. */
   protected given(message: Message): void {
     this.#sentBytes += encodedLength(message);
   }
 
-  /** The close code that this platform lets a program send for `code`. */
+  /** The close code that a program may send for `code` on this platform. */
   protected closeCode(code: number): number {
     return this.socket.terminate === undefined ? browserCode(code) : code;
   }
 
-  /** Has messages {@link receive received}; gives the way to stop that. */
+  /** Listens for messages and {@link receive receives} them. Returns a function that stops this. */
   protected listen(): () => void {
     const { socket } = this;
     const heard = ({ data }: SocketEvent): void => {
@@ -193,7 +194,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.#failure = event.error;
     this.#failureText = failureText(event);
     if (this.socket.readyState === ReadyState.OPEN) return;
-    // A close event knows more, and comes at once; but after a dial that failed, Node 22 sends none.
+    // The close event says more and usually follows at once. But Node 22 sends none after a failed dial.
     this.turn(() => {
       this.end(abnormalClose(this.#failureText));
     });
@@ -206,7 +207,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.#unlisten();
     this.socket.removeEventListener('close', this.#onClose);
     this.socket.removeEventListener('open', this.#onOpen);
-    // The error listener stays: a socket that fails after its end would end the process.
+    // Keep the error listener: an unhandled error of the ended socket would end the process.
     this.#opening?.complete();
     this.#reader?.complete();
   }
@@ -221,7 +222,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   };
 
   readonly #onClose = (event: SocketEvent): void => {
-    // Where no close frame came some platforms say 0, and some nothing.
+    // Without a close frame some platforms report 0, and some report no code.
     const { code: told = 0 } = event;
     const code = told < CloseCode.CLEAN ? CloseCode.ABNORMAL : told;
     const reason = event.reason === undefined || event.reason === '' ? this.#failureText : event.reason;
@@ -229,7 +230,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   };
 }
 
-/** What a socket failed with. The error of a name with several addresses has no text of its own, but one error for each address. */
+/** The text of a socket's error. The error of a name with several addresses has no text of its own, but one error for each address. */
 function failureText({ message = '', error }: SocketEvent): string {
   if (message !== '' || !isError(error)) return message;
   const errors: readonly unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];

@@ -20,47 +20,48 @@ import {
 } from './websocket-frame.js';
 import type { Header } from './websocket-frame.js';
 
-/** The socket of `ws` over the stream. */
+/** The socket of `ws` on top of the stream. */
 export interface PausableSocket extends EventEmitter {
   readonly isPaused: boolean;
 }
 
-/** What reads a stream. */
+/** A `data` listener of a stream. */
 type Reader = (this: Readable, chunk: Buffer) => void;
 
-/** Is given a message and how many bytes it is. */
+/** Receives a message and its length in bytes. */
 type Receive = (message: Message, bytes: number) => void;
 
-/** A frame that `ws` has the beginning of. */
+/** A frame of which `ws` has received the beginning. */
 interface PassedFrame {
-  /** Bytes that it does not have yet. */
+  /** Bytes that `ws` has not received yet. */
   left: number;
   readonly endsMessage: boolean;
 }
 
 /**
- * Takes plain frames out of what a stream reads before `ws` comes to it: messages of one frame each that have come whole. In `ws` each
- * takes half a dozen views and as many calls, which cost more than all that a small message costs here.
+ * Takes plain frames out of the bytes that a stream reads, before `ws` sees them. A plain frame is a whole message in one frame that
+ * has arrived completely. `ws` makes half a dozen views and as many calls for each such frame, which cost more than all other work for
+ * a small message.
  *
- * Everything else is for `ws`: what came in pieces, pings, pongs, closes, and what is wrong. Of a frame it gets all the bytes, as they
- * came, or none. Once it has stopped reading nothing is read here either.
+ * All other frames go to `ws`: frames that arrive in pieces, pings, pongs, closes and malformed frames. `ws` receives either all bytes
+ * of a frame, unchanged, or none. Once `ws` has stopped reading, the bypass stops too.
  *
- * A read that takes long goes on in a later turn of the event loop. Until then its rest is back in the stream, where `ws` finds it when the
- * stream closes.
+ * A read that takes long continues in a later turn of the event loop. Until then the unread rest is back in the stream, where `ws`
+ * finds it when the stream closes.
  */
 class ReadBypass {
-  /** Of a header that a read ended in, what `ws` was given. */
+  /** Header bytes split by a read and already passed to `ws`. */
   #cutHeader = NOTHING;
   #passed: PassedFrame | null = null;
-  /** Whether `ws` has some frames of a message, and not the last. */
+  /** Whether `ws` has received some frames of a message, but not the last one. */
   #isFragmented = false;
-  /** Whether `ws` has told of a message since it was last given something. */
+  /** Whether `ws` has emitted a message since it last received bytes. */
   #isHeard = false;
-  /** Of a second byte as it should be. */
+  /** The expected mask bit of a frame's second byte. */
   readonly #maskBit: number;
   readonly #share = new ReadShare();
 
-  /** @param reader the listener of `ws` */
+  /** @param reader the `data` listener of `ws` */
   constructor(
     private readonly ws: PausableSocket,
     private readonly stream: Readable,
@@ -78,7 +79,7 @@ class ReadBypass {
     this.#isHeard = true;
   };
 
-  // Each step gives where the next begins: at the end, where `ws` has stopped reading.
+  // Each step returns the offset of the next frame, or the end of the chunk when `ws` has stopped reading.
   readonly #read = (chunk: Buffer): void => {
     const view = viewOf(chunk);
     this.#share.begin();
@@ -99,9 +100,9 @@ class ReadBypass {
     }
   };
 
-  /** Reads the rest in a later turn, or when the socket is resumed by somebody who has paused it meanwhile. */
+  /** Reads the rest in a later turn. If other code has paused the socket meanwhile, reads it when that code resumes the socket. */
   #putBack(rest: Buffer): void {
-    // Paused first, because a stream that flows reads at once what it is given back.
+    // Pause first: a flowing stream would read unshifted bytes at once.
     this.stream.pause();
     this.stream.unshift(rest);
     laterTurn(this.#resume);
@@ -130,10 +131,10 @@ class ReadBypass {
     return end;
   }
 
-  /** Receives the text of a frame that is unmasked. */
+  /** Receives the text of an unmasked frame. */
   #takeText(chunk: Buffer, view: DataView, at: number, content: number, end: number): number {
     const text = chunk.toString('utf8', content, end);
-    // What is no UTF-8 is read as this character, which is seldom written.
+    // Invalid UTF-8 decodes to this character, which real text seldom contains.
     if (text.includes(REPLACEMENT) && !isUtf8(chunk.subarray(content, end))) {
       this.#flipMask(view, content, end);
       return this.#pass(chunk, at, headerAt(view, at));
@@ -143,8 +144,9 @@ class ReadBypass {
   }
 
   /**
-   * Receives the short text at `from` and those that follow it. Where they are ASCII they are cut out of one text: to make a text of each,
-   * and to look for what is no UTF-8 in it, takes a fifth of the time of reading them. Those beyond the share stay as they came.
+   * Receives the short text at `from` and the short texts that follow it. If all of them are ASCII, they are cut out of one decoded
+   * text. Decoding and checking each text by itself would take a fifth of the reading time. Texts beyond the share stay as they
+   * arrived.
    */
   #takeShortTexts(chunk: Buffer, view: DataView, from: number): number {
     const { to, highBytes } = this.#unmaskShortTexts(view, from);
@@ -164,7 +166,7 @@ class ReadBypass {
     return to;
   }
 
-  /** Unmasks short texts from `from` on; gives where they end, and how many bytes of their headers are not ASCII. */
+  /** Unmasks short texts from `from` on. Returns where they end, and how many bytes of their headers are not ASCII. */
   #unmaskShortTexts(view: DataView, from: number): { readonly to: number; readonly highBytes: number } {
     let highBytes = 0;
     let at = from;
@@ -192,7 +194,7 @@ class ReadBypass {
     if (this.#maskBit !== 0) flipMask(view, from, to);
   }
 
-  /** Gives `ws` its share of a read: the rest of a frame that it has the beginning of. */
+  /** Passes to `ws` the rest of a frame of which `ws` has the beginning. */
   #goOn(chunk: Buffer): number {
     const { length } = this.#cutHeader;
     if (length === 0) return this.#passed === null ? 0 : this.#passOn(chunk, 0, this.#passed);
@@ -203,7 +205,7 @@ class ReadBypass {
     return this.#pass(chunk, 0, headerAt(view, 0), length);
   }
 
-  /** Gives `ws` what there is of a header that a read ends in. */
+  /** Passes to `ws` the part of a header at the end of a read. */
   #passCutHeader(chunk: Buffer, at: number, header: Buffer): number {
     this.#cutHeader = Buffer.from(header);
     this.reader.call(this.stream, chunk.subarray(at));
@@ -211,9 +213,9 @@ class ReadBypass {
   }
 
   /**
-   * Gives `ws` what has come of a frame.
+   * Passes to `ws` the bytes of a frame that have arrived.
    *
-   * @param given bytes of it that `ws` has
+   * @param given bytes of the frame that `ws` has already
    */
   #pass(chunk: Buffer, at: number, { first, second, frameSize }: Header, given = 0): number {
     const isInBetween =
@@ -229,7 +231,7 @@ class ReadBypass {
     this.#passed = frame.left > 0 ? frame : null;
     this.#isHeard = false;
     this.reader.call(this.stream, chunk.subarray(from, to));
-    // Instead of a message it has met a close frame or what is wrong, of which it tells in a later turn.
+    // The frame ended without a message: `ws` has met a close frame or an error, which it reports in a later turn.
     if (this.#passed !== null || !frame.endsMessage || this.#isHeard) return to;
     this.#end();
     return chunk.length;
@@ -242,11 +244,11 @@ class ReadBypass {
 }
 
 /**
- * Begins to read past `ws`, where it alone listens to the stream.
+ * Begins to read past `ws`, if `ws` is the only listener of the stream.
  *
  * @param masked whether the remote dialed
- * @param maxPayload bytes of one message at most, as `ws` has it
- * @param receive is given the messages that do not go through `ws`
+ * @param maxPayload bytes of one message at most, as in `ws`
+ * @param receive takes each message that bypasses `ws`
  */
 export function bypass(ws: PausableSocket, stream: Readable, masked: boolean, maxPayload: number, receive: Receive): void {
   const [reader, ...others] = stream.listeners('data') as Reader[];
@@ -259,7 +261,7 @@ const PLAIN_BINARY = FINAL | BINARY;
 const PLAIN_PING = FINAL | PING;
 const PLAIN_PONG = FINAL | PONG;
 const REPLACEMENT = '\ufffd';
-/** Bytes of a short text. Longer ones are for themselves: what is cut out of a text keeps all of it in memory. */
+/** The most bytes of a short text. A longer text is decoded by itself, because a substring keeps the whole text in memory. */
 const SHORT_BYTES = 1024;
 
 function isShortText(view: DataView, at: number, content: number, end: number): boolean {

@@ -2,25 +2,31 @@ import { steadyNow } from '../steady-clock.js';
 
 /** How long one read may go on before other sockets and timers have a turn, in ms. */
 const SHARE_MS = 10;
-/** The clock is looked at after the first message of a read, then after as many as before again, and after so many at most. */
+/** The most messages between two readings of the clock. The first reading follows the first message; then the distance doubles. */
 const MOST_BETWEEN_LOOKS = 8;
 
-/** The share of a turn of the event loop that one read has for its messages. The first is not timed: most reads bring only one. */
+/**
+ * The time that one read may spend on its messages in a turn of the event loop. The first message is not timed, since most reads bring
+ * only one.
+ */
 export class ReadShare {
-  /** `-0` is stored as a fraction, as times are. */
+  /** Starts as `-0`, which V8 stores as a double, as it stores times. */
   #startedAt = -0;
   #count = 0;
   #nextLook = 1;
   #isSpent = false;
 
-  /** A read begins. */
+  /** Begins a read. */
   begin(): void {
     this.#count = 0;
     this.#nextLook = 1;
     this.#isSpent = false;
   }
 
-  /** Counts a message that others follow in this read. Returns whether the share is spent, so that those wait for another turn. */
+  /**
+   * Counts a message that other messages of this read follow. Returns whether the share is spent, so that they must wait for another
+   * turn.
+   */
   count(): boolean {
     if (++this.#count === this.#nextLook) this.#look();
     return this.#isSpent;

@@ -6,45 +6,48 @@ import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
 import type { Transport } from '../transport.js';
 import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT } from './websocket-frame.js';
 
-/** A message that nobody else can change. */
+/** A message that no other code can change. */
 type Content = string | Uint8Array;
 
-// Taken before fake timers of a test runner can be in its place.
+// Captured before a test runner can install fake timers.
 const nextTick = process.nextTick.bind(process);
 
 /**
- * The messages of one turn that make the first write; each further write takes twice as many as the one before, so that the remote
- * begins on a long burst while the rest of it is still being made, …
+ * The number of messages in the first write of a turn. Each further write takes twice as many. The remote can then begin on a long
+ * burst while this side still makes the rest.
  */
 const FIRST_WRITE_MESSAGES = 8;
-/** … up to these: more save no system call worth the name, and what waits for the write has left the processor's cache by then. */
+/** The most messages in one write. More would hardly save system calls, and the waiting messages would leave the processor's cache. */
 const MOST_WRITE_MESSAGES = 128;
-/** A write is not made to wait for more once it has so many UTF-16 units or bytes. */
+/** A write of this many UTF-16 units or bytes does not wait for more messages. */
 const ENOUGH_WRITE_LENGTH = 64 * 1024;
 
 /**
- * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. Sent one by one by `ws`, each takes
- * two objects, a header and a chunk of the stream, which cost more than all that a small message costs here.
+ * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. If `ws` sends them one by one,
+ * each takes two objects, a header and a chunk of the stream. These cost more than all other work for a small message.
  */
 export class WriteBatch {
   readonly #messages: Content[] = [];
-  /** Of these, in UTF-16 units and bytes. */
+  /** Length of all waiting messages, in UTF-16 units and bytes. */
   #length = 0;
-  /** How many of these have been measured, and what that gave. */
+  /** How many messages are measured, and their total size. */
   #measured = 0;
   #bytes = 0;
   #writtenBytes = 0;
-  /** How many messages the write under way takes. */
+  /** How many messages the current write takes. */
   #writeMessages = 0;
-  /** How many messages this turn has had. */
+  /** How many messages were added in this turn. */
   #turnMessages = 0;
-  /** Whether the turn before had one, as where a request follows the answer to the last: then the next is not kept waiting for more. */
+  /**
+   * Whether the previous turn had exactly one message, as in a dialog of requests and answers. The next message then does not wait for
+   * more.
+   */
   #isLone = false;
 
   /**
-   * @param socket tells whether it may still send: nothing follows a close frame
-   * @param masked whether it dialed (RFC 6455 §5.3)
-   * @param written called when the stream has passed a write on
+   * @param socket says whether it may still send
+   * @param masked whether this side dialed (RFC 6455 §5.3)
+   * @param written called after each write
    */
   constructor(
     private readonly stream: Writable,
@@ -53,34 +56,34 @@ export class WriteBatch {
     private readonly written: () => void,
   ) {}
 
-  /** What the stream has not been given yet, in bytes. */
+  /** Bytes of the messages that are not written to the stream yet. */
   get bytes(): number {
     for (const message of this.#messages.slice(this.#measured)) this.#bytes += framedSize(sizeOf(message), this.masked);
     this.#measured = this.#messages.length;
     return this.#bytes;
   }
 
-  /** No less than that, and known without measuring text. */
+  /** An upper bound of {@link WriteBatch.bytes}, known without measuring text. */
   get mostBytes(): number {
     return this.#length * MOST_BYTES_PER_UNIT + this.#messages.length * MAX_HEADER_BYTES;
   }
 
-  /** All that was added so far, in bytes. */
+  /** Bytes of all messages added so far. */
   get addedBytes(): number {
     return this.#writtenBytes + this.bytes;
   }
 
   /**
-   * Adds a message, which is written at once or at the end of this turn at the latest.
+   * Adds a message. It is written at once, or at the end of this turn at the latest.
    *
-   * @throws TypeError for what a faulty codec has made; the rest is written all the same
+   * @throws TypeError for a message that is neither text nor bytes, from a faulty codec; the other messages are still written
    */
   add(message: Message): void {
-    // A copy: bytes are somebody's who may change them, or give them away, before they are written.
+    // Copy the bytes: their owner may change or transfer them before the write.
     const content = typeof message === 'string' ? message : Buffer.from(Buffer.from(message));
     if (++this.#turnMessages === 1) {
       this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
-      // It runs once after all the messages of one read; `setImmediate` would put the two ends in lockstep.
+      // `nextTick` runs once after all messages of one read. `setImmediate` would put the two ends in lockstep.
       nextTick(this.#endTurn);
       WAITING.add(this);
     }
@@ -92,7 +95,7 @@ export class WriteBatch {
     }
   }
 
-  /** Writes what there is. */
+  /** Writes all waiting messages. */
   flush(): void {
     if (this.#messages.length === 0) return;
     const bytes = framed(this.#messages, this.masked);
@@ -109,10 +112,10 @@ export class WriteBatch {
   };
 }
 
-/** Those whose turn has not ended. */
+/** Batches whose turn has not ended. */
 const WAITING = new Set<WriteBatch>();
 
-// No turn follows when the process exits, but a write still reaches the kernel at once where that has room.
+// No turn follows when the process exits. But a write still reaches the kernel at once if the kernel has room.
 process.on('exit', () => {
   for (const batch of WAITING) guardedFlush(batch);
 });
@@ -121,11 +124,11 @@ function guardedFlush(batch: WriteBatch): void {
   try {
     batch.flush();
   } catch {
-    // What a faulty codec has made must not keep the other sockets from writing.
+    // A faulty codec's message must not keep the other sockets from writing.
   }
 }
 
-/** Lays messages out one after the other as a WebSocket does, each as one frame (RFC 6455 §5.2). */
+/** Encodes messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
 function framed(messages: readonly Content[], masked: boolean): Buffer {
   const text = asciiOf(messages, masked);
   const sizes = messages.map(text === null ? sizeOf : lengthOf);
@@ -143,8 +146,8 @@ function framed(messages: readonly Content[], masked: boolean): Buffer {
 }
 
 /**
- * Messages that are all ASCII, with room before each for its header; `null` where they are not. They are measured and copied as one text,
- * which takes half as long as one by one.
+ * Concatenates messages, with room for a header before each. Returns `null` unless all of them are ASCII. Measuring and copying one
+ * text takes half as long as one by one.
  */
 function asciiOf(messages: readonly Content[], masked: boolean): string | null {
   let text = '';
@@ -155,7 +158,7 @@ function asciiOf(messages: readonly Content[], masked: boolean): string | null {
   return sizeOf(text) === text.length ? text : null;
 }
 
-/** Messages of any kind as bytes, with the same room. */
+/** Concatenates messages of any kind as bytes, with the same room. */
 function bytesOf(messages: readonly Content[], sizes: readonly number[], masked: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
   let at = 0;
@@ -170,7 +173,7 @@ function bytesOf(messages: readonly Content[], sizes: readonly number[], masked:
   return bytes;
 }
 
-/** A text for the room of a header, by its bytes. */
+/** Placeholder texts for headers, by their size in bytes. */
 const ROOM = Array.from({ length: MAX_HEADER_BYTES + 1 }, (_, bytes) => '\0'.repeat(bytes));
 
 function lengthOf({ length }: Content): number {
@@ -185,7 +188,7 @@ function framedSize(size: number, masked: boolean): number {
   return headerSizeFor(size, masked) + size;
 }
 
-/** Keys that have not been used: asking for each by itself would cost more than masking with it. */
+/** Unused masking keys, made in bulk: making each key by itself would cost more than masking with it. */
 const KEYS = new Int32Array(1024);
 let keysLeft = 0;
 

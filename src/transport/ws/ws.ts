@@ -14,17 +14,20 @@ import type { SocketClose } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
 import { WriteBatch } from './write-batch.js';
 
-/** Bun has sockets of its own under the name of `ws`, and what they stand on is not what Node's streams write to. */
+/** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
 const IS_BUN = 'bun' in process.versions;
-/** Of a message, `ws` tells within the call that it is given the last bytes: nothing is inflated, nothing put off. */
+/** Makes `ws` emit each message synchronously, within the read that completes it: without inflating and without deferring. */
 const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } as const;
-/** What `ws` calls a message over its `maxPayload`, which it answers with 1009 by itself. */
+/** The code of the error that `ws` reports for a message over its `maxPayload`. `ws` itself answers with 1009. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
-/** A socket of the package `ws`: it can be paused, says when it has room, and writes a turn's messages in one system call. */
+/**
+ * A transport over a socket of the package `ws`. It can pause the socket, reports when there is room, and writes the messages of a turn
+ * in one system call.
+ */
 export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
-  /** Where the TCP or TLS stream below the socket is known. */
+  /** `null` unless the TCP or TLS stream below the socket is known. */
   #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
   #retryAfterMs: number | null = null;
@@ -33,8 +36,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #tooBig = false;
 
   /**
-   * @param maxPayload bytes of one received message at most, where the socket was made here, and so reads at once
-   * @param stream that below a socket that was accepted; of one that is dialed it is found here
+   * @param maxPayload bytes of one received message at most; `null` for a socket that was not made here, and so may be paused by its
+   *   owner
+   * @param stream the stream below an accepted socket; for a dialed socket the transport finds it
    */
   constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
     super(ws);
@@ -104,7 +108,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     this.#passedOn();
   }
 
-  // Its own event costs half of what a W3C one does, and text comes as the bytes it was sent as.
+  // The event of `ws` costs half as much as a W3C event, and delivers text as the bytes that were sent.
   protected override listen(): () => void {
     const { socket } = this;
     const heard = (data: RawData, isBinary: boolean): void => {
@@ -126,7 +130,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.failed(event);
   }
 
-  // `ws` reports the 1006 of a socket whose remote did not get to answer the 1009.
+  // `ws` reports 1006 if the remote could not answer the 1009.
   protected override end(close: SocketClose): void {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
@@ -136,14 +140,14 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
-    // Another stream may read while it is written to, and so while what it has read is being received.
+    // A stream of another class may read while it is written to, and so while its last read is still being received.
     if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
     bypass(this.socket, stream, masked, maxPayload, (message, bytes) => {
       this.receive(message, bytes);
     });
   }
 
-  // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there starves reading and timers.
+  // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there would starve reading and timers.
   readonly #passedOn = (): void => {
     const waiting = this.#waiting;
     if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
@@ -152,7 +156,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   };
 }
 
-/** What a dial over `ws` can be given. */
+/** Options of a dial over `ws`. */
 export interface WsDialOptions {
   readonly headers?: OutgoingHttpHeaders | undefined;
   readonly agent?: Agent | undefined;
@@ -175,7 +179,7 @@ export function dialWs(url: string, protocol: string, { headers, agent, tls, max
   );
 }
 
-/** Completes upgrades to one subprotocol, whose requests were found good. */
+/** Completes accepted upgrades to one subprotocol. */
 export class WsUpgrader {
   readonly #server: WebSocketServer;
   #outcome: WsTransport | string = '';
@@ -197,9 +201,9 @@ export class WsUpgrader {
     });
   }
 
-  /** Gives the transport, or what is wrong with a handshake that is malformed after all. */
+  /** Returns the transport, or a text that says why the handshake is malformed after all. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): WsTransport | string {
-    // Without a `verifyClient` it is all done before `handleUpgrade` returns; a socket that has ended is left alone.
+    // Without a `verifyClient`, `handleUpgrade` does all its work before it returns. It leaves an ended socket alone.
     this.#outcome = 'the socket has ended';
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       this.#outcome = new WsTransport(ws, this.maxPayload, socket);
@@ -208,12 +212,12 @@ export class WsUpgrader {
   }
 }
 
-/** The transport for an open socket of anybody's: of `ws` where it has the calls that only those have. */
+/** The transport for an open socket that the user passes: {@link WsTransport} if the socket has the calls of `ws`. */
 export function transportOf(socket: SocketLike): W3cTransport {
   return isWs(socket) ? new WsTransport(socket) : new W3cTransport(socket);
 }
 
-/** The header in ms; `null` for a date, which needs clocks that agree. */
+/** The `Retry-After` header in ms; `null` for a date, because a date needs clocks that agree. */
 function retryAfterOf({ headers }: IncomingMessage): number | null {
   const seconds = Number(headers['retry-after'] ?? NaN);
   return seconds >= 0 ? seconds * 1_000 : null;
