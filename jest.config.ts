@@ -10,7 +10,7 @@ const config: Config = {
   transform: { '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }] },
   moduleNameMapper: {
     // `import.meta` is a syntax error in CommonJS; the stand-in also lets a spec set what the environment holds.
-    '^\\./env\\.js$': '<rootDir>/spec/support/env.ts',
+    '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',
     // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
   },

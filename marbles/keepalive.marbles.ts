@@ -8,7 +8,7 @@ import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
-import { lastLoss } from '../spec/support/loss.js';
+import { lastLoss } from '../spec/support/session/loss.js';
 
 /** A ping after 6 ms of silence; the session ends after 4 ms more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };

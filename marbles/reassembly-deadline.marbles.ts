@@ -7,7 +7,7 @@ import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
-import { lastLoss } from '../spec/support/loss.js';
+import { lastLoss } from '../spec/support/session/loss.js';
 
 /**
  * Streams 1 and 3 of the remote. `o` and `O` begin an open in fragments, `m` continues it, `w` and `W` complete it.

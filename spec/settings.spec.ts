@@ -7,8 +7,8 @@ import ts from 'typescript';
 import { readEnvCodec as readNoEnvCodec } from '../src/env-none.js';
 import { Settings, settings } from '../src/settings.js';
 import type * as settingsModule from '../src/settings.js';
-import { setEnvCodec } from './support/env.js';
-import type * as envModule from './support/env.js';
+import { setEnvCodec } from './support/platform/env.js';
+import type * as envModule from './support/platform/env.js';
 
 afterEach(() => {
   setEnvCodec(undefined);
@@ -46,7 +46,7 @@ describe('Settings', () => {
 
   it('Settings read the environment once, at their first import', () => {
     jest.isolateModules(() => {
-      const { setEnvCodec: set } = jest.requireActual<typeof envModule>('./support/env.js');
+      const { setEnvCodec: set } = jest.requireActual<typeof envModule>('./support/platform/env.js');
       set('msgpack');
       expect(jest.requireActual<typeof settingsModule>('../src/settings.js').settings.codec).toBe('msgpack');
     });

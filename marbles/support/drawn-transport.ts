@@ -1,6 +1,6 @@
 import { EMPTY, Subject, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { ScriptedTransport } from '../../spec/support/scripted-transport.js';
+import { ScriptedTransport } from '../../spec/support/socket/scripted-transport.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 import type { Message } from '../../src/wire/codec.js';
 

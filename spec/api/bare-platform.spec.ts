@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, from, take, toArray } from 'rxjs';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 const platform = otherPlatform();
 

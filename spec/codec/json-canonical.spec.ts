@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { JsonCodec } from '../../src/codec/json.js';
 import { decodeCanonical } from '../../src/codec/json-canonical.js';
 import { fromMapping } from '../../src/wire/mapping.js';
-import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
-import { nested } from '../support/values.js';
+import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { nested } from '../support/codec/values.js';
 
 const codec = new JsonCodec();
 const MAX_DEPTH = 256;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { isJsonReady } from '../../src/codec/json-ready.js';
-import { nested } from '../support/values.js';
+import { nested } from '../support/codec/values.js';
 
 class Row {
   readonly id = 1;

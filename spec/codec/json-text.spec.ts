@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson, quote } from '../../src/codec/json-text.js';
-import { awkwardText } from '../support/frame-arbitraries.js';
+import { awkwardText } from '../support/wire/arbitraries.js';
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
-import { failureOf } from '../support/values.js';
+import { failureOf } from '../support/codec/values.js';
 
 const codec = new JsonCodec();
 
 // Decoded as a WebSocket decodes text, except that a WebSocket fails the connection for bytes that are not UTF-8.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-const encoded = JSON.parse(readFileSync(join(__dirname, '../support/json-vectors/vectors.json'), 'utf8')) as Record<string, string>;
+const encoded = JSON.parse(readFileSync(join(__dirname, '../support/codec/json-vectors/vectors.json'), 'utf8')) as Record<string, string>;
 const vectors = Object.entries(encoded).map(([name, base64]): [string, string] => [name, utf8.decode(Buffer.from(base64, 'base64'))]);
 const startingWith = (prefix: string): [string, string][] => vectors.filter(([name]) => name.startsWith(prefix));
 

@@ -6,8 +6,8 @@ import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { toMapping } from '../../src/wire/mapping.js';
-import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
-import { failureOf, nested } from '../support/values.js';
+import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { failureOf, nested } from '../support/codec/values.js';
 
 const codec = new JsonCodec();
 

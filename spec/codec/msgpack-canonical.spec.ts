@@ -5,8 +5,8 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { encodeCanonical, readCanonical } from '../../src/codec/msgpack-canonical.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
-import { jsonPayload } from '../support/frame-arbitraries.js';
-import { failureOf, utf8 } from '../support/values.js';
+import { jsonPayload } from '../support/wire/arbitraries.js';
+import { failureOf, utf8 } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import { failureOf, nested } from '../support/values.js';
+import { failureOf, nested } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
 const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));

@@ -10,8 +10,8 @@ import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { toMapping } from '../../src/wire/mapping.js';
-import { binaryPayload, frames } from '../support/frame-arbitraries.js';
-import { failureOf, nested, utf8 } from '../support/values.js';
+import { binaryPayload, frames } from '../support/wire/arbitraries.js';
+import { failureOf, nested, utf8 } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
 

@@ -3,7 +3,7 @@ import { Decoder, encode } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { prescan } from '../../src/codec/prescan.js';
 import type { PrescanLimits, Scanned } from '../../src/codec/prescan.js';
-import { failureOf, nested } from '../support/values.js';
+import { failureOf, nested } from '../support/codec/values.js';
 
 const LIMITS: PrescanLimits = { maxDepth: 95, maxItems: 1_000_000, envelope: false };
 const ENVELOPE: PrescanLimits = { ...LIMITS, envelope: true };

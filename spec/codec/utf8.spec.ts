@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { isUtf8 as Check } from '../../src/codec/utf8.js';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 const PIECE = 65_536;
 const decoder = new TextDecoder('utf-8', { fatal: true });

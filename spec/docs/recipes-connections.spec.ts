@@ -5,7 +5,7 @@ import type { Peer } from '../../src/index.js';
 import { createServer, virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { Network } from '../support/peer/network.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

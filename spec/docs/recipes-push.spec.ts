@@ -5,7 +5,7 @@ import { connect as connectInBrowser } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
 import { marbles } from '../../marbles/support/virtual.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ResetCode } from '../../src/index.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

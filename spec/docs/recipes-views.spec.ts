@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BehaviorSubject, catchError, EMPTY, map, mergeMap } from 'rxjs';
 import { ResetCode, respond } from '../../src/index.js';
 import { marbles } from '../../marbles/support/virtual.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, map, NEVER, Subject, take, toArray } from 'rxjs';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { marbles } from '../../marbles/support/virtual.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 

@@ -6,7 +6,7 @@ import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { fromMapping } from '../../src/wire/mapping.js';
-import { binaryPayload, frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 import type { Input } from './mutate.js';
 import { outcomeOf } from './oracle.js';
 import { bytesOf } from './subjects.js';
@@ -33,7 +33,7 @@ export function seedsOf(codec: Codec, directory: string, seed: number): Readonly
   const made = fc.sample(frames(codec.binary ? binaryPayload() : jsonPayload()), { seed, numRuns: MADE_FRAMES });
   const all = [...mappings.flatMap(frameOf), ...made];
   const texts = codec.binary ? [] : cases.flatMap(({ message }) => (typeof message === 'string' ? [Buffer.from(message)] : []));
-  const vectors = codec.binary ? [] : vectorsIn(join(directory, 'support/json-vectors/vectors.json'));
+  const vectors = codec.binary ? [] : vectorsIn(join(directory, 'support/codec/json-vectors/vectors.json'));
   const encoded = all.flatMap((frame) => encodedBy(() => codec.encode(frame)));
   const payloads = all.flatMap(({ payload }) => (payload === ABSENT ? [] : encodedBy(() => codec.encodePayload(payload))));
   const cut = all.flatMap((frame) => CAPS.flatMap((cap) => cutAt(frame, cap, codec)));

@@ -8,7 +8,7 @@ import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile/messa
 import { checkMap, poison, unpolluted } from '../support/hostile/prototypes.js';
 import { SECRET } from '../support/hostile/peer.js';
 import { isOpen, MINE, opens } from '../support/hostile/steps.js';
-import { CODECS } from '../support/codecs.js';
+import { CODECS } from '../support/codec/shipped.js';
 
 /** Checks the cause of the peer's stream that the remote has reset. */
 const failure =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Stream, StreamPhase } from '../../src/index.js';
-import { WRITING } from '../support/breakable-codec.js';
+import { WRITING } from '../support/codec/breakable.js';
 import { fusedCodecs } from '../support/hostile/codec.js';
 import type { Fuse } from '../support/hostile/codec.js';
 import { GOOD, HostilePeer } from '../support/hostile/peer.js';

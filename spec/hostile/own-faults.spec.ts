@@ -7,7 +7,7 @@ import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import type { HostileOptions, Role } from '../support/hostile/peer.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
-import { nested, utf8 } from '../support/values.js';
+import { nested, utf8 } from '../support/codec/values.js';
 
 const { APPLICATION_ERROR } = ResetCode;
 

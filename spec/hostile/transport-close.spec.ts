@@ -13,8 +13,8 @@ import { virtualPeerTime } from '../support/peer/time.js';
 import type { PeerTime } from '../support/peer/time.js';
 import { inTime } from '../support/session/time.js';
 import type { SessionTime } from '../support/session/time.js';
-import { CountedCode, PLACES } from '../support/user-code.js';
-import type { UserPlace } from '../support/user-code.js';
+import { CountedCode, PLACES } from '../support/peer/user-code.js';
+import type { UserPlace } from '../support/peer/user-code.js';
 
 const ROLES: readonly Role[] = ['acceptor', 'dialer'];
 const codec = new MsgpackCodec();

@@ -5,7 +5,7 @@ import { respond, withCredit } from '../../src/index.js';
 import type { Peer, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { Link } from '../../src/testing.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { LONGEST_WATCH_MS, present, surplus } from './scene.js';

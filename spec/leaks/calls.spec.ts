@@ -3,7 +3,7 @@ import { defer, finalize, merge, of, share, switchMap, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { OpenOptions } from '../../src/index.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { ENDINGS } from './endings.js';

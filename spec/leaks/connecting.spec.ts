@@ -3,7 +3,7 @@ import { take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, ResetCode } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { dialed, LONGEST_WATCH_MS, surplus } from './scene.js';

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { asapScheduler, NEVER, of, Subject, timer } from 'rxjs';
 import { connect } from '../../src/index.js';
 import { createPair, createServer } from '../../src/testing.js';
-import { counting, NOTHING } from '../support/counting.js';
-import type { Held } from '../support/counting.js';
+import { counting, NOTHING } from '../support/peer/counting.js';
+import type { Held } from '../support/peer/counting.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();

@@ -5,7 +5,7 @@ import { concat, defer, finalize, interval, of, take } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import type { Overflow, Stream } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { ENDINGS } from './endings.js';

@@ -14,7 +14,7 @@ import {
 import type { Peer } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import type { Pair } from '../../src/testing.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { LONGEST_WATCH_MS, surplus } from './scene.js';

@@ -15,7 +15,7 @@ import {
   withCredit,
 } from '../../src/index.js';
 import type { Frame, FrameDirection } from '../../src/index.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { surplus } from './scene.js';
 

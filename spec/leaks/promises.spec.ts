@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Peer, Stream } from '../../src/index.js';
 import { ResetCode } from '../../src/index.js';
-import { counting } from '../support/counting.js';
+import { counting } from '../support/peer/counting.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
 import { virtualPeerTime } from '../support/peer/time.js';

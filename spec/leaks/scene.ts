@@ -3,7 +3,7 @@ import { connect, respond } from '../../src/index.js';
 import type { ConnectOptions, Peer, PeerOptions, Stream } from '../../src/index.js';
 import { createPair, createServer } from '../../src/testing.js';
 import type { Link } from '../../src/testing.js';
-import type { Counting, Held } from '../support/counting.js';
+import type { Counting, Held } from '../support/peer/counting.js';
 
 /** Two peers: the asking peer sends the input, the asked peer answers. */
 export interface Scene {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Frame } from '../../src/wire/frame.js';
-import type { CodecName } from '../support/breakable-codec.js';
+import type { CodecName } from '../support/codec/breakable.js';
 import type { End } from './pipe.js';
 
 /** The acts of a script, with the weight of each. */

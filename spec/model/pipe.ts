@@ -1,6 +1,6 @@
 import type { SocketClose, Transport } from '../../src/transport/transport.js';
 import type { Message } from '../../src/wire/codec.js';
-import { ScriptedTransport } from '../support/scripted-transport.js';
+import { ScriptedTransport } from '../support/socket/scripted-transport.js';
 
 /** One end of a pipe, and its peer: 0 dialed, 1 accepted. */
 export type End = 0 | 1;

@@ -10,7 +10,7 @@ import { isPrefix, show } from './model.js';
 import { ENDS, otherEnd, Pipe } from './pipe.js';
 import type { End } from './pipe.js';
 import { demand } from './violation.js';
-import { lastLoss } from '../support/loss.js';
+import { lastLoss } from '../support/session/loss.js';
 
 /** The acts of one side on one stream, in order: a value, the end, a cancel or a failure. */
 export type Program = readonly ('value' | 'end' | 'cancel' | 'fail')[];

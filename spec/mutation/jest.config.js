@@ -19,7 +19,7 @@ export default {
   moduleNameMapper: {
     '^fast-check$': join(here, 'fast-check.cjs'),
     '^fast-check-itself$': createRequire(import.meta.url).resolve('fast-check'),
-    '^\\./env\\.js$': '<rootDir>/spec/support/env.ts',
+    '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
   },
   watchman: false,

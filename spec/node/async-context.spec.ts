@@ -6,7 +6,7 @@ import { ResetCode } from '../../src/index.js';
 import type { Input, Peer, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
-import { CODECS } from '../support/codecs.js';
+import { CODECS } from '../support/codec/shipped.js';
 
 const user = new AsyncLocalStorage<string>();
 const current = (): string => user.getStore() ?? 'nobody';

@@ -8,7 +8,7 @@ import { buildSync } from 'esbuild';
 import { filter, firstValueFrom, Observable, take, toArray } from 'rxjs';
 import { connect } from '../../src/node.js';
 import type { Peer } from '../../src/index.js';
-import type { Order, Report } from '../support/cluster-program.js';
+import type { Order, Report } from '../support/process/cluster-program.js';
 import { collectLogs } from '../support/peer/logs.js';
 
 type Of<What> = Extract<Report, { readonly what: What }>;
@@ -23,7 +23,7 @@ let peers: Peer[] = [];
 
 beforeAll(() => {
   buildSync({
-    entryPoints: [join(__dirname, '..', 'support', 'cluster-program.ts')],
+    entryPoints: [join(__dirname, '..', 'support', 'process', 'cluster-program.ts')],
     outfile: program,
     bundle: true,
     external: ['bufferutil', 'utf-8-validate'],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect } from '../../src/node.js';
-import type { Ending } from '../support/node-child.js';
-import { nodePrograms } from '../support/node-child.js';
+import type { Ending } from '../support/process/node-child.js';
+import { nodePrograms } from '../support/process/node-child.js';
 import { portOf } from '../support/socket/handshake.js';
 import { until, watchResources } from '../support/socket/leaks.js';
 import { emptied, testServer } from '../support/socket/servers.js';

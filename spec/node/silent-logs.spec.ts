@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { logger } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
 import { connect } from '../../src/node.js';
-import { CODECS } from '../support/codecs.js';
+import { CODECS } from '../support/codec/shipped.js';
 import { settled } from '../support/peer/outcome.js';
 import { handshake, portOf } from '../support/socket/handshake.js';
 import { turn, until, watchResources } from '../support/socket/leaks.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../src/index.js';
 import { serve } from '../../src/node.js';
-import { nodePrograms } from '../support/node-child.js';
+import { nodePrograms } from '../support/process/node-child.js';
 import { watchResources } from '../support/socket/leaks.js';
 
 const run = nodePrograms();

@@ -6,8 +6,8 @@ import { framesOf } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
 import { virtualPeerTime } from '../support/peer/time.js';
-import { CountedCode, PLACES } from '../support/user-code.js';
-import type { UserPlace } from '../support/user-code.js';
+import { CountedCode, PLACES } from '../support/peer/user-code.js';
+import type { UserPlace } from '../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 

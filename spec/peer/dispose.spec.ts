@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createPair } from '../../src/testing.js';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();

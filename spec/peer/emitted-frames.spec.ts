@@ -3,7 +3,7 @@ import { NEVER, take } from 'rxjs';
 import type { StreamHandler } from '../../src/peer/base/hooks.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
-import { CODECS } from '../support/codecs.js';
+import { CODECS } from '../support/codec/shipped.js';
 import { framesOf } from '../support/peer/frames.js';
 import type { Envelope } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';

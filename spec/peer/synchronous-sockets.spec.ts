@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, from, lastValueFrom, range, take, toArray } from 'rxjs';
 import { connect, Peer, ResetCode, respond } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
-import { CODECS } from '../support/codecs.js';
+import { CODECS } from '../support/codec/shipped.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { synchronousSockets } from '../support/socket/synchronous.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { BreakableCodec, WRITING } from '../support/breakable-codec.js';
+import { BreakableCodec, WRITING } from '../support/codec/breakable.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';
 import type { Envelope, Holder } from '../support/session/rig.js';

@@ -4,7 +4,7 @@ import { CloseCode, respond } from '../../src/index.js';
 import type { Frame } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { virtualTime } from '../../src/testing.js';
-import { createPair } from '../support/tracked.js';
+import { createPair } from '../support/peer/tracked.js';
 import type { FaultScript, Pair, PairOptions, Side } from '../../src/testing.js';
 import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import { CloseCode } from '../../src/index.js';
-import { connect } from '../support/tracked.js';
+import { connect } from '../support/peer/tracked.js';
 import type { ConnectOptions, Peer, PeerStatus } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { createServer, virtualTime } from '../../src/testing.js';

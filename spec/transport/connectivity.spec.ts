@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY } from 'rxjs';
 import { ALWAYS_ONLINE, browserConnectivity } from '../../src/transport/connectivity.js';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 const pretend = otherPlatform();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { laterTurn, throughChannel } from '../../src/transport/later-turn.js';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { turn, until } from '../support/socket/leaks.js';
 
 const pretend = otherPlatform();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { steadyNow } from '../../src/transport/steady-clock.js';
 import { inTime } from '../support/session/time.js';
-import { otherPlatform } from '../support/globals.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 const platform = otherPlatform();
 const START_MS = 1_700_000_000_000;

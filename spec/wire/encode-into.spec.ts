@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
-import { awkwardText } from '../support/frame-arbitraries.js';
-import { otherPlatform } from '../support/globals.js';
+import { awkwardText } from '../support/wire/arbitraries.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 /** Encodes a text into a buffer of `size` bytes. */
 function result(encode: typeof encodeInto, text: string, size: number): readonly [read: number, written: number, bytes: Uint8Array] {

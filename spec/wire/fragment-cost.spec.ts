@@ -9,9 +9,9 @@ import { declareFragmentCost, envelopeBound, fragmentCut, hasFragmentCost, isPla
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
-import { CODECS } from '../support/codecs.js';
-import { disguised, NetstringCodec, StuffedCodec } from '../support/foreign-codecs.js';
-import { awkwardText, frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { CODECS } from '../support/codec/shipped.js';
+import { disguised, NetstringCodec, StuffedCodec } from '../support/codec/foreign.js';
+import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 class DeclaredJson extends JsonCodec {}
 

@@ -10,9 +10,9 @@ import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { AsciiJsonCodec, disguised, NetstringCodec, StuffedCodec } from '../support/foreign-codecs.js';
-import { binaryPayload, frames, jsonPayload } from '../support/frame-arbitraries.js';
-import { naiveSplit } from '../support/naive-splitter.js';
+import { AsciiJsonCodec, disguised, NetstringCodec, StuffedCodec } from '../support/codec/foreign.js';
+import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { naiveSplit } from '../support/wire/naive-splitter.js';
 
 const CODECS: readonly (readonly [string, Codec, fc.Arbitrary<unknown>, number])[] = [
   ['json', new JsonCodec(), jsonPayload(), 1000],

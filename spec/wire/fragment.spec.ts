@@ -9,7 +9,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
-import { disguised, NetstringCodec } from '../support/foreign-codecs.js';
+import { disguised, NetstringCodec } from '../support/codec/foreign.js';
 
 const json = new JsonCodec();
 const msgpack = new MsgpackCodec();

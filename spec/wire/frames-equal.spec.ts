@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
-import { binaryPayload, frames } from '../support/frame-arbitraries.js';
+import { binaryPayload, frames } from '../support/wire/arbitraries.js';
 
 const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;

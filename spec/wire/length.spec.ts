@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { codePointEnd, edgeBefore, encodedLength, fitsWithin, truncateToBytes, utf8Counter } from '../../src/wire/length.js';
-import { awkwardText } from '../support/frame-arbitraries.js';
+import { awkwardText } from '../support/wire/arbitraries.js';
 
 const ROWS: readonly (readonly [string, string, number])[] = [
   ['an empty text', '', 0],

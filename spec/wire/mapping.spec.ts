@@ -5,7 +5,7 @@ import { ProtocolError } from '../../src/wire/errors.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
-import { frames, jsonPayload } from '../support/frame-arbitraries.js';
+import { frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 const BYTES = Uint8Array.of(1, 2).buffer;
 const HIGHEST = Number.MAX_SAFE_INTEGER;

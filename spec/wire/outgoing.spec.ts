@@ -8,7 +8,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { encodedPartOf, encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
-import { disguised } from '../support/foreign-codecs.js';
+import { disguised } from '../support/codec/foreign.js';
 
 const json = new JsonCodec();
 const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op: 'x' }, end: true, reason: 'r' };

@@ -11,7 +11,7 @@ import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
-import { disguised } from '../support/foreign-codecs.js';
+import { disguised } from '../support/codec/foreign.js';
 
 const json = new JsonCodec();
 

@@ -5,7 +5,7 @@ import type { Peer, Stream } from '../../../src/index.js';
 import { createServer } from '../../../src/testing.js';
 import type { TestServer } from '../../../src/testing.js';
 import { LONGEST_WATCH_MS } from '../../leaks/scene.js';
-import { counting, NOTHING } from '../../support/counting.js';
+import { counting, NOTHING } from '../../support/peer/counting.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 import { THROWN } from './actions.js';

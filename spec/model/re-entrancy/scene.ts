@@ -3,7 +3,7 @@ import type { Observable, Observer, TeardownLogic } from 'rxjs';
 import type { Peer, PeerStatus, Stream } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import type { Link, PairOptions, Side } from '../../../src/testing.js';
-import { WireRules } from '../../support/wire-rules.js';
+import { WireRules } from '../../support/wire/rules.js';
 
 /** The subject of a callback, for the action in it: its stream and its own subscription. */
 export interface Told {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { config } from 'rxjs';
 import { logger } from '../../../src/logger.js';
-import { counting, NOTHING } from '../../support/counting.js';
+import { counting, NOTHING } from '../../support/peer/counting.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 import { LONGEST_WATCH_MS } from '../../leaks/scene.js';

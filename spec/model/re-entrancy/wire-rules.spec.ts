@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Frame } from '../../../src/index.js';
 import type { Side } from '../../../src/testing.js';
-import { WireRules } from '../../support/wire-rules.js';
+import { WireRules } from '../../support/wire/rules.js';
 
 type Sent = readonly [from: Side, frame: Frame];
 

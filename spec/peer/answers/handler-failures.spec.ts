@@ -5,7 +5,7 @@ import type { StreamHandler } from '../../../src/peer/base/hooks.js';
 import { createPair } from '../../../src/testing.js';
 import { bomb, untouchable } from '../../support/hostile/values.js';
 import { askingIn, throwing } from '../../support/peer/answers.js';
-import { CODECS } from '../../support/codecs.js';
+import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';

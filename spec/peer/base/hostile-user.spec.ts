@@ -6,8 +6,8 @@ import { createPair } from '../../../src/testing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
-import { CountedCode, PLACES } from '../../support/user-code.js';
-import type { Code } from '../../support/user-code.js';
+import { CountedCode, PLACES } from '../../support/peer/user-code.js';
+import type { Code } from '../../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();

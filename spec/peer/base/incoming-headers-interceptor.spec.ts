@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { IncomingHeadersInterceptor } from '../../../src/peer/base/hooks.js';
 import type { Metadata } from '../../../src/wire/frame.js';
 import { createPair } from '../../../src/testing.js';
-import { CODECS } from '../../support/codecs.js';
+import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connect, logger } from '../../../src/index.js';
 import { Network } from '../../support/peer/network.js';
-import { createPair } from '../../support/tracked.js';
+import { createPair } from '../../support/peer/tracked.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { OpenInterceptor } from '../../../src/peer/base/hooks.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { createPair } from '../../../src/testing.js';
-import { CODECS } from '../../support/codecs.js';
+import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';

@@ -8,7 +8,7 @@ import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
 import { echo, greeted, later, welcome } from '../../support/peer/dialing.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 
 const time = virtualPeerTime();
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { interval } from 'rxjs';
 import { connect } from '../../../src/index.js';
 import type { Peer } from '../../../src/index.js';
-import { endless } from '../../support/endless.js';
+import { endless } from '../../support/peer/endless.js';
 import { ADDRESS, dialing, holding } from '../../support/peer/dialing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

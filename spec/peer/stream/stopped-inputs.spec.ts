@@ -6,7 +6,7 @@ import { respond, withCredit } from '../../../src/index.js';
 import type { Peer } from '../../../src/index.js';
 import type { Stream } from '../../../src/peer/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
-import { endless } from '../../support/endless.js';
+import { endless } from '../../support/peer/endless.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { progressOf } from '../../support/peer/outcome.js';

@@ -3,7 +3,7 @@ import { JsonCodec } from '../../../src/codec/json.js';
 import { fittingReason } from '../../../src/session/base/reason.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { encodedLength } from '../../../src/wire/length.js';
-import { CODECS } from '../../support/codecs.js';
+import { CODECS } from '../../support/codec/shipped.js';
 
 const RESET = { type: 'reset', stream: 1, code: 8 };
 const TEXTS = [

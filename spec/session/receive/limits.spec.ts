@@ -3,7 +3,7 @@ import type { Frame } from '../../../src/wire/frame.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
-import { AsciiJsonCodec } from '../../support/foreign-codecs.js';
+import { AsciiJsonCodec } from '../../support/codec/foreign.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { STEADY_CLOCK } from '../../../src/session/base/clock.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { inTime } from '../../support/session/time.js';
 
 const [SLOW, OTHER] = [{}, {}];

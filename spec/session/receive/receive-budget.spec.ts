@@ -4,7 +4,7 @@ import { ReadBackpressure } from '../../../src/session/receive/read-backpressure
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 

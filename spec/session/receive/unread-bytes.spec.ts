@@ -3,7 +3,7 @@ import { ReceiveBudget } from '../../../src/session/receive/receive-budget.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
 import { CountedUnreadBytes, UNCOUNTED } from '../../../src/session/receive/unread-bytes.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 
 function counting() {

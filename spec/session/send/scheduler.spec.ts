@@ -11,7 +11,7 @@ import { resolveLimits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Envelope, RigOptions } from '../../support/session/rig.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { hashOf, StreamMap } from '../../../src/session/streams/stream-map.js';
-import { otherPlatform } from '../../support/globals.js';
+import { otherPlatform } from '../../support/platform/globals.js';
 
 const platform = otherPlatform();
 

@@ -11,7 +11,7 @@ import {
 } from '../../../src/session/watch/transit.js';
 import { steadyNow } from '../../../src/transport/steady-clock.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 import type { SessionTime } from '../../support/session/time.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { steadyNow } from '../../../src/transport/steady-clock.js';
 import { WriteProgress } from '../../../src/session/watch/write-progress.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
-import { ScriptedTransport } from '../../support/scripted-transport.js';
+import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { inTime } from '../../support/session/time.js';
 import type { SessionTime } from '../../support/session/time.js';
 

@@ -6,7 +6,7 @@ import { logger } from '../../../src/logger.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { GOOD, HostilePeer, INNOCENT, SECRET, TOP } from './peer.js';
 import type { HostileOptions, Reading, Role } from './peer.js';
-import { CODECS } from '../codecs.js';
+import { CODECS } from '../codec/shipped.js';
 import type { Envelope } from '../peer/frames.js';
 import { settled } from '../peer/outcome.js';
 import { virtualPeerTime } from '../peer/time.js';

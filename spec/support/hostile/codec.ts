@@ -1,6 +1,6 @@
 import type { Codec } from '../../../src/wire/codec.js';
-import { checkedCodec } from '../breakable-codec.js';
-import type { CodecName, Encoder } from '../breakable-codec.js';
+import { checkedCodec } from '../codec/breakable.js';
+import type { CodecName, Encoder } from '../codec/breakable.js';
 
 /** Decides when a codec breaks: at the n-th call of one of these members from now on. */
 export class Fuse {

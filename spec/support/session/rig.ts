@@ -15,8 +15,8 @@ import { resolveLimits } from '../../../src/wire/limits.js';
 import { toMapping } from '../../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import type { ResetCode } from '../../../src/wire/reset-code.js';
-import { lastLoss } from '../loss.js';
-import { ScriptedTransport } from '../scripted-transport.js';
+import { lastLoss } from './loss.js';
+import { ScriptedTransport } from '../socket/scripted-transport.js';
 
 /** A frame with only the fields that differ from their default. */
 export type Envelope = Partial<Frame>;

@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { Message } from '../../../src/wire/codec.js';
 import type { SocketClose, Transport } from '../../../src/transport/transport.js';
 import { dialWs, transportOf, WsTransport, WsUpgrader } from '../../../src/transport/ws/ws.js';
-import { otherPlatform } from '../../support/globals.js';
+import { otherPlatform } from '../../support/platform/globals.js';
 import { turn, until, watchResources } from '../../support/socket/leaks.js';
 import { FakeSocket } from '../../support/socket/fake.js';
 import { acceptedOver, FakeStream, upgradedBy } from '../../support/socket/pipe.js';

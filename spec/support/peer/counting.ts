@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { Observable } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { HookList } from '../../src/peer/base/hooks.js';
-import { PeerCore } from '../../src/peer/core/peer-core.js';
-import { MemorySocket } from '../../src/testing/memory-socket.js';
-import type { PeerTime } from './peer/time.js';
+import { HookList } from '../../../src/peer/base/hooks.js';
+import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { MemorySocket } from '../../../src/testing/memory-socket.js';
+import type { PeerTime } from './time.js';
 
 /** Counts what the library, rxjs and the test hold at one instant, on both sides. */
 export interface Held {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ABSENT } from '../../src/wire/frame.js';
-import type { Frame, Metadata } from '../../src/wire/frame.js';
+import { ABSENT } from '../../../src/wire/frame.js';
+import type { Frame, Metadata } from '../../../src/wire/frame.js';
 
 /** Text that is hard to cut: escapes, every width of UTF-8, surrogate pairs and halves of them. */
 export const awkwardText = (maxLength = 60): fc.Arbitrary<string> =>

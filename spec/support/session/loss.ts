@@ -1,5 +1,5 @@
-import type { Loss } from '../../src/session/session-owner.js';
-import type { SocketClose } from '../../src/transport/transport.js';
+import type { Loss } from '../../../src/session/session-owner.js';
+import type { SocketClose } from '../../../src/transport/transport.js';
 
 /** The loss of a socket after which the peer makes no other. */
 export function lastLoss(close: SocketClose): Loss {

@@ -1,4 +1,4 @@
-import type { LinkMessage, Side } from '../../src/testing.js';
+import type { LinkMessage, Side } from '../../../src/testing.js';
 
 /** The messages of one stream so far, on the sender's side. */
 interface Sent {

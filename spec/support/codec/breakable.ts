@@ -1,7 +1,7 @@
-import { JsonCodec } from '../../src/codec/json.js';
-import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Codec } from '../../src/wire/codec.js';
-import type { Frame } from '../../src/wire/frame.js';
+import { JsonCodec } from '../../../src/codec/json.js';
+import { MsgpackCodec } from '../../../src/codec/msgpack.js';
+import type { Codec } from '../../../src/wire/codec.js';
+import type { Frame } from '../../../src/wire/frame.js';
 
 export type CodecName = 'json' | 'msgpack';
 

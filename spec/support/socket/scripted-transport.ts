@@ -1,8 +1,8 @@
 import { EMPTY, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { SocketClose, Transport } from '../../src/transport/transport.js';
-import type { Message } from '../../src/wire/codec.js';
-import { encodedLength } from '../../src/wire/length.js';
+import type { SocketClose, Transport } from '../../../src/transport/transport.js';
+import type { Message } from '../../../src/wire/codec.js';
+import { encodedLength } from '../../../src/wire/length.js';
 
 const LOST: SocketClose = { code: 1006, reason: '', wasClean: false };
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../src/wire/plain-object.js';
+import { isPlainObject } from '../../../src/wire/plain-object.js';
 
 /** Nested containers, `levels` deep. The innermost is empty. */
 export function nested(levels: number, around: (inner: unknown, level: number) => unknown): unknown {

@@ -1,8 +1,8 @@
 import { afterEach } from '@jest/globals';
-import { connect as dial } from '../../src/index.js';
-import type { ConnectOptions, ConnectUrl, Peer } from '../../src/index.js';
-import { createPair as pair } from '../../src/testing.js';
-import type { Pair, PairOptions } from '../../src/testing.js';
+import { connect as dial } from '../../../src/index.js';
+import type { ConnectOptions, ConnectUrl, Peer } from '../../../src/index.js';
+import { createPair as pair } from '../../../src/testing.js';
+import type { Pair, PairOptions } from '../../../src/testing.js';
 
 const ends = new Set<() => void>();
 

@@ -1,6 +1,6 @@
-import type { Codec, Message } from '../../src/wire/codec.js';
-import type { Frame } from '../../src/wire/frame.js';
-import { fromMapping, toMapping } from '../../src/wire/mapping.js';
+import type { Codec, Message } from '../../../src/wire/codec.js';
+import type { Frame } from '../../../src/wire/frame.js';
+import { fromMapping, toMapping } from '../../../src/wire/mapping.js';
 
 /** JSON in ASCII only, with `<` escaped as well: a fragment costs more bytes than a plain JSON string would. */
 export class AsciiJsonCodec implements Codec {

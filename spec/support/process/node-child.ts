@@ -23,7 +23,7 @@ export function nodePrograms(): (program: string) => Promise<Ending> {
   const bundle = join(directory, 'node.cjs');
   beforeAll(() => {
     buildSync({
-      stdin: { contents: `export * from './node.js'; export { logger } from './index.js';`, resolveDir: join(__dirname, '../../src') },
+      stdin: { contents: `export * from './node.js'; export { logger } from './index.js';`, resolveDir: join(__dirname, '../../../src') },
       bundle: true,
       platform: 'node',
       format: 'cjs',

@@ -1,8 +1,8 @@
-import type { Codec, Message } from '../../src/wire/codec.js';
-import { ProtocolError } from '../../src/wire/errors.js';
-import { ABSENT } from '../../src/wire/frame.js';
-import type { Frame } from '../../src/wire/frame.js';
-import { encodedLength } from '../../src/wire/length.js';
+import type { Codec, Message } from '../../../src/wire/codec.js';
+import { ProtocolError } from '../../../src/wire/errors.js';
+import { ABSENT } from '../../../src/wire/frame.js';
+import type { Frame } from '../../../src/wire/frame.js';
+import { encodedLength } from '../../../src/wire/length.js';
 
 /**
  * The splitting rules, taken literally: encodes every candidate and grows each slice by one unit at a time. It is slow but

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
-import { serve } from '../../src/node.js';
+import { serve } from '../../../src/node.js';
 
 const WORKERS = 2;
 

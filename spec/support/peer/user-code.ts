@@ -1,5 +1,5 @@
-import { respond } from '../../src/index.js';
-import type { Peer } from '../../src/index.js';
+import { respond } from '../../../src/index.js';
+import type { Peer } from '../../../src/index.js';
 
 /** Application code. Its arguments depend on its place. */
 export type Code = (...told: readonly unknown[]) => undefined;
