@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FrameEvent } from '../../../src/index.js';
 import type { Peer } from '../../../src/peer/peer.js';
-import { BreakableCodec } from '../../support/breakable-codec.js';
-import { CODECS } from '../../support/codecs.js';
+import { BreakableCodec } from '../../support/codec/breakable.js';
+import { CODECS } from '../../support/codec/shipped.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
-import { createPair } from '../../support/tracked.js';
+import { createPair } from '../../support/peer/tracked.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
