@@ -49,6 +49,7 @@ const PLAIN = [
   'spec/types/**',
   'spec/wire/**',
   'src/node/**',
+  'src/testing/**',
   'src/transport/**',
 ];
 

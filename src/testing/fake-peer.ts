@@ -9,17 +9,17 @@ import { checkFunction, checkObject, optionError } from '../wire/check.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { createPair } from './pair.js';
 
-/** One call that the program under test has made. */
+/** One call of the program under test. */
 export interface FakeCall {
-  /** The row that answered, such as `request sum`; the bare name where no row did. */
+  /** The row that answered, such as `request sum`; the bare name of the call if no row did. */
   readonly row: string;
   readonly payload: unknown;
   readonly headers: Readonly<Metadata>;
-  /** What was sent after the open, in order. */
+  /** The values that the program sent after the open, in order. */
   readonly sent: readonly unknown[];
   /**
-   * Whether the program ended the call before the answer was complete: it unsubscribed or aborted, its time was up, or its own
-   * input failed.
+   * Whether the program ended the call before the answer was complete: it unsubscribed or aborted, its time was up, or its own input
+   * failed.
    */
   readonly cancelled: boolean;
 }
@@ -27,25 +27,28 @@ export interface FakeCall {
 /** A peer for the program under test, and what the program did with it. */
 export interface FakePeer<Row extends string = string> {
   readonly peer: Peer;
-  /** The rows, by their keys; expect their subscriptions as those of any cold Observable: there is one for each call. */
+  /** The rows, by their keys. `expectSubscriptions` takes their subscriptions as for any cold Observable: there is one for each call. */
   readonly answers: Readonly<Record<Row, ReturnType<RunHelpers['cold']>>>;
-  /** Every call, in order, as far as it has come. */
+  /** Every call so far, in order. */
   readonly calls: readonly FakeCall[];
 }
 
-/** What a fake peer can be given. */
+/** Options of a fake peer. */
 export interface FakePeerOptions extends PeerOptions {
-  /** Values for the letters of all rows. As with rxjs's `cold`, it names each letter where it is given. Default: the letters themselves. */
+  /** Values for the letters of all rows. If present, it must name every letter, as with rxjs's `cold`. Default: the letters themselves. */
   readonly values?: Readonly<Record<string, unknown>> | undefined;
-  /** The error of `#`, as a handler's: of an Error the name and the message arrive; for a payload of your own give a ResetError. */
+  /**
+   * The error of `#`, as a handler would throw it. The name and the message of an Error arrive; for a payload of your own, pass a
+   * ResetError.
+   */
   readonly error?: unknown;
-  /** The name of a call. Default: the payload where it is a string, else its `op`. */
+  /** The name of a call. Default: the payload if it is a string, else its `op`. */
   readonly name?: ((payload: unknown) => string) | undefined;
 }
 
 /**
- * A peer whose answers are rows of marbles, for testing a user interface with no frames in sight. A row's key is a word of
- * your choice and the name of the call; every call of that name is answered by the row from its own start on.
+ * Makes a peer whose answers are rows of marbles, for testing a user interface without any frames. The key of a row is a word of your
+ * choice and the name of a call. The row answers every call of that name, each from the start of the row.
  *
  * A call that no row answers is refused, with an error that lists the rows.
  *
@@ -106,7 +109,7 @@ function rowsByName(rows: Readonly<Record<string, unknown>>): ReadonlyMap<string
   return named;
 }
 
-/** What a test compares with an object that it writes down: everything is the call's own, and nothing else is. */
+/** Returns the record of a call. A test compares it with a literal object, so it has the call's own data and nothing else. */
 function callOf(row: string, stream: Stream): FakeCall {
   const sent: unknown[] = [];
   stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });

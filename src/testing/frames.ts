@@ -5,10 +5,10 @@ import { ResetCode } from '../wire/reset-code.js';
 export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame>;
 
 /**
- * Frames for a marble diagram, by letter, of one stream.
+ * Frames of one stream for a marble diagram, by letter.
  *
  * @param stream the stream's id; default 1
- * @param more letters of your own; a frame without `type` is a `data`, and one without `stream` is of this stream
+ * @param more letters of your own; `type` defaults to `data`, and `stream` to this stream
  *
  * @example
  * ```ts

@@ -16,24 +16,24 @@ export interface LinkMessage {
   readonly nth: number;
 }
 
-/** Decides message by message; `undefined` delivers. */
+/** Decides about each message; `undefined` delivers it. */
 export type FaultScript = (message: LinkMessage) => Fault | undefined;
 
-/** The line between two peers, in the hands of a test. */
+/** The line between two peers, controlled by a test. */
 export interface Link {
-  /** Every message as it is sent. */
+  /** Emits every message when it is sent. */
   readonly messages$: Observable<LinkMessage>;
-  /** Ends the socket on both sides without a handshake; 1006 unless the reason says otherwise. */
+  /** Ends the socket on both sides without a handshake; the code is 1006 unless the reason sets another. */
   cut(reason?: Given<CloseReason>): void;
-  /** One side stops reading, as a process that hangs does. */
+  /** Makes one side stop reading, as a process that hangs does. */
   stall(side: Side): void;
-  /** That side reads again, first what has come meanwhile. */
+  /** Makes that side read again, beginning with the messages that arrived meanwhile. */
   resume(side: Side): void;
-  /** One side reads `message` as if the other had sent it. */
+  /** Makes one side read `message` as if the other side had sent it. */
   inject(to: Side, message: Message): void;
 }
 
-/** A memory link as a test holds it. */
+/** Wraps a memory link for a test. */
 export function linkOf(line: MemoryLink, codec: Codec): Link {
   return {
     messages$: line.carried$.pipe(map(({ from, message, nth }) => ({ from, nth, frame: codec.decode(message) }))),
@@ -52,7 +52,7 @@ export function linkOf(line: MemoryLink, codec: Codec): Link {
   };
 }
 
-/** What a line between two peers does to its messages. */
+/** Options of the line between two peers. */
 export interface LineOptions {
   /** How long each message travels, in ms. Default 0. */
   readonly latencyMs?: number | undefined;
@@ -66,7 +66,7 @@ export const LINE_OPTIONS: Options<LineOptions> = {
   faults: [checkFunction, undefined],
 };
 
-/** A fault script over frames as one over messages. */
+/** Converts a fault script over frames into one over messages. */
 export function fateOf(faults: FaultScript | undefined, codec: Codec): MemoryLink['options']['fate'] {
   return faults === undefined ? undefined : ({ from, message, nth }) => faults({ from, nth, frame: codec.decode(message) });
 }

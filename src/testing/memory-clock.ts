@@ -1,5 +1,5 @@
-// rxjs exports these nowhere else: they are what `TestScheduler.run` replaces too. They exist in every rxjs that the peer range
-// allows; spec/package installs the oldest.
+// rxjs exports these providers nowhere else. `TestScheduler.run` replaces them too. They exist in every rxjs of the peer range;
+// spec/package installs the oldest.
 import { asapScheduler } from 'rxjs';
 import { dateTimestampProvider } from 'rxjs/internal/scheduler/dateTimestampProvider';
 import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';
@@ -9,21 +9,21 @@ import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import { throughChannel } from '../transport/later-turn.js';
 
-/** Something to be done at a time of the clock. */
+/** A task that is due at a time of the clock. */
 interface Task {
   readonly run: () => void;
-  /** In ms; -Infinity for what is due ahead of every timer. */
+  /** In ms; -Infinity for a task that is due ahead of every timer. */
   readonly at: number;
-  /** Ms between two runs of an interval; `null` runs once. */
+  /** Ms between two runs of an interval; `null` for a task that runs once. */
   readonly everyMs: number | null;
 }
 
 type Handle = Parameters<typeof intervalProvider.clearInterval>[0];
 
-/** A clock in memory for all of rxjs's schedulers: its time stands still until somebody asks for the next task. */
+/** A clock in memory for all schedulers of rxjs. Its time stands still until {@link step} runs the next task. */
 export class MemoryClock {
   #now = 0;
-  /** In the order of their making. Handles are negative, so that no platform ever has the same. */
+  /** Tasks in the order of their creation. Handles are negative, because the handles of a platform never are. */
   readonly #tasks = new Map<number, Task>();
   #lastHandle = 0;
   #installed = false;
@@ -33,15 +33,15 @@ export class MemoryClock {
     return this.#now;
   }
 
-  /** Tasks that are still to be run. */
+  /** The number of tasks that have not run yet. */
   get pending(): number {
     return this.#tasks.size;
   }
 
   /**
-   * Puts this clock under rxjs.
+   * Replaces the clocks of rxjs by this one.
    *
-   * @throws Error where time is virtual already, by another clock or inside `TestScheduler.run`
+   * @throws Error if time is virtual already, by another clock or inside `TestScheduler.run`
    */
   install(): void {
     if (intervalProvider.delegate !== undefined) throw new Error('expected real time, got virtual time that has not been restored');
@@ -63,18 +63,18 @@ export class MemoryClock {
     };
   }
 
-  /** Gives rxjs its own clocks back and forgets what was still to be done. */
+  /** Restores the clocks of rxjs and drops all tasks. */
   uninstall(): void {
     if (!this.#installed) return;
     this.#installed = false;
-    // Left where they are, they would keep `asapScheduler` waiting for a flush that never comes.
+    // Without this, `asapScheduler` would wait forever for a flush of these actions.
     for (const action of [...asapScheduler.actions]) action.unsubscribe();
     this.#tasks.clear();
     for (const provider of [dateTimestampProvider, performanceTimestampProvider, immediateProvider, intervalProvider, timeoutProvider])
       provider.delegate = undefined;
   }
 
-  /** Goes to the earliest task that is due at `until` or before, and runs it; `false`, and goes to `until`, when there is none. */
+  /** Moves to the earliest task that is due at `until` or before, and runs it. If there is none, moves to `until` and returns `false`. */
   step(until: number): boolean {
     const next = this.#earliest(until);
     if (next === null) {
@@ -83,7 +83,7 @@ export class MemoryClock {
     }
     const [handle, { run, at, everyMs }] = next;
     this.#now = Math.max(this.#now, at);
-    // An interval goes to the end of the line, after whatever else is due with it.
+    // An interval moves behind all other tasks that are due at the same time.
     this.#tasks.delete(handle);
     if (everyMs !== null) this.#tasks.set(handle, { run, at: this.#now + everyMs, everyMs });
     run();
@@ -102,7 +102,7 @@ export class MemoryClock {
     return handle;
   }
 
-  /** What was set before this clock came is the platform's to clear. */
+  /** The platform clears timers that were set before this clock was installed. */
   #clearing<D>(provider: { delegate: D | undefined }, clearReal: (handle: Handle) => void): (handle: Handle) => void {
     return (handle) => {
       if (typeof handle === 'number' && handle < 0) {
@@ -117,12 +117,12 @@ export class MemoryClock {
   }
 }
 
-/** Resolves when every promise that can settle has settled, and the callbacks on it have run: a turn later, without waiting. */
+/** Resolves when every promise that can settle has settled, and its callbacks have run. That takes one turn and no waiting. */
 export function promisesSettled(): Promise<void> {
   return new Promise(throughChannel);
 }
 
-/** What a platform makes of a delay that its timers cannot count. */
+/** The delay that a platform uses for one that its timers cannot count. */
 function delayOf(ms: number): number {
   return ms > LONGEST_TIMER_MS ? 1 : ms;
 }

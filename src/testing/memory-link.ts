@@ -6,7 +6,7 @@ import type { Given } from '../wire/check.js';
 import { MemoryTransport } from './memory-transport.js';
 import type { SocketClose } from '../transport/transport.js';
 
-/** One message on its way from one end to the other. */
+/** A message on its way from one end to the other. */
 export interface Carried {
   readonly from: Side;
   readonly message: Message;
@@ -15,18 +15,23 @@ export interface Carried {
 }
 
 /**
- * What happens to a message on the way: `'drop'` loses it, `'duplicate'` delivers it twice, `'cut'` ends the socket instead, `delayMs`
- * holds it and all after it, as a socket never reorders, and `replace` delivers another.
+ * A fault of one message on its way:
+ *
+ * - `'drop'` loses the message
+ * - `'duplicate'` delivers it twice
+ * - `'cut'` ends the socket instead
+ * - `delayMs` delays it and all later messages, since a socket never reorders
+ * - `replace` delivers another message
  */
 export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
 
-/** How two memory transports are joined. */
+/** Options of a link between two memory transports. */
 export interface MemoryLinkOptions {
-  /** The subprotocol both ends report. */
+  /** The subprotocol that both ends report. */
   readonly protocol: string;
   /** How long each message travels, in ms of rxjs's clock. Default 0. */
   readonly latencyMs?: number | undefined;
-  /** Decides message by message; `undefined` delivers. */
+  /** Decides about each message; `undefined` delivers it. */
   readonly fate?: ((carried: Carried) => Fault | undefined) | undefined;
 }
 
@@ -35,7 +40,7 @@ export type Side = 'dialer' | 'acceptor';
 
 const OTHER: Readonly<Record<Side, Side>> = { dialer: 'acceptor', acceptor: 'dialer' };
 
-/** Two ends joined in memory. Messages travel in order, on rxjs's clock, and never on the stack of their sender. */
+/** Joins two ends in memory. Messages travel in order, on the clock of rxjs, and never on the stack of their sender. */
 export class MemoryLink {
   readonly ends: Readonly<Record<Side, MemoryTransport>>;
   readonly #carried = new Subject<Carried>();
@@ -50,24 +55,24 @@ export class MemoryLink {
     return this.options.latencyMs ?? 0;
   }
 
-  /** Every message as it is sent. */
+  /** Emits every message when it is sent. */
   get carried$(): Observable<Carried> {
     return this.#carried.asObservable();
   }
 
-  /** Ends both ends without a handshake. */
+  /** Closes both ends without a handshake. */
   cut({ code = CloseCode.ABNORMAL, reason = '', wasClean = false }: Given<SocketClose> = {}): void {
     const lost: SocketClose = { code, reason, wasClean };
     this.ends.dialer.end(lost);
     this.ends.acceptor.end(lost);
   }
 
-  /** An end reads `message` as if the other end had sent it. */
+  /** Makes an end read `message` as if the other end had sent it. */
   inject(to: Side, message: Message): void {
     this.ends[to].enqueue({ message }, 0);
   }
 
-  /** Carries one message from an end to the other. */
+  /** Carries one message from one end to the other. */
   carry(from: Side, message: Message): void {
     if (this.#severed) return;
     const carried = { from, message, nth: ++this.#count[from] };
@@ -86,12 +91,12 @@ export class MemoryLink {
     return this.ends[OTHER[end]];
   }
 
-  /** An end has ended; after the second there is nothing more to carry. */
+  /** Called when an end has closed. After the second one the link carries nothing more. */
   ended(): void {
     if (this.ends.dialer.closed !== null && this.ends.acceptor.closed !== null) this.#carried.complete();
   }
 
-  /** Cuts the line a turn later, as a platform reports it: never on the stack of the sender. Nothing gets across meanwhile. */
+  /** Cuts the line one turn later, as platforms report a cut: never on the stack of the sender. Meanwhile no message arrives. */
   #sever(): void {
     this.#severed = true;
     asapScheduler.schedule(() => {

@@ -7,12 +7,12 @@ import type { SocketEvent, SocketWithTurns } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose } from '../transport/transport.js';
 
-/** In place of a status where no server answers. */
+/** Stands for the status if no server answers. */
 const NOBODY = 0;
 
 type EventType = 'open' | 'message' | 'error' | 'close';
 
-/** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, a turn later. */
+/** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, one turn later. */
 export class MemorySocket implements SocketWithTurns {
   binaryType = 'arraybuffer';
   readonly #listeners: Readonly<Record<EventType, Set<(event: SocketEvent) => void>>> = {
@@ -23,7 +23,7 @@ export class MemorySocket implements SocketWithTurns {
   };
   #readyState: number = ReadyState.CONNECTING;
 
-  /** @param refusal the HTTP status that refuses the handshake, or 0 for a server that is not there; `null` opens */
+  /** @param refusal the HTTP status that refuses the handshake, or 0 for a missing server; `null` opens */
   constructor(
     private readonly end: MemoryTransport,
     private readonly refusal: number | null,
@@ -36,7 +36,7 @@ export class MemorySocket implements SocketWithTurns {
   }
 
   get readyState(): number {
-    // Its end may have been cut within the `open` event, before it is listened to.
+    // A listener of `open` may have cut the end before this class listens to it.
     return this.#readyState === ReadyState.OPEN && !this.end.writable ? ReadyState.CLOSING : this.#readyState;
   }
 

@@ -16,9 +16,9 @@ export class MemoryTransport implements Transport {
   readonly refusedStatus = null;
   readonly messages$: Observable<Message>;
   readonly opened$: Observable<never>;
-  /** What is on its way to this end, in the order of its sending. */
+  /** Items on their way to this end, in the order of sending. */
   readonly #travelling = new Fifo<Item>();
-  /** What has arrived at this end and not been read, in order. */
+  /** Items that have arrived at this end and are not read yet, in order. */
   readonly #arriving = new Fifo<Item>();
   #unreadBytes = 0;
   #leaving = 0;
@@ -58,7 +58,7 @@ export class MemoryTransport implements Transport {
     return !this.#closing && this.#closed === null;
   }
 
-  /** What was sent in this turn, and what the other end has not read because it is stalled or paused. */
+  /** Bytes that were sent in this turn, and bytes that the stalled or paused other end has not read. */
   get bufferedAmount(): number {
     const other = this.link.other(this.side);
     return this.#leaving + (other.#isBlocked() ? other.#unreadBytes : 0);
@@ -103,7 +103,7 @@ export class MemoryTransport implements Transport {
     this.#deliverLater();
   }
 
-  /** Stops reading, as a process that hangs does; only {@link unstall} ends it. */
+  /** Stops reading, as a process that hangs does, until {@link unstall}. */
   stall(): void {
     this.#stalled = true;
   }

@@ -12,7 +12,7 @@ import { subprotocol } from '../wire/subprotocol.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 
-/** How the two peers of a pair are made. */
+/** Options of the two peers and of the line between them. */
 export interface PairOptions extends LineOptions, Pick<PeerOptions, 'codec' | 'limits' | 'keepalive' | 'maxFrameBytes'> {
   /** Options of this end only; they override the options of both ends. Default none. */
   readonly dialer?: PeerOptions | undefined;
@@ -20,7 +20,7 @@ export interface PairOptions extends LineOptions, Pick<PeerOptions, 'codec' | 'l
   readonly acceptor?: PeerOptions | undefined;
 }
 
-/** Declares the options of a pair beyond those that both peers have. */
+/** Declares the options of a pair beyond the options of both peers. */
 const PAIR_OPTIONS: Options<Pick<PairOptions, keyof LineOptions | 'dialer' | 'acceptor'>> = {
   ...LINE_OPTIONS,
   dialer: [checkObject, undefined],
@@ -31,15 +31,15 @@ const PAIR_OPTIONS: Options<Pick<PairOptions, keyof LineOptions | 'dialer' | 'ac
 export interface Pair {
   readonly dialer: Peer;
   readonly acceptor: Peer;
-  /** The line between them: what it carries, and how to disturb it. */
+  /** The line between the peers, to observe and to disturb it. */
   readonly link: Link;
 }
 
 /**
- * Two real peers, joined in memory: real codec, real sessions, no socket. Messages travel on rxjs's clock, so under a
- * TestScheduler their time is virtual. Keepalive is off unless it is asked for.
+ * Makes two real peers, joined in memory: real codec and real sessions, without a socket. Messages travel on the clock of rxjs, so
+ * their time is virtual under a TestScheduler. Keepalive is off by default.
  *
- * Both ends begin to read a turn later, when handlers are in place.
+ * Both ends begin to read one turn later, when their handlers are in place.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option
  *

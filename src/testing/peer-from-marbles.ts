@@ -16,25 +16,26 @@ import { frameMarbles } from './frames.js';
 
 /** A peer between two rows of marbles. */
 export interface MarblePeer {
-  /** The real one, which reads the row. */
+  /** The real peer, which reads the row. */
   readonly peer: Peer;
-  /** The frames that arrive, until the socket ends; expect its subscriptions as those of any hot Observable. */
+  /** Emits the frames that arrive, until the socket ends. `expectSubscriptions` takes its subscriptions as for any hot Observable. */
   readonly inbound: HotObservable<Frame>;
   /**
-   * The frames that the peer sends, for `expectObservable`; completes with the socket. Whoever subscribes is also given those of
-   * the same ms, so the order of the expectations does not matter.
+   * Emits the frames that the peer sends, for `expectObservable`; completes with the socket. A late subscriber also receives the frames
+   * of the same ms, so the order of the expectations does not matter.
    */
   readonly outbound$: Observable<Frame>;
-  /** The peer's end of the line, as a platform's WebSocket. */
+  /** The peer's end of the line, with the interface of a platform's WebSocket. */
   readonly socket: SocketLike;
 }
 
 /**
- * One real peer whose other side is a row of marbles: each letter is a frame that arrives, `|` is a clean close of the
- * socket, `#` its loss. Runs in virtual time inside `TestScheduler.run`.
+ * Makes one real peer whose other side is a row of marbles. Each letter is a frame that arrives, `|` is a clean close of the socket,
+ * and `#` is the loss of the socket. It runs in virtual time inside `TestScheduler.run`.
  *
- * @param frames letters to frames; default `frameMarbles()` of the remote's first stream
- * @param options of the peer; `isDialer` defaults to `false`, so that the remote's `o` opens stream 1; keepalive is off
+ * @param frames frames by letter; default `frameMarbles()` of the remote's first stream
+ * @param options options of the peer; `isDialer` defaults to `false`, so that the remote's `o` opens stream 1; keepalive is off by
+ *   default
  *
  * @example
  * ```ts
@@ -60,7 +61,7 @@ export function peerFromMarbles(
   const peer = new Peer(socket, { ...given, codec, isDialer });
   const row = helpers.hot<Frame>(inbound, frames);
   void peer.serve();
-  // The other end takes part in the closing handshake; what it reads is seen in `carried$`.
+  // The other end takes part in the closing handshake; `carried$` shows the messages that it reads.
   line.ends.acceptor.messages$.subscribe();
   row.pipe(takeUntil(peer.closes$)).subscribe({
     next: (frame) => {

@@ -4,7 +4,7 @@ import type { FrameEvent } from '../peer/peer.js';
 import type { Frame } from '../wire/frame.js';
 import { frameMarbles } from './frames.js';
 
-/** A gap longer than this is printed as a time. */
+/** A longer gap is printed as a time. */
 const LONGEST_DASHES = 10;
 
 const { e: END, ...WHOLE } = frameMarbles();
@@ -17,10 +17,11 @@ interface Mark {
 }
 
 /**
- * Draws the frames of a session as a marble diagram in plain text, when the session has ended: a row per stream and
- * direction, a character per ms from the first frame on, the letters of `frameMarbles`. Frames of the same ms stand in
- * brackets, a long gap is written as its time. A row can be pasted into a test; only where frames follow closer on a bracket
- * than it is wide does it move them apart.
+ * Draws the frames of a session as a marble diagram in plain text, when the session has ended. The diagram has a row per stream and
+ * direction, a character per ms from the first frame on, and the letters of `frameMarbles`.
+ *
+ * Frames of the same ms stand in brackets, and a long gap is written as its time. You can paste a row into a test. If frames follow a
+ * bracket before its width has passed, the row moves them apart.
  *
  * @example
  * ```ts

@@ -13,25 +13,26 @@ import { readOptions } from '../wire/options.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 
-/** How a {@link createServer test server} answers. */
+/** Options of a {@link createServer test server}. */
 export interface TestServerOptions extends LineOptions, PeerOptions {}
 
-/** A server in memory, for what dials again and again. */
+/** A server in memory, for peers that dial again and again. */
 export interface TestServer {
-  /** Give it to `connect` as the option `socket`. */
+  /** Pass it to `connect` as the option `socket`. */
   readonly socket: NonNullable<ConnectOptions['socket']>;
-  /** Each peer that dials from now on (hot), before it begins to read; never completes. */
+  /** Emits each peer that dials from now on (hot), before it begins to read; never completes. */
   readonly peers$: Observable<Peer>;
-  /** The line to the peer that dialed last; `null` before. */
+  /** The line to the latest peer that dialed; `null` before. */
   readonly link: Link | null;
-  /** From now on dials are refused with this HTTP status; with 0 nobody answers at all; with `null` they are taken again. */
+  /** Refuses later dials with this HTTP status. With 0 no server answers them at all; with `null` the server accepts dials again. */
   refuse(status: number | null): void;
 }
 
 /**
- * A server in memory, for tests of reconnecting: real peers and codec, time on rxjs's clock. Keepalive of its peers is off
- * unless asked for; that of the side that dials is on unless `connect` is told otherwise. Under `TestScheduler.run` virtual time
- * runs until nothing is left to do, which with pings is never.
+ * Makes a server in memory, for tests of reconnecting: real peers and codec, time on the clock of rxjs.
+ *
+ * Keepalive of its peers is off by default; keepalive of the dialing side is on unless you pass `keepalive: false` to `connect`. Under
+ * `TestScheduler.run` virtual time runs until no task is left, which never happens with pings.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option
  *

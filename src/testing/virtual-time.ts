@@ -1,26 +1,26 @@
 import { MemoryClock, promisesSettled } from './memory-clock.js';
 import { checkNumber } from '../wire/check.js';
 
-/** Time in the hands of a test. */
+/** Time that a test controls. */
 export interface VirtualTime {
   /** Ms since `virtualTime()`. */
   readonly now: number;
   /**
-   * Goes on by `ms`, and runs what is due on the way, in order; promises settle before the first step and after each.
-   * Without `ms` only what is due now is run. Rejects with what a task threw.
+   * Advances the time by `ms`, and runs the tasks that become due, in order. Promises settle before the first step and after each step.
+   * Without `ms` only the tasks that are due now run. Rejects with the error that a task throws.
    */
   advance(ms?: number): Promise<void>;
-  /** Gives rxjs its real clocks back, and forgets what was still to come. Safe to call twice. */
+  /** Restores the real clocks of rxjs, and drops the remaining tasks. It is safe to call it twice. */
   restore(): void;
 }
 
 /**
- * Makes the time of rxjs, and so of this library, virtual, for tests with promises in them: `TestScheduler.run` cannot wait
- * for one. Nothing real is waited for, so a test of half an hour takes milliseconds.
+ * Makes the time of rxjs virtual, and so the time of this library. It is for tests with promises in them, since `TestScheduler.run`
+ * cannot wait for a promise. It never waits in real time, so a test of half an hour takes milliseconds.
  *
- * Timers that are not rxjs's (`setTimeout`, `AbortSignal.timeout`), animation frames and real sockets keep their real time.
+ * Other timers than rxjs's (`setTimeout`, `AbortSignal.timeout`), animation frames and real sockets keep their real time.
  *
- * @throws Error where time is virtual already: `restore()` the other first
+ * @throws Error if time is virtual already: `restore()` the other one first
  *
  * @example
  * ```ts
