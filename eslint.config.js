@@ -49,6 +49,8 @@ const PLAIN = [
   'spec/types/**',
   'spec/wire/**',
   'src/node/**',
+  'src/peer/answers/**',
+  'src/peer/operators/**',
   'src/testing/**',
   'src/transport/**',
 ];

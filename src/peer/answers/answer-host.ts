@@ -1,6 +1,6 @@
 import type { StreamHost } from '../stream/stream-host.js';
 
-/** What those who answer streams ask of their peer. */
+/** The members of a peer that the code which answers streams needs. */
 export interface AnswerHost extends StreamHost {
   readonly isClosed: boolean;
   /** Closes the peer, because the hello was refused. */

@@ -7,16 +7,19 @@ import type { StreamHandler } from '../base/hooks.js';
 import type { AnswerHost } from './answer-host.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
-/** What an acceptor does with a hello. */
+/** How an acceptor answers a hello. */
 export interface ExpectedHello {
   readonly handler: StreamHandler;
-  /** How long the hello may take, from the socket on, in ms. */
+  /** How long the hello may take from the opening of the socket on, in ms. */
   readonly timeoutMs: number;
-  /** What the connection may send before the hello is accepted. */
+  /** Limits of the connection until the hello is accepted. */
   readonly limits: HelloLimits;
 }
 
-/** The acceptor's side of the hello (C12): the first stream goes to `handler`, and until that has replied every other is refused. */
+/**
+ * The acceptor's side of the hello (C12). It passes the first stream to `handler`, and refuses all others until the handler has
+ * replied.
+ */
 export class HelloAcceptor {
   #hello: StreamCore | null = null;
   #deadline: Deadline | null = null;
@@ -27,7 +30,7 @@ export class HelloAcceptor {
     private readonly limits: WideningLimits,
   ) {}
 
-  /** Whether the hello was answered, by a payload or an end (S11). A reset of this side takes the answer back. */
+  /** Whether the hello was answered, by a payload or an end (S11). A reset by this side revokes the answer. */
   get isAnswered(): boolean {
     const hello = this.#hello;
     if (hello === null) return false;
@@ -36,13 +39,13 @@ export class HelloAcceptor {
     return endedHere(cause);
   }
 
-  /** Whether the dialer wants no more of it: what has been replied stands, and what the handler throws then takes nothing back. */
+  /** Whether the dialer has reset the hello. A reply that was sent before then stands, even if the handler throws later. */
   #isEndedByDialer(): boolean {
     const cause = this.#hello?.cause;
     return cause?.how === 'reset' && cause.by === 'remote';
   }
 
-  /** A socket has opened: its hello has its time from now on. */
+  /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
     const expire = (): void => {
       if (!this.isAnswered) this.host.rejectHello();
@@ -67,7 +70,7 @@ export class HelloAcceptor {
     });
   }
 
-  /** The answer widens the limits as it leaves, before the dialer can have read it. */
+  /** Widens the limits as the answer leaves, before the dialer can have read it. */
   #widenWhenAnswered(): void {
     const stopWatching = this.host.hooks.frames.add(() => {
       if (!this.isAnswered) return;
@@ -76,7 +79,7 @@ export class HelloAcceptor {
     });
   }
 
-  /** The hello has all the time now. */
+  /** Removes the time limit of the hello. */
   stop(): void {
     if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
     this.#deadline = null;

@@ -6,9 +6,9 @@ import { readObject, readOptions } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 
 /**
- * What an acceptor takes until it has accepted the hello (L7): limits of the same names and units as in `Limits`, and never wider.
- * What is over one is answered as ever, and the reason says that the hello was not accepted yet. They hold for answers to calls
- * that this side makes before, too. Defaults: 64 KiB, 10 000 items, 1 MiB.
+ * Limits of an acceptor until it has accepted the hello (L7). They have the names and units of {@link Limits}, and are never wider. A
+ * breach has the same consequence as under `Limits`, and the reason adds that the hello was not accepted yet. The limits also hold for
+ * answers to calls that this side makes before then. Defaults: 64 KiB, 10 000 items, 1 MiB.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | '
 
 const KIB = 1024;
 
-/** Declares every limit before the hello is accepted: room for one message of an honest sender, and little beside it. */
+/** Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. */
 export const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
   maxPayloadBytes: [checkNumber, 64 * KIB],
   maxPayloadItems: [atLeast(1), 10_000],
@@ -31,7 +31,7 @@ export const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
 export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze(readOptions(HELLO_LIMITS, {}));
 
 /**
- * Fills in the defaults, and checks every given limit once.
+ * Checks every given limit once, and fills in the defaults.
  *
  * @throws TypeError naming the limit, what it accepts and what it got
  */
@@ -39,9 +39,9 @@ export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits 
   return readObject('helloLimits', given, HELLO_LIMITS);
 }
 
-/** The limits of one connection: narrow until its hello is accepted, and those of its peer from then on. */
+/** The limits of one connection: narrow until its hello is accepted, then the limits of its peer. */
 export class WideningLimits {
-  /** Changes once; the session reads it at each use. */
+  /** The current limits. They change once; the session reads them at each use. */
   readonly now: SessionLimits;
 
   constructor(

@@ -13,7 +13,7 @@ import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { HelloAcceptor } from './hello-acceptor.js';
 
-/** Who takes the streams that the remote opens: first whoever subscribes to `streams$` and uses one, then the handler. */
+/** Offers each stream of the remote to the subscribers of `streams$`, then to the handler. The first that uses the stream takes it. */
 export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
@@ -29,7 +29,7 @@ export class IncomingStreams {
     }));
   }
 
-  /** Sets the one handler. A second replaces the first, with a warning. */
+  /** Sets the only handler. A second one replaces the first, with a warning. */
   setHandler(handler: StreamHandler): Remove {
     checkFunction('onStream', handler);
     if (this.#handler !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
@@ -39,12 +39,12 @@ export class IncomingStreams {
     };
   }
 
-  /** Sets who takes the first stream, and refuses the others until it is answered. */
+  /** Passes the first stream to `acceptor`, which refuses the others until that stream is answered. */
   expectHello(acceptor: HelloAcceptor): void {
     this.#helloAcceptor = acceptor;
   }
 
-  /** A socket has opened: the time of its hello begins. */
+  /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
     this.#helloAcceptor?.socketOpened();
   }
@@ -61,14 +61,14 @@ export class IncomingStreams {
     else this.#offer(live, stream);
   }
 
-  /** The peer has ended. */
+  /** Called when the peer has ended. */
   complete(): void {
     this.#helloAcceptor?.stop();
     for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
   }
 
   #offer(live: LiveStream, stream: StreamCore): void {
-    // An interceptor may have closed it, which leaves nothing to answer.
+    // An interceptor may have closed the stream; then there is nothing to answer.
     if (stream.cause !== null) return;
     for (const subscriber of this.#subscribers)
       guard('a subscriber of streams$', () => {

@@ -6,7 +6,7 @@ import type { StreamHandler } from '../base/hooks.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
-/** Has a handler answer a stream; `settled` is told when it has. */
+/** Calls a handler to answer a stream, and `settled` when the handler has finished. */
 export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
@@ -24,7 +24,7 @@ export function runHandler(handler: StreamHandler, stream: StreamCore, settled?:
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.facade);
-    // A promise, because any other thenable may settle twice.
+    // Convert to a promise, because any other thenable may settle twice.
     if (isThenable(result)) Promise.resolve(result).then(answered, failed);
     else answered(result);
   } catch (error) {
@@ -32,7 +32,7 @@ export function runHandler(handler: StreamHandler, stream: StreamCore, settled?:
   }
 }
 
-/** Those of which it was told that what they return goes nowhere. */
+/** Handlers already warned about their ignored return value. */
 const warned = new WeakSet<StreamHandler>();
 
 function warnOfResult(handler: StreamHandler, result: unknown): void {

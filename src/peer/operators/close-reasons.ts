@@ -4,7 +4,7 @@ import type { CloseReason } from '../../wire/close-reason.js';
 import type { Peer } from '../peer.js';
 
 /**
- * Why each socket of each peer that passes has ended.
+ * Emits why each socket of each peer has ended, for all peers of the source.
  *
  * @example
  * ```ts

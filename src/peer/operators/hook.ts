@@ -4,8 +4,8 @@ import type { Remove } from '../base/hooks.js';
 import type { Peer } from '../peer.js';
 
 /**
- * Adds a hook to every peer that passes. The hooks are removed when the subscription is ended by its subscriber, and
- * stay when the source completes: `of(peer)` completes at once, and a server's `peers$` before its peers are gone.
+ * Adds a hook to every peer of the source. Unsubscribing removes the hooks. Completion of the source does not: `of(peer)` completes at
+ * once, and a server's `peers$` completes before its peers close.
  */
 export function hook(register: (peer: Peer) => Remove): MonoTypeOperatorFunction<Peer> {
   return (source) =>
@@ -26,7 +26,7 @@ export function hook(register: (peer: Peer) => Remove): MonoTypeOperatorFunction
     });
 }
 
-/** A hook that goes with its peer, so that nothing of a peer that has ended is kept. */
+/** Adds a hook that is removed when its peer closes, so that no closed peer stays in memory. */
 function hookUntilClosed(peer: Peer, register: (peer: Peer) => Remove): Subscription {
   const hooks = new Subscription(register(peer));
   hooks.add(

@@ -5,10 +5,10 @@ import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 
 /**
- * Sees the headers of the remote's first frame on every stream of each peer that passes.
- * Removed on unsubscribe only.
+ * Calls `interceptor` with the headers of the remote's first frame on every stream, for each peer of the source. Only unsubscribing
+ * removes the interceptor.
  *
- * @throws TypeError for what is no function
+ * @throws TypeError unless `interceptor` is a function
  *
  * @example
  * ```ts

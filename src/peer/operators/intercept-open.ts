@@ -5,10 +5,10 @@ import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 
 /**
- * Sees, and may change, the headers of every call of each peer that passes, before an id is spent.
- * Removed on unsubscribe only.
+ * Calls `interceptor` with the headers of every call before an id is spent, for each peer of the source. The interceptor may change the
+ * headers. Only unsubscribing removes the interceptor.
  *
- * @throws TypeError for what is no function
+ * @throws TypeError unless `interceptor` is a function
  *
  * @example
  * ```ts

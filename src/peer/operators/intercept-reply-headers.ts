@@ -5,10 +5,10 @@ import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 
 /**
- * Sees, and may change, the headers of the first frame that each peer that passes sends on a stream the remote opened.
- * Removed on unsubscribe only.
+ * Calls `interceptor` with the headers of a peer's first frame on each stream of the remote, for each peer of the source. The
+ * interceptor may change the headers. Only unsubscribing removes the interceptor.
  *
- * @throws TypeError for what is no function
+ * @throws TypeError unless `interceptor` is a function
  *
  * @example
  * ```ts

@@ -5,9 +5,9 @@ import type { Peer } from '../peer.js';
 import { hook } from './hook.js';
 
 /**
- * Sees every frame of each peer that passes. Removed on unsubscribe only.
+ * Calls `observer` with every frame of each peer of the source. Only unsubscribing removes the observer.
  *
- * @throws TypeError for what is no function
+ * @throws TypeError unless `observer` is a function
  *
  * @example
  * ```ts

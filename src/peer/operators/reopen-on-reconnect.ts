@@ -8,13 +8,13 @@ import { observableFrom } from '../stream/input.js';
 import { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
 
-/** How a subscription is resumed. */
+/** How to resume a subscription. */
 export interface Reopen<T, C> {
-  /** Where the first subscription starts. */
+  /** The cursor of the first subscription. */
   readonly initial: C;
-  /** Opens the stream from a cursor on. */
+  /** Opens the stream after a cursor. */
   readonly open: (cursor: C) => ObservableInput<T>;
-  /** The cursor after a value. */
+  /** Returns the cursor after a value. */
   readonly cursor: (value: T, cursor: C) => C;
 }
 
@@ -25,7 +25,10 @@ interface ReopenFromNothing<T, C, N extends null | undefined> {
   readonly cursor: (value: T, cursor: C | N) => C;
 }
 
-/** A subscription whose stream begins in the same way each time. What is wrong beside an `initial` or a `cursor` is no fault of `open`. */
+/**
+ * A subscription whose stream begins in the same way each time. `never` makes TypeScript blame a stray `initial` or `cursor`, not
+ * `open`.
+ */
 interface ReopenAlike<T> {
   readonly initial?: never;
   readonly open: () => ObservableInput<T>;
@@ -33,17 +36,18 @@ interface ReopenAlike<T> {
 }
 
 /**
- * A subscription that outlives its sockets: it is opened anew on each, from the cursor that the last value gave, or with
- * `open` alone in the same way each time. At a goaway it moves as soon as the replacement is open, while the old socket drains.
+ * Makes a subscription that outlives its sockets. It opens the stream again on each new socket, from the cursor of the last value. With
+ * `open` alone it opens the stream in the same way each time. After a goaway it moves as soon as the replacement is open, while the old
+ * socket drains.
  *
- * Cold: each subscription opens streams of its own, from `initial` on. Completes when a stream does. Errors with whatever else a
- * stream errors, also with the loss of another peer, and with the reason of the last socket once the peer dials no more. So a
- * server that refuses for a moment after its restart ends the subscription, unless the call in `open` has `retry: 'safe'`.
+ * Cold: each subscription opens streams of its own, from `initial` on. It completes when a stream does. Once the peer stops dialing, it
+ * errors with the reason of the last socket. It passes every other error of a stream, including the loss of another peer. A server that
+ * refuses calls for a moment after its restart thus ends the subscription. To prevent that, the call in `open` needs `retry: 'safe'`.
  *
- * Types are inferred in the order `initial`, `open`, `cursor`. Where `initial` is `null` and `open` does not say what it takes,
- * that is `unknown`: write `open: (since: string | null) => …`.
+ * TypeScript infers types in the order `initial`, `open`, `cursor`. If `initial` is `null` and `open` does not annotate its parameter,
+ * the parameter is `unknown`: write `open: (since: string | null) => …`.
  *
- * @throws TypeError for what is no peer, and for an `open` or a `cursor` that is no function
+ * @throws TypeError unless `peer` is a peer, and `open` and `cursor` are functions
  *
  * @example
  * ```ts
@@ -51,7 +55,7 @@ interface ReopenAlike<T> {
  *   initial: 0,
  *   open: (since) => peer.open$<Entry>({ op: 'log', since }, { retry: 'safe' }),
  *   cursor: (entry) => entry.seq,
- * }).subscribe(append);   // every entry once, where the server sends those after `since`
+ * }).subscribe(append);   // every entry once, if the server sends the entries after `since`
  *
  * reopenOnReconnect(peer, { open: () => peer.open$<number>({ op: 'price' }, { retry: 'safe' }) }).subscribe(show);
  * ```
@@ -74,11 +78,11 @@ export function reopenOnReconnect<T>(
   checkFunction('reopenOnReconnect.cursor', cursor);
   return defer(() => {
     let position = initial;
-    /** Whether a stream has ended with its socket, and another is to be opened on the next. */
+    /** Whether a stream has ended with its socket, so that the next socket opens another one. */
     let isLost = false;
     const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
-    // Like any call the first is made at once, also while there is no socket: it waits, and is what a lazy peer dials for. So the first
-    // socket is the one that it has, or gets.
+    // Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. The first socket is
+    // therefore the current one, or the next one.
     const openings$ = sockets$.pipe(
       filter((_, nth) => nth > 0 || isLost),
       startWith(null),
@@ -101,17 +105,17 @@ export function reopenOnReconnect<T>(
   });
 }
 
-/** The cursor of a subscription that has none. */
+/** The default `cursor`: it never moves. */
 function stay(_value: unknown, cursor: unknown): unknown {
   return cursor;
 }
 
 /**
- * Whether another socket may do better: this one was lost, or goes away, and resets at the end of its drain what is left. The
- * same error comes from another peer while this one goes on.
+ * Whether another socket may help: this one was lost, or it drains after a goaway and resets its remaining streams. Another peer can
+ * send the same error while this socket keeps working.
  */
 function endsWithSocket(error: unknown, peer: Peer): boolean {
-  // The status still says `open` while the streams of a lost socket are told.
+  // The status is still `open` while the streams of a lost socket receive their errors.
   if (!isMuxError(error) || Peer.core(peer)?.openSession != null) return false;
   const { status } = peer;
   if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';

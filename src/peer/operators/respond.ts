@@ -11,18 +11,19 @@ import type { Overflow } from '../stream/overflow.js';
 import { Stream } from '../stream/stream.js';
 
 /**
- * Answers streams with Observables: values become data, completion the end, an error the reset that a handler's would be,
- * and the remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
+ * Answers each stream with an Observable: values become data, and completion becomes the end. An error resets the stream as a handler's
+ * error does. The remote's cancel unsubscribes. Iterables, async iterables and ReadableStreams are pulled as the queue drains.
  *
- * As after a handler, an upload that still goes on when the answer is complete is stopped with NO_ERROR, unless somebody
- * reads it. `project` may return nothing: then it has taken the stream itself, or leaves it to the handler. A promise of nothing,
- * as of an async function that sends by itself, ends the answer when it resolves, as after a handler. Errors of one stream stay
- * with that stream; the operator goes on with the others. Unsubscribing resets what is being answered with CANCEL.
+ * An upload that still runs when the answer is complete is stopped with NO_ERROR, unless it has a reader, as after a handler. `project`
+ * may return nothing: then it has taken the stream itself, or leaves it to the handler. An async function that sends by itself returns
+ * a promise of nothing. It ends the answer when it resolves, as after a handler.
  *
- * Put it directly after `streams$`: a stream that nobody has begun to use when `streams$` has shown it is refused.
+ * An error of one stream does not affect the others. Unsubscribing resets the streams that are still being answered with CANCEL.
  *
- * @param options `overflow` says what becomes of a value that an Observable pushes while the queue is full; default `'buffer'`
- * @throws TypeError for an unknown `overflow`, and for a `project` that is no function
+ * Put this operator directly after `streams$`: a stream without a user is refused once `streams$` has emitted it.
+ *
+ * @param options `overflow` decides about a value that an Observable pushes while the queue is full; default `'buffer'`
+ * @throws TypeError for an unknown `overflow`, and unless `project` is a function
  *
  * @example
  * ```ts
@@ -48,7 +49,7 @@ type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | 
 
 function answer(stream: Stream, project: Project, overflow: Overflow, answering: { readonly closed: boolean }): Observable<never> {
   const streamCore = Stream.streamCore(stream);
-  // Its opener has been told how it ended, and may count on nothing being done after that.
+  // The opener already knows how the stream ended, and may rely on no work starting after that.
   if (streamCore.cause !== null) return EMPTY;
   const settle = (): void => {
     streamCore.line.handlerSettled();
@@ -61,7 +62,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
       return EMPTY;
     }
     if (answering.closed) {
-      // By `project`: the work has begun, so the stream may not be refused.
+      // `project` has unsubscribed. The work has begun, so the stream may not be refused.
       streamCore.markTaken();
       streamCore.discard();
       decline(input);
@@ -72,7 +73,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
       return EMPTY;
     });
     const answered$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
-    // A promise goes on when nobody wants it any more.
+    // A promise keeps running after the stream has ended.
     if (!isPromise(input)) return answered$.pipe(finalize(settle));
     input.then(settle, settle);
     return answered$;

@@ -5,17 +5,19 @@ import { retrySafely } from '../calls/safe-retry.js';
 import type { Retry } from '../calls/safe-retry.js';
 
 /**
- * Subscribes again where that is provably safe: only for an error that is `retriable`, which says that the remote has done
- * nothing. Any other error passes, and so does one of another call that came in by this call's `input` or `onOpen`. Put it
- * directly after a call: what is piped before it runs again too. An `input` is sent again; one that gives its values once, such as
- * a generator, has to be made by a function, or the second attempt fails with a TypeError.
+ * Subscribes again after a `retriable` error, which says that the remote has done nothing. Any other error passes. So does an error of
+ * another call that came in by this call's `input` or `onOpen`.
  *
- * @throws TypeError for a `count` that is not a non-negative number, and for a `delay` that is neither one nor a function
+ * Put this operator directly after a call, because it also repeats the operators between the call and itself. Each attempt sends
+ * `input` again. An `input` that emits its values only once, such as a generator, must be made by a function. Otherwise the second
+ * attempt fails with a TypeError.
+ *
+ * @throws TypeError unless `count` is a non-negative number, and `delay` such a number or a function
  *
  * @example
  * ```ts
  * peer.request$({ op: 'book', seat: '12A' }).pipe(retryWhenSafe()).subscribe(console.log);
- * // booked once, also when the server was restarted meanwhile
+ * // booked once, even if the server restarted meanwhile
  * ```
  */
 export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {

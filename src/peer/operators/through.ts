@@ -4,11 +4,11 @@ import type { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
 
 /**
- * Makes an operator of a remote stream: what the source emits is sent, what comes back is emitted. Each subscription opens
- * a stream; unsubscribing resets it with CANCEL, and an error of the source resets it with that error. With `retry` each
- * attempt subscribes to the source again: what a hot one gave to earlier attempts is lost.
+ * Makes an operator of a remote stream: it sends what the source emits, and emits what the remote sends. Each subscription opens a
+ * stream. Unsubscribing resets the stream with CANCEL, and an error of the source resets it with that error. With `retry` each attempt
+ * subscribes to the source again; values that a hot source emitted to earlier attempts are lost.
  *
- * @throws TypeError for what is no peer, and where it is piped for an unknown `overflow`
+ * @throws TypeError unless `peer` is a peer; when it is piped, for an unknown `overflow`
  *
  * @example
  * ```ts

@@ -9,30 +9,29 @@ import type { Outlet, Overflow } from '../stream/overflow.js';
 import { decline, observableFrom } from '../stream/input.js';
 import { pump } from '../stream/pump.js';
 
-/** Two operators, one for each end of a stream, by which the consumer says how many items it wants. */
+/** Two operators, one for each end of a stream, by which the consumer controls how many items it receives. */
 export interface Credit {
   /**
-   * The consumer: opens with credit for `n` items, and grants as many again as have been consumed, in steps of half. Where the
-   * call is made again, by `retry` or `reopenOnReconnect`, the new stream begins with credit for `n` items less those that still
-   * wait for `work`.
+   * The consumer. It opens the stream with credit for `n` items. When half of `n` items are consumed, it grants credit for as many
+   * again. If `retry` or `reopenOnReconnect` makes the call again, the new stream begins with credit for `n` items, less the items that
+   * still wait for `work`.
    *
-   * Errors with what the call errors, with what `open` and `work` throw, and with a ProtocolError at an item more than was
-   * granted, as from a remote that does not look at credit.
+   * Errors with the call's errors, and with errors that `open` and `work` throw. Also errors with a ProtocolError at an ungranted item,
+   * as from a remote that ignores credit.
    *
-   * @throws TypeError for an `open` or a `work` that is no function
-   * @param open makes the call, one stream at a time; what it is given goes into the call's `input`
-   * @param work what is done with an item, one after the other; the item is consumed when this completes. Default: an item
-   *   is consumed when the subscriber has been given it
+   * @throws TypeError unless `open` and `work` are functions
+   * @param open makes the call, one stream at a time; its argument must become the call's `input`
+   * @param work processes one item at a time; the item is consumed when this completes. Default: an item is consumed when the
+   *   subscriber has received it
    */
   grant<T, R = T>(open: (credit$: Observable<number>) => ObservableInput<T>, work?: (item: T) => ObservableInput<R>): Observable<R>;
   /**
-   * The producer: emits only what has been granted. Completes with the source, or once all credit is spent and the consumer
-   * has ended its side. Iterables and streams are pulled, one item per credit.
+   * The producer. It emits only granted items. It completes with the source, or once all credit is spent and the consumer has ended its
+   * side. It pulls one item per credit from iterables and streams.
    *
-   * @param grants the stream of the consumer, who has opened it: when the source is done it is let go of, and with a stream that
-   *   this side has opened that would be to cancel it
-   * @param options `overflow` says what becomes of an item that an Observable pushes without credit; default `'buffer'`,
-   *   which here has no limit
+   * @param grants the stream that the consumer has opened. When the source is done, the operator unsubscribes from it, which would
+   *   cancel a stream opened by this side.
+   * @param options `overflow` decides about an item that an Observable pushes without credit; default `'buffer'`, here without a limit
    * @throws TypeError for an unknown `overflow`
    */
   spend(
@@ -42,12 +41,11 @@ export interface Credit {
 }
 
 /**
- * Demand in items on a two-way stream, where bytes are not what costs: the consumer grants credit as ordinary data, and the
- * producer emits what was granted. There are never more than `n` items on their way or unconsumed, also when the socket is
- * lost and the call is made again.
+ * Bounds a two-way stream by items, for work whose cost is not its bytes. The consumer grants credit as ordinary data, and the producer
+ * emits only granted items. At most `n` items are on their way or unconsumed, even if the socket is lost and the call is made again.
  *
  * @param n a whole number of items, at least 1
- * @throws TypeError for any other
+ * @throws TypeError for any other `n`
  *
  * @example
  * ```ts
@@ -72,7 +70,7 @@ export function withCredit(n: number): Credit {
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {
           const available = new AvailableCredit(subscriber, grants);
-          // What ends at once, as the stream of a consumer that grants nothing, needs nothing of the source.
+          // A stream that has ended already, such as the stream of a consumer that grants nothing, needs no source.
           if (available.closed) decline(source);
           else subscriber.add(pump(source, available, overflow));
         });
@@ -80,7 +78,7 @@ export function withCredit(n: number): Credit {
   };
 }
 
-/** The work of a consumer that has none: its item is what it emits. */
+/** The default `work`: it emits the item itself. */
 function handOn<T, R>(item: T): Observable<R> {
   return of(item as unknown as R);
 }
@@ -105,19 +103,19 @@ function granting<T, R>(
   });
 }
 
-/** What a consumer has granted, and what has come of it. */
+/** The credit that a consumer has granted, and the items that it has received. */
 class GrantedCredit {
   readonly #more$ = new Subject<number>();
   #unconsumed = 0;
-  /** In all to the newest stream. */
+  /** All credit granted on the newest stream. */
   #granted = 0;
-  /** On that stream. */
+  /** Items received on that stream. */
   #received = 0;
-  /** For each stream: what the items of those before it leave free, and then what is consumed. */
+  /** The credit of each stream: first the credit that the items of earlier streams leave free, then one grant for each consumed half. */
   readonly credit$ = defer(() => {
     this.#received = 0;
     this.#granted = this.n - this.#unconsumed;
-    // In this order: what the first grant brings may be consumed at once.
+    // Subscribe to `#more$` first: items of the first grant may be consumed at once.
     return merge(this.#more$, this.#granted > 0 ? of(this.#granted) : EMPTY);
   });
 
@@ -139,12 +137,12 @@ class GrantedCredit {
   }
 }
 
-/** What a producer may still emit. */
+/** The credit of a producer. */
 class AvailableCredit implements Outlet {
   readonly queues = false;
   readonly #grants = new Subscription();
   #credit = 0;
-  /** Whether the consumer grants nothing more. */
+  /** Whether the consumer has ended its side, and so grants no more credit. */
   #last = false;
   #waiting: (() => void)[] = [];
 
@@ -199,7 +197,7 @@ class AvailableCredit implements Outlet {
     this.#checkSpent();
   }
 
-  // The consumer's stream is let go of first: whoever ends the answer looks whether somebody still reads.
+  // Unsubscribe from the consumer's stream first: the code that ends the answer checks whether the stream still has a reader.
   complete(): void {
     this.#grants.unsubscribe();
     this.subscriber.complete();
