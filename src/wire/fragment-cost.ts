@@ -1,8 +1,7 @@
 import type { Codec, Message } from './codec.js';
 import { encodeInto } from './encode-into.js';
-import type { Frame, Metadata } from './frame.js';
+import type { Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength, MOST_BYTES_PER_UNIT } from './length.js';
-import { isPlainObject } from './plain-object.js';
 
 /**
  * Declares that a codec class writes a text fragment as `JSON.stringify` does, or a byte fragment as a msgpack `bin`, and
@@ -15,7 +14,7 @@ export function declareFragmentCost(codecClass: { readonly prototype: Codec }): 
   DECLARED.add(codecClass.prototype);
 }
 
-/** Whether {@link fragmentCut} is exact and {@link envelopeBound} holds for this codec, because its class declared it. */
+/** Whether {@link fragmentCut} is exact and `envelopeBound` holds for this codec, because its class declared it. */
 export function hasFragmentCost(codec: Codec): boolean {
   return DECLARED.has(Object.getPrototypeOf(codec) as object) && !Object.hasOwn(codec, 'encode');
 }
@@ -36,16 +35,6 @@ export interface FragmentCut {
  */
 export function fragmentCut(encoded: Message, from: number, budget: number): FragmentCut {
   return typeof encoded === 'string' ? textCut(encoded, from, budget) : { end: bytesEnd(encoded, from, budget), plain: false };
-}
-
-/**
- * Bytes that the envelope of a frame without its payload never exceeds under a codec with a declared cost; `Infinity`
- * where only encoding it can tell.
- */
-export function envelopeBound(frame: Frame): number {
-  if (frame.fragment != null) return Infinity;
-  const units = frame.type.length + (frame.reason?.length ?? 0) + (frame.nonce?.length ?? 0);
-  return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_QUOTED_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
 }
 
 /** Notes that the slice of a fragment frame is {@link FragmentCut.plain}: to look at it again would cost as much as sending it. */
@@ -109,28 +98,9 @@ function bytesEnd(encoded: ArrayBuffer, from: number, budget: number): number {
   return Math.min(from + most, encoded.byteLength);
 }
 
-function metadataBound(metadata: Readonly<Metadata> | null | undefined): number {
-  if (metadata == null) return 0;
-  if (!isPlainObject(metadata)) return Infinity;
-  let bound = 0;
-  for (const [key, value] of Object.entries(metadata)) bound += key.length * MOST_BYTES_PER_QUOTED_UNIT + entryBound(key, value);
-  return bound;
-}
-
-// Infinity for every value that a codec may refuse, so that it refuses where the frame is measured and not where it is sent.
-function entryBound(key: string, value: unknown): number {
-  if (key === '__proto__') return Infinity;
-  if (typeof value === 'string') return QUOTES_AND_SCALAR + value.length * MOST_BYTES_PER_QUOTED_UNIT;
-  const isScalar = value === null || typeof value === 'boolean' || Number.isFinite(value);
-  return isScalar ? QUOTES_AND_SCALAR : Infinity;
-}
-
 const DECLARED = new WeakSet();
 const PLAIN = new WeakSet<Frame>();
 const PIECE = 1_024;
 const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const MOST_BYTES_PER_QUOTED_UNIT = 6;
-const KEYS_NUMBERS_AND_FLAGS = 256;
-const QUOTES_AND_SCALAR = 32;

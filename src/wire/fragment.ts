@@ -1,7 +1,8 @@
 import { checkedMessage } from './codec.js';
 import type { Codec, Message } from './codec.js';
+import { envelopeBound } from './envelope-bound.js';
 import { ProtocolError } from './errors.js';
-import { envelopeBound, hasFragmentCost } from './fragment-cost.js';
+import { hasFragmentCost } from './fragment-cost.js';
 import { ABSENT, frameName } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength, fitsWithin } from './length.js';

@@ -1,0 +1,34 @@
+import type { Frame, Metadata } from './frame.js';
+import { isPlainObject } from './plain-object.js';
+
+/**
+ * The most bytes that the envelope of a frame takes without its payload, in any codec that says what its fragments cost: 256, 6 for
+ * each UTF-16 unit of its texts and keys, and 32 for each entry of its headers and trailers. `Infinity` for a fragment, for
+ * headers that hold more than scalars, and for values that a codec may refuse: only encoding these measures them.
+ */
+export function envelopeBound(frame: Frame): number {
+  if (frame.fragment != null) return Infinity;
+  const units = frame.type.length + (frame.reason?.length ?? 0) + (frame.nonce?.length ?? 0);
+  return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
+}
+
+function metadataBound(metadata: Readonly<Metadata> | null | undefined): number {
+  if (metadata == null) return 0;
+  if (!isPlainObject(metadata)) return Infinity;
+  let bound = 0;
+  for (const [key, value] of Object.entries(metadata)) bound += key.length * MOST_BYTES_PER_UNIT + entryBound(key, value);
+  return bound;
+}
+
+// Infinity for every value that a codec may refuse, so that the codec refuses it where the frame is measured and not where it is sent.
+function entryBound(key: string, value: unknown): number {
+  if (key === '__proto__') return Infinity;
+  if (typeof value === 'string') return SEPARATORS_AND_SCALAR + value.length * MOST_BYTES_PER_UNIT;
+  const isScalar = value === null || typeof value === 'boolean' || Number.isFinite(value);
+  return isScalar ? SEPARATORS_AND_SCALAR : Infinity;
+}
+
+/** An escape such as `\u0000`. */
+const MOST_BYTES_PER_UNIT = 6;
+const KEYS_NUMBERS_AND_FLAGS = 256;
+const SEPARATORS_AND_SCALAR = 32;
