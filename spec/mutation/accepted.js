@@ -16,15 +16,7 @@ export const ACCEPTED = [
     { code: "''", within: "encodedPayload ?? ''", why: 'only a shortcut: otherwise a frame close to the cap is encoded to measure it' },
   ]),
   ...of('src/wire/fragment-cost.ts', [
-    ...['false', 'to <= end'].map((mutant) => ({ code: 'to > end', mutant, why: FASTER })),
-    ...['true', 'bytes >= left'].map((mutant) => ({
-      code: 'bytes > left',
-      mutant,
-      within: 'if (bytes > left) break;',
-      why: FASTER,
-    })),
-    { code: '{ return edgeBefore(text, Math.min(from + PIECE, text.length)); }', mutant: '{}', why: FASTER },
-    { code: 'from + PIECE', mutant: 'from - PIECE', why: FASTER },
+    { code: 'codec.fragmentCost !== undefined', mutant: 'true', why: 'only a shortcut: the search finds `encode` first' },
   ]),
   ...of('src/session/send/stream-queue.ts', [
     { code: "typeof part === 'string' && isPlain(slice)", mutant: 'false', why: FASTER },
@@ -95,7 +87,7 @@ export const ACCEPTED = [
     })),
   ]),
   ...of('src/wire/outgoing.ts', [
-    { code: 'codec.encodeWith === undefined', mutant: 'false', why: 'only a shortcut: the search finds `encode` first' },
+    { code: 'codec.encodeWith !== undefined', mutant: 'true', why: 'only a shortcut: the search finds `encode` first' },
   ]),
   ...of('src/wire/heap.ts', [
     { code: 'last === undefined', mutant: 'false', why: NARROWING },

@@ -2,21 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Codec } from '../../src/wire/codec.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
-import { declareFragmentCost, fragmentCut, hasFragmentCost, isPlain } from '../../src/wire/fragment-cost.js';
+import { fragmentCostOf, fragmentCut, hasFragmentCost, isPlain, isPlainTo } from '../../src/wire/fragment-cost.js';
 import { ABSENT } from '../../src/wire/frame.js';
+import type { FragmentCut } from '../../src/wire/fragment-cost.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
 import { disguised, NetstringCodec, StuffedCodec } from '../support/codec/foreign.js';
 import { awkwardText, jsonPayload } from '../support/wire/arbitraries.js';
 
-class DeclaredJson extends JsonCodec {}
-
-declareFragmentCost(DeclaredJson);
-
-/** Counts its encodings. Its class has a declared fragment cost. */
+/** Counts its encodings. Its class says what fragments cost. */
 class CountingJson extends JsonCodec {
   encoded = 0;
 
@@ -29,9 +26,17 @@ class CountingJson extends JsonCodec {
     this.encoded++;
     return super.encodeWith(frame, encodedPayload);
   }
+
+  override fragmentCost(encodedPayload: Message, from: number, to: number): number {
+    return super.fragmentCost(encodedPayload, from, to);
+  }
 }
 
-declareFragmentCost(CountingJson);
+/** The fullest slice by what the shipped codec of that kind says. */
+function cutOf(encoded: Message, from: number, budget: number): FragmentCut {
+  const cost = fragmentCostOf(encoded, typeof encoded === 'string' ? new JsonCodec() : new MsgpackCodec());
+  return fragmentCut(encoded, from, budget, cost ?? (() => NaN));
+}
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 
@@ -40,7 +45,7 @@ describe('split_frame rule 3: the cost of a slice in its envelope', () => {
 
   /** Expects a slice that fits, ends between characters, and would not fit with one character more. */
   const expectFullest = (text: string, from: number, budget: number): void => {
-    const { end, plain } = fragmentCut(text, from, budget);
+    const { end, plain } = cutOf(text, from, budget);
     expect(edgeBefore(text, end)).toBe(end);
     expect(quoted(text.slice(from, end))).toBeLessThanOrEqual(Math.max(budget, 0));
     if (end < text.length) expect(quoted(text.slice(from, codePointEnd(text, end)))).toBeGreaterThan(budget);
@@ -80,7 +85,7 @@ describe('split_frame rule 3: the cost of a slice in its envelope', () => {
       for (let units = 1_020; units <= 1_028; units++) {
         const text = `${shift}${character.repeat(3_000)}`;
         const budget = units * bytes;
-        expect(quoted(text.slice(0, fragmentCut(text, 0, budget).end))).toBe(budget - ((budget - shift.length) % bytes));
+        expect(quoted(text.slice(0, cutOf(text, 0, budget).end))).toBe(budget - ((budget - shift.length) % bytes));
       }
     }
   });
@@ -90,7 +95,7 @@ describe('split_frame rule 3: the cost of a slice in its envelope', () => {
     const text = longer + 'y'.repeat(3_000);
     expect([longer.length, encodedLength('x' + '€'.repeat(341))]).toEqual([1_024, 1_024]);
     const budget = quoted(longer) + 1_024 + 10;
-    expect(fragmentCut(text, 0, budget).end).toBe(2_048 + 10);
+    expect(cutOf(text, 0, budget).end).toBe(2_048 + 10);
   });
 
   it.each([
@@ -101,7 +106,7 @@ describe('split_frame rule 3: the cost of a slice in its envelope', () => {
     ['the last of three bytes', '\uffff', 4],
     ['the first of four bytes', '\u{10000}', 3],
   ])('`fragmentCut` counts a character by its bytes: %s', (_what, character, fitting) => {
-    expect(fragmentCut(character.repeat(20), 0, 12).end).toBe(fitting * character.length);
+    expect(cutOf(character.repeat(20), 0, 12).end).toBe(fitting * character.length);
   });
 
   it.each([
@@ -117,32 +122,46 @@ describe('split_frame rule 3: the cost of a slice in its envelope', () => {
     ['a header of 5', 65_539, 65_536],
     ['all there is', 1e9, 70_000],
   ])('`fragmentCut` cuts bytes by the header of a msgpack bin: %s, %i bytes', (_what, budget, length) => {
-    expect(fragmentCut(new ArrayBuffer(70_010), 10, budget)).toEqual({ end: 10 + length, plain: false });
+    expect(cutOf(new ArrayBuffer(70_010), 10, budget)).toEqual({ end: 10 + length, plain: false });
   });
 
   it.each([254, 255, 256, 257, 65_535, 65_536])('`fragmentCut` agrees with MsgpackCodec on a fragment of %i bytes', (length) => {
     const codec = new MsgpackCodec();
     const size = (bytes: number): number => encodedLength(codec.encode({ type: 'data', fragment: new ArrayBuffer(bytes) }));
     const grown = size(length) - size(0);
-    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown).end).toBe(length);
-    expect(fragmentCut(new ArrayBuffer(70_000), 0, grown - 1).end).toBe(length - 1);
+    expect(cutOf(new ArrayBuffer(70_000), 0, grown).end).toBe(length);
+    expect(cutOf(new ArrayBuffer(70_000), 0, grown - 1).end).toBe(length - 1);
   });
 });
 
-describe('declared fragment costs', () => {
+describe('who says what fragments cost', () => {
   class Subclass extends JsonCodec {}
+  class Spaced extends JsonCodec {
+    override encode(frame: Frame): string {
+      return ` ${super.encode(frame)}`;
+    }
+  }
+  class SpacedAround extends JsonCodec {
+    override encodeWith(frame: Frame, encodedPayload: Message): string {
+      return ` ${super.encodeWith(frame, encodedPayload)}`;
+    }
+  }
   const patched = Object.assign(new JsonCodec(), { encode: (frame: Frame) => ` ${new JsonCodec().encode(frame)}` });
 
   it.each<[string, Codec, boolean]>([
     ['JsonCodec', new JsonCodec(), true],
     ['MsgpackCodec', new MsgpackCodec(), true],
-    ['an instance of a subclass with a declared cost', new DeclaredJson(), true],
-    ['an instance of a subclass without one', new Subclass(), false],
+    ['an instance of a subclass that overrides nothing', new Subclass(), true],
+    ['an instance of a subclass that overrides the encoders and the cost', new CountingJson(), true],
+    ['an instance of a subclass that overrides encode alone', new Spaced(), false],
+    ['an instance of a subclass that overrides encodeWith alone', new SpacedAround(), false],
     ['an instance with its own encode', patched, false],
     ['a wrapper', disguised(new JsonCodec()), false],
+    ['a wrapper with a cost of its own', { ...disguised(new JsonCodec()), fragmentCost: (_encoded, from, to) => 6 * (to - from) }, true],
     ['an object without a prototype', Object.assign(Object.create(null) as object, disguised(new JsonCodec())), false],
-  ])('`hasFragmentCost` judges %s (row %#)', (_what, codec, declared) => {
-    expect(hasFragmentCost(codec)).toBe(declared);
+  ])('`hasFragmentCost` judges %s (row %#)', (_what, codec, has) => {
+    expect(hasFragmentCost(codec)).toBe(has);
+    expect(fragmentCostOf('"', codec) === null).toBe(!has);
   });
 
   it('`splitFrame` measures other codecs by their encodings', () => {
@@ -186,7 +205,7 @@ describe('split_frame rule 2: fits', () => {
     expect([fitsIn(codec, frame, size), fitsIn(codec, frame, size - 1)]).toEqual([true, false]);
   });
 
-  it('`fits` assumes no bound for a codec without a declared cost: its envelope may be long', () => {
+  it('`fits` assumes no bound for a codec without a cost: its envelope may be long', () => {
     const padded: Codec = { ...disguised(new JsonCodec()), encode: (frame) => new JsonCodec().encode(frame) + ' '.repeat(1000) };
     expect([fitsIn(padded, { type: 'ping' }, 1014), fitsIn(padded, { type: 'ping' }, 1015)]).toEqual([false, true]);
   });
@@ -250,18 +269,15 @@ describe('an encoded payload without units', () => {
   });
 });
 
-describe('a codec without a declared cost', () => {
-  it.each([57, 58, 59, 60])(
-    'A codec without a declared cost fills each slice up to a cap of %i bytes as one with a declared cost',
-    (cap) => {
-      const frame: Frame = { type: 'data', stream: 1, payload: 'abcdefghij'.repeat(3), end: true };
-      expect(splitFrame(frame, cap, disguised(new JsonCodec()))).toEqual(splitFrame(frame, cap, new JsonCodec()));
-    },
-  );
+describe('a codec without a cost', () => {
+  it.each([57, 58, 59, 60])('A codec without a cost fills each slice up to a cap of %i bytes as one with a cost', (cap) => {
+    const frame: Frame = { type: 'data', stream: 1, payload: 'abcdefghij'.repeat(3), end: true };
+    expect(splitFrame(frame, cap, disguised(new JsonCodec()))).toEqual(splitFrame(frame, cap, new JsonCodec()));
+  });
 });
 
 describe('the number of encodings', () => {
-  it('`splitFrame` encodes only envelopes with a codec whose cost is declared', () => {
+  it('`splitFrame` encodes only envelopes with a codec that says what fragments cost', () => {
     const codec = new CountingJson();
     expect(
       splitFrame({ type: 'open', stream: 1, payload: '"'.repeat(500_000), headers: { op: 'x' } }, MAX_FRAME_BYTES, codec),
@@ -275,10 +291,10 @@ describe('the number of encodings', () => {
     return { slices: splitFrame({ type: 'data', stream: 1, payload }, 4096, counted).length, encoded };
   };
 
-  it('`splitFrame` encodes four candidates a slice when fragments cost as much as in JSON or msgpack', () => {
+  it('`splitFrame` encodes five candidates a slice where units cost about the same all over a payload: it guesses by what they cost before', () => {
     const { slices, encoded } = encodings(new JsonCodec(), '"naïve"\n'.repeat(5000));
     expect(slices).toBeGreaterThan(15);
-    expect(encoded).toBeLessThanOrEqual(4 * slices + 4);
+    expect(encoded).toBeLessThanOrEqual(5 * slices + 5);
   });
 
   it.each<[string, Codec, unknown]>([
@@ -334,13 +350,26 @@ describe('a plain slice', () => {
     expect(new Set(slices.map(isPlain))).toEqual(new Set([plain]));
   });
 
+  it('A slice is plain to the codec that it was cut for, and to no other', () => {
+    const codec = new JsonCodec();
+    const [, slice] = slicesFor(codec, 'abc '.repeat(60));
+    expect([codec, new JsonCodec()].map((each) => slice !== undefined && isPlainTo(each, slice))).toEqual([true, false]);
+  });
+
+  it('JsonCodec escapes a slice that is plain only to another codec', () => {
+    const bare: Codec = { ...disguised(new JsonCodec()), fragmentCost: (_encoded, from, to) => to - from };
+    const [, slice] = slicesFor(bare, '"'.repeat(200));
+    expect(slice !== undefined && isPlain(slice)).toBe(true);
+    expect(new JsonCodec().encode(slice ?? { type: '' })).toContain(JSON.stringify(slice?.fragment));
+  });
+
   it('`isPlain` recognises the slice itself, not an equal frame', () => {
     const [, slice] = slicesFor(new JsonCodec(), 'abc '.repeat(60));
     expect(slice !== undefined && isPlain(slice)).toBe(true);
     expect(isPlain({ ...slice, type: 'data' })).toBe(false);
   });
 
-  it('`splitFrame` marks no slice as plain for a codec without a declared cost', () => {
+  it('`splitFrame` marks no slice as plain for a codec without a cost', () => {
     expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isPlain)).toBe(false);
   });
 });

@@ -3,26 +3,62 @@ import fc from 'fast-check';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { Assembler } from '../../src/wire/assembler.js';
-import type { Codec } from '../../src/wire/codec.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { AsciiJsonCodec, disguised, NetstringCodec, StuffedCodec } from '../support/codec/foreign.js';
+import { payloadEnd, unitEdge } from '../../src/wire/slice-form.js';
+import {
+  AsciiJsonCodec,
+  CostedAsciiJsonCodec,
+  CostedStuffedCodec,
+  disguised,
+  NetstringCodec,
+  StuffedCodec,
+} from '../support/codec/foreign.js';
 import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 import { naiveSplit } from '../support/wire/naive-splitter.js';
 
 const CODECS: readonly (readonly [string, Codec, fc.Arbitrary<unknown>, number])[] = [
   ['json', new JsonCodec(), jsonPayload(), 1000],
   ['msgpack', new MsgpackCodec(), binaryPayload(), 500],
-  ['json without a declared cost', disguised(new JsonCodec()), jsonPayload(), 240],
-  ['msgpack without a declared cost', disguised(new MsgpackCodec()), binaryPayload(), 240],
+  ['json without a cost', disguised(new JsonCodec()), jsonPayload(), 240],
+  ['msgpack without a cost', disguised(new MsgpackCodec()), binaryPayload(), 240],
   ['a text codec that escapes more', new AsciiJsonCodec(), jsonPayload(), 240],
+  ['a text codec that escapes more, with a cost', new CostedAsciiJsonCodec(), jsonPayload(), 240],
   ['a text codec that escapes nothing', new NetstringCodec(), jsonPayload(), 240],
   ['a binary codec whose bytes cost one or two', new StuffedCodec(), binaryPayload(), 240],
+  ['a binary codec whose bytes cost one or two, with a cost', new CostedStuffedCodec(), binaryPayload(), 240],
 ];
+
+describe.each(CODECS.filter(([, codec]) => codec.fragmentCost !== undefined))('fragmentCost: %s', (_name, codec, payload) => {
+  const message = (fragment: Message): number => encodedLength(codec.encode({ type: 'data', stream: 1, fragment }));
+  const costOf = (encoded: Message, from: number, to: number): number => codec.fragmentCost?.(encoded, from, to) ?? NaN;
+
+  it('A slice costs what its fragment adds to a message', () => {
+    fc.assert(
+      fc.property(payload, fc.nat(400), fc.nat(400), (value, one, other) => {
+        const encoded = codec.encodePayload(value);
+        const [from = 0, to = 0] = [one, other].map((at) => unitEdge(encoded, Math.min(at, payloadEnd(encoded)))).sort((a, b) => a - b);
+        expect(costOf(encoded, from, to)).toBe(message(encoded.slice(from, to)) - message(encoded.slice(0, 0)));
+      }),
+    );
+  });
+
+  it('A text costs what its parts cost, and no unit costs less than a byte', () => {
+    fc.assert(
+      fc.property(payload, fc.nat(400), (value, at) => {
+        const encoded = codec.encodePayload(value);
+        const [middle, end] = [unitEdge(encoded, Math.min(at, payloadEnd(encoded))), payloadEnd(encoded)];
+        expect(costOf(encoded, 0, end) - costOf(encoded, 0, middle)).toBeGreaterThanOrEqual(end - middle);
+        if (!codec.binary) expect(costOf(encoded, 0, middle) + costOf(encoded, middle, end)).toBe(costOf(encoded, 0, end));
+      }),
+    );
+  });
+});
 
 describe.each(CODECS)('split_frame against a naive splitter: %s', (_name, codec, payload, numRuns) => {
   const cases = fc.tuple(frames(payload), fc.integer({ min: -25, max: 40 }), fc.integer({ min: 2, max: 300 }), fc.nat(3), fc.boolean());

@@ -1,6 +1,6 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
-import { declareFragmentCost, isPlain } from '../wire/fragment-cost.js';
+import { isPlainTo } from '../wire/fragment-cost.js';
 import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { isTooDeep } from './depth.js';
 import { decodeCanonical } from './json-canonical.js';
+import { quotedLength } from './json-cost.js';
 import { hasMoreItems } from './json-items.js';
 import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
@@ -50,7 +51,7 @@ export class JsonCodec implements Codec {
    */
   encode(frame: Frame): string {
     const { payload } = frame;
-    return envelope(frame, payload === undefined || payload === ABSENT ? null : this.encodePayload(payload));
+    return envelope(frame, payload === undefined || payload === ABSENT ? null : this.encodePayload(payload), this);
   }
 
   /**
@@ -59,7 +60,7 @@ export class JsonCodec implements Codec {
    * @throws TypeError as {@link encode} does, and for a payload that is bytes
    */
   encodeWith(frame: Frame, encodedPayload: Message): string {
-    return envelope(frame, text(encodedPayload, 'the encoded payload'));
+    return envelope(frame, text(encodedPayload, 'the encoded payload'), this);
   }
 
   /**
@@ -101,9 +102,12 @@ export class JsonCodec implements Codec {
   weigh(payload: unknown): number {
     return weightOf(payload);
   }
-}
 
-declareFragmentCost(JsonCodec);
+  /** Bytes that a slice of a payload's text takes between quotes. */
+  fragmentCost(encodedPayload: Message, from: number, to: number): number {
+    return quotedLength(text(encodedPayload, 'the encoded payload').slice(from, to));
+  }
+}
 
 const MAX_DEPTH = 256;
 
@@ -120,14 +124,14 @@ const JSON_DIALECT: Dialect = {
 
 // Keys in the order of `toMapping`. Joined here instead of stringifying the mapping, because a frame of 100 bytes then
 // costs four fifths, and the payload, which was encoded before, goes in as it is.
-function envelope(frame: Frame, payload: string | null): string {
+function envelope(frame: Frame, payload: string | null, codec: JsonCodec): string {
   let json = V1_FRAME_TYPES.has(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
   if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
   if (frame.code != null) json += `,"code":${finite(frame.code, 'code')}`;
   if (frame.end === true) json += ',"end":true';
   if (frame.fragment != null) {
     const fragment = text(frame.fragment, 'the fragment');
-    json += `,"fragment":${isPlain(frame) ? `"${fragment}"` : quote(fragment)}`;
+    json += `,"fragment":${isPlainTo(codec, frame) ? `"${fragment}"` : quote(fragment)}`;
   }
   if (frame.headers != null) json += `,"headers":${JSON.stringify(metadataCopy(frame.headers, 'headers', JSON_DIALECT))}`;
   if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;

@@ -2,7 +2,6 @@ import { Decoder, decodeTimestampToTimeSpec, Encoder, encodeTimestampExtension, 
 import type { ExtensionCodecType } from '@msgpack/msgpack';
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
-import { declareFragmentCost } from '../wire/fragment-cost.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
@@ -135,6 +134,12 @@ export class MsgpackCodec implements Codec {
     return weightOf(payload);
   }
 
+  /** Bytes of a slice, and those that the header of its bin grows by. */
+  fragmentCost(_encodedPayload: Message, from: number, to: number): number {
+    const length = to - from;
+    return length + headerGrowth(length);
+  }
+
   // Each without the header of its map, which is one byte.
   #lengthAfterPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
     const ofReason = reason === undefined ? 0 : this.#encoder.encodeSharedRef({ reason }).length - 1;
@@ -178,7 +183,10 @@ export class MsgpackCodec implements Codec {
   }
 }
 
-declareFragmentCost(MsgpackCodec);
+// The header of a bin is 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5.
+function headerGrowth(length: number): number {
+  return length <= 0xff ? 0 : length <= 0xffff ? 1 : 3;
+}
 
 const KEPT_BYTES = 1024 * 1024;
 /** Encodes to one byte, which the payload then takes the place of. */

@@ -11,8 +11,7 @@ export type Message = string | ArrayBuffer;
  *
  * Decoders throw `ProtocolError` for input they cannot parse, encoders throw `TypeError` for a value they cannot represent.
  *
- * A codec of your own gives bytes as an `ArrayBuffer`, not as a view of one. Its large payloads are cut by encoding fragments until one
- * fits, which costs more than the arithmetic for `json` and `msgpack`; a frame is trusted to take at most eight times what JSON would write.
+ * A codec returns bytes as an `ArrayBuffer`, not as a view of one. A frame takes at most eight times what JSON would write.
  */
 export interface Codec {
   /** Wire name: the subprotocol is `mux.v1.<name>`. */
@@ -43,6 +42,36 @@ export interface Codec {
    * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
+  /**
+   * Returns the bytes that the slice from `from` to `to` of an encoded payload adds to a message whose fragment is empty. Positions
+   * count UTF-16 units of text, or bytes. Each unit costs one byte or more. The cost of a text is the sum of the costs of its parts.
+   *
+   * Optional: with it frames are cut by arithmetic. Without it the library encodes some fragments until one fits, for each slice.
+   * A subclass that overrides {@link encode} or {@link encodeWith} and not this has no cost.
+   *
+   * A codec with a cost promises the size of its envelopes, too. Without the payload it is at most 256 bytes, 6 more for each unit
+   * of text, keys of headers and trailers included, and 32 more for each of their entries.
+   *
+   * @example
+   * ```ts
+   * codec.fragmentCost('{"a":1}', 0, 4);              // 6 under `json`: two quotes are escaped
+   * codec.fragmentCost(new ArrayBuffer(300), 0, 300); // 301 under `msgpack`: the header grows by a byte
+   * ```
+   */
+  fragmentCost?(encodedPayload: Message, from: number, to: number): number;
+}
+
+/**
+ * Whether a class of the codec declares `member` no further up than `encoder`. Otherwise a subclass or a wrapper has overridden
+ * the encoder, and `member` belongs to what another class writes.
+ */
+export function isNearer(codec: Codec, member: keyof Codec, encoder: keyof Codec): boolean {
+  let level: unknown = codec;
+  while (!Object.hasOwn(level as object, member)) {
+    if (Object.hasOwn(level as object, encoder)) return false;
+    level = Object.getPrototypeOf(level);
+  }
+  return true;
 }
 
 /** @throws TypeError for what is no codec, such as the name of one */

@@ -58,8 +58,8 @@ export function slicerToSend(frame: Frame, cap: number, codec: Codec): Slicer | 
 }
 
 /**
- * Whether a whole frame encodes to at most `cap` bytes. Exact, yet under a codec with a declared cost it encodes only where
- * a bound is too close to tell.
+ * Whether a whole frame encodes to at most `cap` bytes. Exact, yet it encodes the frame only where a codec does not say what
+ * fragments cost, or where the bound of the envelope is too close.
  *
  * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
  */
@@ -72,9 +72,9 @@ export function fits(frame: Frame, encodedPayload: Message | null, cap: number, 
 }
 
 /**
- * Whether a frame is small enough to need no look at its encoded form, as nearly all are; its id does not matter. Where a
- * codec has not declared its cost it is trusted with eight times what JSON would write, so that frames are not encoded
- * once only to be measured.
+ * Whether a frame is small enough to need no look at its encoded form, as nearly all are; its id does not matter. A codec that does
+ * not say what its fragments cost is trusted to write at most eight times what JSON would, so that no frame is encoded only to
+ * be measured.
  */
 export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
   const payload = encodedPayload ?? '';

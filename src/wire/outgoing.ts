@@ -1,4 +1,4 @@
-import { checkedMessage } from './codec.js';
+import { checkedMessage, isNearer } from './codec.js';
 import type { Codec, Message } from './codec.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
@@ -91,11 +91,5 @@ export function frameEncoder(codec: Codec): (frame: Frame) => Message {
 
 /** Whether `encodeWith` may stand in for `encode`: not where a subclass or a wrapper has overridden the latter alone, which would be bypassed. */
 function joins(codec: Codec): codec is Codec & Required<Pick<Codec, 'encodeWith'>> {
-  if (codec.encodeWith === undefined) return false;
-  let level: unknown = codec;
-  while (!Object.hasOwn(level as object, 'encodeWith')) {
-    if (Object.hasOwn(level as object, 'encode')) return false;
-    level = Object.getPrototypeOf(level);
-  }
-  return true;
+  return codec.encodeWith !== undefined && isNearer(codec, 'encodeWith', 'encode');
 }

@@ -1,6 +1,6 @@
 import type { Codec, Message } from './codec.js';
-import { fragmentCut, hasFragmentCost, markPlain } from './fragment-cost.js';
-import type { FragmentCut } from './fragment-cost.js';
+import { fragmentCut, markPlain } from './fragment-cost.js';
+import type { FragmentCost, FragmentCut } from './fragment-cost.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
@@ -11,6 +11,8 @@ export interface SliceSource {
   readonly encodedPayload: Message;
   readonly cap: number;
   readonly codec: Codec;
+  /** `null` where the codec does not say what its fragments cost. */
+  readonly cost: FragmentCost | null;
 }
 
 /** Where a slice stands among its siblings; a payload of one slice is both. */
@@ -28,6 +30,8 @@ export class SliceForm {
   readonly #place: SlicePlace;
   // Bytes left for the fragment once the envelope is paid for; the envelope is the same for every slice, so it is encoded once.
   #room: number | null = null;
+  /** What a unit took in the slice that was encoded last. */
+  #bytesPerUnit = 1;
 
   constructor(source: SliceSource, place: SlicePlace) {
     this.#source = source;
@@ -52,7 +56,7 @@ export class SliceForm {
       nonce: frame.nonce ?? null,
       last_stream: frame.last_stream ?? null,
     };
-    if (plain) markPlain(slice);
+    if (plain) markPlain(slice, this.#source.codec);
     return slice;
   }
 
@@ -63,20 +67,19 @@ export class SliceForm {
 
   /** Everything from `from` on; `null` where it does not fit. */
   restFrom(from: number): FragmentCut | null {
-    const { codec, encodedPayload } = this.#source;
+    const { encodedPayload, cost } = this.#source;
     const end = payloadEnd(encodedPayload);
-    // With a declared cost each unit takes a byte or more: a rest that is longer than the room needs no walk.
-    const least = hasFragmentCost(codec) ? end - from : 0;
-    if (least > this.#roomLeft()) return null;
+    if (cost === null) return this.#holdsRest(from, end) ? { end, plain: false } : null;
+    // Each unit takes a byte or more: a rest that is longer than the room needs no look.
+    if (end - from > this.#roomLeft()) return null;
     const cut = this.cutFrom(from);
     return cut.end === end ? cut : null;
   }
 
   /** The fullest slice from `from`; an empty one when not even one unit fits. */
   cutFrom(from: number): FragmentCut {
-    const { codec, encodedPayload } = this.#source;
-    const cut = fragmentCut(encodedPayload, from, this.#roomLeft());
-    return hasFragmentCost(codec) ? cut : { end: this.#search(from, cut.end), plain: false };
+    const { encodedPayload, cost } = this.#source;
+    return cost === null ? { end: this.#search(from), plain: false } : fragmentCut(encodedPayload, from, this.#roomLeft(), cost);
   }
 
   #roomLeft(): number {
@@ -84,27 +87,46 @@ export class SliceForm {
     return (this.#room ??= cap - this.bytesAround(encodedPayload.slice(0, 0)));
   }
 
+  /** Whether the rest fits, for a codec that does not say what fragments cost. Encodes no more of it than the first part that is too long. */
+  #holdsRest(from: number, end: number): boolean {
+    if (this.#roomLeft() < 0) return false;
+    for (let units = Math.max(1, this.#unitsExpected() * MORE_THAN_EXPECTED); ; units *= 2) {
+      const at = Math.min(unitEdge(this.#source.encodedPayload, from + Math.ceil(units)), end);
+      if (!this.#fits(from, at)) return false;
+      if (at === end) return true;
+    }
+  }
+
   /**
-   * Finds the same by encoding, for a codec whose costs are its own: gallops from the guess until a slice that fits and one
-   * that does not are known, then halves between them. A codec that costs what the guess expects is encoded twice.
+   * Finds the fullest slice for such a codec. Guesses twice by what units took before, then gallops until a slice that fits and one
+   * that does not are known, then halves between them.
    */
-  #search(from: number, guess: number): number {
-    const { cap, encodedPayload } = this.#source;
+  #search(from: number): number {
+    const { encodedPayload } = this.#source;
     const end = payloadEnd(encodedPayload);
     let fitting = from;
     let tooFar = end + 1;
-    let target = guess;
-    for (let stride = 1; unitEnd(encodedPayload, fitting) < tooFar; stride *= 2) {
-      const at = Math.max(unitEnd(encodedPayload, fitting), unitEdge(encodedPayload, Math.min(target, tooFar - 1)));
-      if (this.bytesAround(encodedPayload.slice(from, at)) <= cap) {
-        fitting = at;
-        target = tooFar > end ? at + stride : Math.floor((fitting + tooFar) / 2);
-      } else {
-        tooFar = at;
-        target = fitting === from ? at - stride : Math.floor((fitting + tooFar) / 2);
-      }
+    let target = from + this.#unitsExpected();
+    for (let stride = 0; unitEnd(encodedPayload, fitting) < tooFar; stride = Math.max(1, stride * 2)) {
+      const at = Math.max(unitEnd(encodedPayload, fitting), unitEdge(encodedPayload, Math.min(Math.floor(target), tooFar - 1)));
+      if (this.#fits(from, at)) fitting = at;
+      else tooFar = at;
+      if (stride === 0) target = from + this.#unitsExpected();
+      else if (tooFar > end) target = at + stride;
+      else target = fitting === from ? at - stride : (fitting + tooFar) / 2;
     }
     return fitting;
+  }
+
+  #fits(from: number, to: number): boolean {
+    const { cap, encodedPayload } = this.#source;
+    const bytes = this.bytesAround(encodedPayload.slice(from, to));
+    this.#bytesPerUnit = Math.max(bytes - cap + this.#roomLeft(), 1) / Math.max(to - from, 1);
+    return bytes <= cap;
+  }
+
+  #unitsExpected(): number {
+    return this.#roomLeft() / this.#bytesPerUnit;
   }
 }
 
@@ -122,3 +144,5 @@ export function unitEnd(encoded: Message, at: number): number {
 export function unitEdge(encoded: Message, at: number): number {
   return typeof encoded === 'string' ? edgeBefore(encoded, at) : at;
 }
+
+const MORE_THAN_EXPECTED = 1.25;

@@ -1,5 +1,6 @@
 import type { Codec, Message } from './codec.js';
 import type { ProtocolError } from './errors.js';
+import { fragmentCostOf } from './fragment-cost.js';
 import { frameName } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { payloadEnd, SliceForm, unitEdge, unitEnd } from './slice-form.js';
@@ -40,7 +41,7 @@ export class Slicer {
    * @param cap bytes of one encoded fragment frame at most
    */
   constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec) {
-    const source = { frame, encodedPayload, cap, codec };
+    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec) };
     this.#source = source;
     this.#forms = {
       only: new SliceForm(source, { first: true, last: true }),

@@ -99,7 +99,22 @@ export class StuffedCodec implements Codec {
   }
 }
 
-/** The same codec as an object of another class. The costs that the original class declares do not apply to it. */
+/** {@link AsciiJsonCodec}, which says what its fragments cost. */
+export class CostedAsciiJsonCodec extends AsciiJsonCodec {
+  fragmentCost(encodedPayload: Message, from: number, to: number): number {
+    return this.encodePayload(textOf(encodedPayload).slice(from, to)).length - 2;
+  }
+}
+
+/** {@link StuffedCodec}, which says what its fragments cost. */
+export class CostedStuffedCodec extends StuffedCodec {
+  fragmentCost(encodedPayload: Message, from: number, to: number): number {
+    const slice = bytesOf(encodedPayload).subarray(from, to);
+    return slice.length + slice.filter((byte) => byte === STUFFED).length;
+  }
+}
+
+/** The same codec as an object of another class. It has no member but those that each codec has. */
 export function disguised(codec: Codec): Codec {
   return {
     name: codec.name,
