@@ -3,7 +3,7 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
-import { MemoryClock } from '../../../src/testing/memory-clock.js';
+import { virtualPeerTime } from '../peer/time.js';
 import type { PeerTime } from '../peer/time.js';
 import { turn } from '../socket/leaks.js';
 
@@ -55,35 +55,12 @@ export function networkTimer(ms: number, task: () => void): () => void {
  * thousand steps, so this yields to promises in the cheapest way that Node has.
  */
 export function machineTime(): PeerTime {
-  let clock = new MemoryClock();
-  beforeEach(() => {
-    clock = new MemoryClock();
-    clock.install();
-    delayTimers();
+  const time = virtualPeerTime(turn);
+  beforeEach(delayTimers);
+  afterEach(() => {
+    running.disable();
   });
-  const advance = async (ms = 0): Promise<void> => {
-    const until = clock.now + ms;
-    do await turn();
-    while (clock.step(until));
-  };
-  afterEach(async () => {
-    try {
-      await advance();
-    } finally {
-      clock.uninstall();
-      running.disable();
-    }
-  });
-  return {
-    get now() {
-      return clock.now;
-    },
-    get pending() {
-      return clock.pending;
-    },
-    advance,
-    isOver: () => !clock.step(Infinity),
-  };
+  return time;
 }
 
 /** Puts the machines between rxjs and its clock. */

@@ -15,8 +15,10 @@ export interface PeerTime {
 /**
  * Makes rxjs's time virtual for each test of a file. After each test its time advances for an instant, so that an error that
  * rxjs reports from a timer surfaces in the right test. Jest itself reports unhandled rejections.
+ *
+ * @param yielding lets promises continue between two tasks
  */
-export function virtualPeerTime(): PeerTime {
+export function virtualPeerTime(yielding: () => Promise<void> = promisesSettled): PeerTime {
   let clock = new MemoryClock();
   beforeEach(() => {
     clock = new MemoryClock();
@@ -24,7 +26,7 @@ export function virtualPeerTime(): PeerTime {
   });
   const advance = async (ms = 0): Promise<void> => {
     const until = clock.now + ms;
-    do await promisesSettled();
+    do await yielding();
     while (clock.step(until));
   };
   afterEach(async () => {
