@@ -1,6 +1,6 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Command, Config } from './commands.js';
-import { run } from './run.js';
+import { newTally, run } from './run.js';
 
 /** A script that once failed, in its shrunk form. */
 interface Regression {
@@ -25,6 +25,8 @@ const REGRESSIONS: readonly Regression[] = [
 
 describe('a script that once showed', () => {
   it.each(REGRESSIONS)('A script that once showed $showed keeps every invariant', async ({ config, commands }) => {
-    await run(config, commands);
+    const tally = newTally();
+    await run(config, commands, tally);
+    expect(tally.commands).toBe(commands.length);
   });
 });

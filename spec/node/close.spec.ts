@@ -126,6 +126,7 @@ describe('close', () => {
     for (const socket of sockets) socket.resume().on('error', () => undefined);
     for (let n = 0; n < 20; n++) await turn();
     await server.close();
+    expect(server.address()).toBeNull();
     for (const socket of sockets) socket.end();
     await ended;
   });
@@ -264,6 +265,7 @@ describe('close', () => {
     const closed = server.close({ drainMs: HOUR });
     void server.close();
     await closed;
+    expect(await leaks()).toEqual({});
   });
 
   it('A drain leaves no timer of a delayed goaway once its last peer has closed', async () => {
@@ -273,6 +275,7 @@ describe('close', () => {
     for (const finish of finishes) finish();
     await Promise.all(dialers.map((dialer) => dialer.close()));
     await closed;
+    expect(await leaks()).toEqual({});
   });
 });
 

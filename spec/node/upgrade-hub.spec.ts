@@ -155,6 +155,7 @@ describe('other upgrades', () => {
     socket.write(requestOf({ path: '/mux' }));
     await received('101 Switching Protocols');
     socket.destroy();
+    expect(logs.warnings).toEqual([]);
   });
 
   it('Upgrades to another protocol leave no listener on their connection', async () => {
@@ -187,6 +188,7 @@ describe('other upgrades', () => {
     socket.destroy();
     https.close();
     await once(https, 'close');
+    expect(logs.warnings).toEqual([]);
   });
 
   it('Another upgrade listener receives an upgrade to another protocol', async () => {
@@ -199,6 +201,7 @@ describe('other upgrades', () => {
     socket.write(headOf('GET /a', {}));
     await received('418 Theirs');
     socket.destroy();
+    expect(logs.warnings).toEqual([]);
   });
 
   it('Node emits upgrades to another protocol again once the servers have closed', async () => {

@@ -316,8 +316,11 @@ describe('Input that comes too late for its stream', () => {
   ];
 
   it.each(ways)('A promise as a late input of %s may reject without harm', async (_what, give) => {
-    give(createPair(), () => Promise.reject(new RangeError('no more')) as unknown as AsyncIterable<unknown>);
+    const late = Promise.reject(new RangeError('no more'));
+    const handled = jest.spyOn(late, 'then');
+    give(createPair(), () => late as unknown as AsyncIterable<unknown>);
     await time.advance(5_000);
+    expect(handled).toHaveBeenCalled();
   });
 
   it.each(ways)('A ReadableStream as a late input of %s is cancelled', async (_what, give) => {
