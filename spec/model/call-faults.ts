@@ -37,7 +37,7 @@ export const CALL_FAULTS: readonly Fault[] = [
           return open(...call);
         } catch (error) {
           const session = (Reflect.get(calls, 'core') as PeerCore).openSession;
-          session?.streamClosed(session.open());
+          session?.streams.delete(session.open().id);
           throw error;
         }
       });

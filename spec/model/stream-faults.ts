@@ -3,7 +3,6 @@ import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
 import { ControlFrames } from '../../src/session/send/control-frames.js';
 import { Scheduler } from '../../src/session/send/scheduler.js';
-import { Session } from '../../src/session/session.js';
 import { StreamState } from '../../src/session/streams/stream-state.js';
 import type { StreamInput } from '../../src/session/streams/stream-state.js';
 import { StreamTable } from '../../src/session/streams/stream-table.js';
@@ -43,8 +42,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a stream is told twice of its end',
     shows: 'a stream ends once',
     sow: () => {
-      plant(Session.prototype, 'streamReleased', (_, released: Session['streamReleased'], stream: LiveStream) => {
-        released(stream);
+      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], error: unknown) => {
+        release(error);
         stream.sink.gone({ how: 'ended' });
       });
     },
@@ -73,8 +72,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a value is delivered after the end',
     shows: 'no value after the end',
     sow: () => {
-      plant(Session.prototype, 'streamReleased', (_, released: Session['streamReleased'], stream: LiveStream) => {
-        released(stream);
+      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], error: unknown) => {
+        release(error);
         stream.sink.receive({ ...EMPTY, payload: 'late' });
       });
     },

@@ -331,14 +331,13 @@ export const ACCEPTED = [
     { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
     { code: "frame.type === 'open'", mutant: 'true', why: 'no other frame of a stream leaves before its open' },
   ]),
-  ...of('src/session/streams/live-stream.ts', [
+  ...of('src/session/streams/ending-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },
-    { code: "'lose'", within: 'if (this.closed) this.close', why: 'a closed stream only stores the cause' },
     { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
-    { code: "this.phase === 'idle'", mutant: 'true', why: FASTER },
     { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each has a slot' },
     { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each has a slot' },
   ]),
+  ...of('src/session/streams/live-stream.ts', [{ code: "this.phase === 'idle'", mutant: 'true', why: FASTER }]),
   ...of('src/transport/ws/write-batch.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
     { code: "'latin1'", why: 'it encodes only ASCII text' },

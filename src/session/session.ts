@@ -25,6 +25,7 @@ import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
+import type { EndingStream } from './streams/ending-stream.js';
 import { LiveStream } from './streams/live-stream.js';
 import { ControlFrames } from './send/control-frames.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
@@ -47,6 +48,7 @@ export class Session {
   readonly maxFrameBytes: number;
   readonly reading: ReadBackpressure;
   readonly receiveBudget: ReceiveBudget;
+  readonly reassembly: Reassembly;
   readonly frames: ControlFrames;
   readonly scheduler: Scheduler;
   readonly watchdog: Watchdog;
@@ -58,7 +60,6 @@ export class Session {
   readonly closing: Closing;
   readonly admission: Admission;
   readonly owner: SessionOwner;
-  readonly #reassembly: Reassembly;
   readonly #departures: Departures;
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
@@ -68,7 +69,7 @@ export class Session {
   );
   #messageBytes = 0;
   /** A notification that takes several messages, from its call until it has left. */
-  #notification: LiveStream | null = null;
+  #notification: EndingStream | null = null;
 
   constructor(options: SessionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -92,7 +93,7 @@ export class Session {
     this.replies = new ControlReplies(this.scheduler, this.frames, limits.maxControlFrames);
     this.#departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
-    this.#reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
+    this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
     this.#out.start();
   }
 
@@ -125,7 +126,7 @@ export class Session {
   }
 
   /** A notification is about to be queued. */
-  notifying(stream: LiveStream, open: OutgoingFrame): void {
+  notifying(stream: EndingStream, open: OutgoingFrame): void {
     if (!open.isSmall && !isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
   }
 
@@ -155,20 +156,11 @@ export class Session {
     this.watchdog.probeNow();
   }
 
-  /** A stream is closed: what is held for it goes, before anybody is told. */
-  streamClosed(stream: LiveStream): void {
-    this.streams.delete(stream.id);
-    this.#reassembly.release(stream.id);
-  }
-
-  /** A closed stream's owner has been told: what waited for its end goes on. */
-  streamReleased(stream: LiveStream): void {
-    if (stream === this.#notification) {
-      this.#notification = null;
-      this.owner.notified(this);
-    }
-    this.scheduler.release(stream.id);
-    this.closing.streamReleased();
+  /** A notification has left, or has ended before: the next one may follow. */
+  notified(stream: EndingStream): void {
+    if (stream !== this.#notification) return;
+    this.#notification = null;
+    this.owner.notified(this);
   }
 
   /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
@@ -184,7 +176,7 @@ export class Session {
 
   /** Bytes of what is being delivered: the reassembled payload with its headers, or the message it came in. Holds during delivery alone. */
   get arrivedBytes(): number {
-    return Math.max(this.#messageBytes, this.#reassembly.assembledBytes);
+    return Math.max(this.#messageBytes, this.reassembly.assembledBytes);
   }
 
   /** Returns the slices of a frame, or `null` when it fits one message. */
@@ -243,7 +235,7 @@ export class Session {
       mapPresent((message) => this.#receives(message)),
       decode(this.codec, this.limits),
       mapPresent((frame) => this.#arrived(frame)),
-      assemble(this.codec, this.limits, this.#reassembly),
+      assemble(this.codec, this.limits, this.reassembly),
       demultiplex(this.admission),
     );
   }
@@ -279,7 +271,7 @@ export class Session {
     const admitted = this.admission.admit(frame);
     if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
       return null;
-    if (admitted?.more === true) this.watchdog.watchFragments(this.#reassembly);
+    if (admitted?.more === true) this.watchdog.watchFragments(this.reassembly);
     return admitted;
   }
 

@@ -535,7 +535,7 @@ describe('large whole frames', () => {
       turns(rig, 10);
       rig.open({ payload: 'contends' });
       settle(rig);
-      failed.live.reset('user', ResetCode.APPLICATION_ERROR, '', null, JSON.stringify('y'.repeat(bytes)));
+      failed.live.reset('user', ResetCode.APPLICATION_ERROR, '', { encodedPayload: JSON.stringify('y'.repeat(bytes)) });
       settle(rig);
       expect([isReset(), ...hasDemand()]).toEqual([false, false, false]);
       for (let answers = 0; answers < 4 && !isReset(); answers++) {

@@ -139,7 +139,7 @@ describe('resets', () => {
     const rig = new Rig({ measured: false });
     const stream = rig.remote(1);
     const payload = 'x'.repeat(150_000);
-    stream.live.reset('user', code, 'why', payload, rig.session.codec.encodePayload(payload));
+    stream.live.reset('user', code, 'why', { payload, encodedPayload: rig.session.codec.encodePayload(payload) });
     expect(rig.transport.sent.every((message) => encodedLength(message) <= 65_536)).toBe(true);
     expect(rig.news).toMatchObject([
       { type: 'reset', code, reason: 'why', more: true },

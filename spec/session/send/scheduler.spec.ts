@@ -342,7 +342,7 @@ describe('resets', () => {
   it('An overtaking reset with a big payload drops the queue and leaves in slices, in its turn', () => {
     const { rig, holder } = withQueue({ maxFrameBytes: 128 });
     const payload = 'p'.repeat(300);
-    holder.live.reset('user', ResetCode.CANCEL, '', payload, JSON.stringify(payload));
+    holder.live.reset('user', ResetCode.CANCEL, '', { payload, encodedPayload: JSON.stringify(payload) });
     rig.receive({ type: 'ping' });
     rig.transport.drainTo(0);
     const sent = rig.news;

@@ -126,7 +126,7 @@ describe('unsent streams', () => {
   it.each([null, { why: 'left' }])('A reset with payload %j drops an unsent stream, and only the later open leaves', (payload) => {
     const { rig, stream } = waiting();
     const later = rig.open({ payload: 'later' });
-    stream.live.reset('user', ResetCode.CANCEL, '', payload, payload === null ? null : JSON.stringify(payload));
+    stream.live.reset('user', ResetCode.CANCEL, '', { payload, encodedPayload: payload === null ? null : JSON.stringify(payload) });
     rig.transport.drainTo(0);
     expect(rig.news.map(({ type, stream: id }) => [type, id])).toEqual([['open', later.live.id]]);
   });

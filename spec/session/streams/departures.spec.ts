@@ -138,7 +138,7 @@ describe('resets that cannot be encoded', () => {
       const holder = rig.open({});
       expect(rig.news).toHaveLength(1);
       codec.refuses = ({ payload }) => payload === 'bad';
-      holder.live.reset('user', code, 'why', 'bad', '"bad"');
+      holder.live.reset('user', code, 'why', { payload: 'bad', encodedPayload: '"bad"' });
       expect(rig.news).toEqual([{ type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' }]);
       expect([holder.ends.length, rig.transport.closes]).toEqual([1, []]);
     },
@@ -149,7 +149,7 @@ describe('resets that cannot be encoded', () => {
     const holder = rig.open({});
     expect(rig.news).toHaveLength(1);
     codec.refuses = ({ payload }) => payload === 'bad';
-    holder.live.reset('user', 300, '', 'bad', '"bad"');
+    holder.live.reset('user', 300, '', { payload: 'bad', encodedPayload: '"bad"' });
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: 300 }]);
   });
 
@@ -161,7 +161,7 @@ describe('resets that cannot be encoded', () => {
       codec.refuses = ({ fragment }) => fragment !== null && fragment !== undefined;
     };
     const payload = 'x'.repeat(2000);
-    holder.live.reset('user', 300, 'why', payload, JSON.stringify(payload));
+    holder.live.reset('user', 300, 'why', { payload, encodedPayload: JSON.stringify(payload) });
     expect(rig.news.map(({ type, more, fragment }) => [type, more, fragment === undefined])).toEqual([
       ['reset', true, false],
       ['reset', undefined, true],
@@ -277,7 +277,7 @@ describe('departures', () => {
     const occupied: number[] = [];
     rig.transport.onSend = () => occupied.push(rig.session.streams.occupied);
     const payload = 'x'.repeat(400);
-    holder.live.reset('user', ResetCode.APPLICATION_ERROR, '', payload, JSON.stringify(payload));
+    holder.live.reset('user', ResetCode.APPLICATION_ERROR, '', { payload, encodedPayload: JSON.stringify(payload) });
     expect(occupied).toEqual([1, 1, 0]);
   });
 

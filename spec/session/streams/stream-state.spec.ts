@@ -1,64 +1,108 @@
 import { describe, expect, it } from '@jest/globals';
-import { ENDED } from '../../../src/session/base/close-cause.js';
-import { StreamState, TRANSITIONS } from '../../../src/session/streams/stream-state.js';
-import type { StreamInput, StreamPhase } from '../../../src/session/streams/stream-state.js';
+import { StreamState, TABLE } from '../../../src/session/streams/stream-state.js';
+import type { StateName, StreamInput, StreamPhase } from '../../../src/session/streams/stream-state.js';
 
 // A dash marks an input that breaks the protocol.
-const TABLE = `
-                  sendOpen  recvOpen  sendData          recvData         sendEnd          recvEnd           sendReset  recvReset  lose
-idle              open      open      -                 -                -                -                 closed     closed     closed
-open              -         -         open              open             halfClosedLocal  halfClosedRemote  closed     closed     closed
-halfClosedLocal   -         -         -                 halfClosedLocal  -                closed            closed     closed     closed
-halfClosedRemote  -         -         halfClosedRemote  -                closed           -                 closed     closed     closed
-closed            -         -         -                 -                -                -                 -          -          -
+const PICTURE = `
+state                   phase             leave          sendOpen          recvOpen    recvData         seal                    sendEnd               recvEnd                 sendReset  recvReset  close
+queued                  idle              leaving        -                 -           -                queuedSealed            -                     -                       withdrawn  withdrawn  withdrawn
+queuedSealed            idle              leavingSealed  -                 -           -                -                       -                     -                       withdrawn  withdrawn  withdrawn
+leaving                 idle              -              unanswered        -           -                leavingSealed           -                     -                       closed     closed     closed
+leavingSealed           idle              -              unansweredSealed  -           -                -                       -                     -                       closed     closed     closed
+arriving                idle              -              -                 open        -                arrivingSealed          -                     -                       closed     closed     closed
+arrivingSealed          idle              -              -                 openSealed  -                -                       -                     -                       closed     closed     closed
+unanswered              open              -              -                 -           open             unansweredSealed        -                     halfClosedRemote        closed     closed     closed
+unansweredSealed        open              -              -                 -           openSealed       -                       halfClosedUnanswered  halfClosedRemoteSealed  closed     closed     closed
+open                    open              -              -                 -           open             openSealed              -                     halfClosedRemote        closed     closed     closed
+openSealed              open              -              -                 -           openSealed       -                       halfClosedLocal       halfClosedRemoteSealed  closed     closed     closed
+halfClosedUnanswered    halfClosedLocal   -              -                 -           halfClosedLocal  -                       -                     closed                  closed     closed     closed
+halfClosedLocal         halfClosedLocal   -              -                 -           halfClosedLocal  -                       -                     closed                  closed     closed     closed
+halfClosedRemote        halfClosedRemote  -              -                 -           -                halfClosedRemoteSealed  -                     -                       closed     closed     closed
+halfClosedRemoteSealed  halfClosedRemote  -              -                 -           -                -                       closed                -                       closed     closed     closed
+withdrawn               closed            -              -                 -           -                -                       -                     -                       -          -          -
+closed                  closed            -              -                 -           -                -                       -                     -                       -          -          -
 `;
 
-const [INPUTS = [], ...ROWS] = TABLE.trim()
+const [[, , ...INPUTS] = [], ...ROWS] = PICTURE.trim()
   .split('\n')
   .map((line) => line.trim().split(/ +/));
 
-const CELLS = ROWS.flatMap(([phase, ...nexts]) =>
-  INPUTS.map((input, at) => [phase as StreamPhase, input as StreamInput, nexts[at] as StreamPhase | '-'] as const),
+const CELLS = ROWS.flatMap(([state, phase, ...nexts]) =>
+  INPUTS.map((input, at) => [state as StateName, input as StreamInput, nexts[at] as StateName | '-', phase as StreamPhase] as const),
 );
 
-/** Inputs that bring a new stream to a phase. */
-const WAYS: Readonly<Record<StreamPhase, readonly StreamInput[]>> = {
-  idle: [],
-  open: ['sendOpen'],
-  halfClosedLocal: ['sendOpen', 'sendEnd'],
-  halfClosedRemote: ['recvOpen', 'recvEnd'],
-  closed: ['sendOpen', 'sendReset'],
+/** The side that opens the stream, and the inputs that bring it to a state. */
+const WAYS: Readonly<Record<StateName, readonly ['this side' | 'the remote', ...StreamInput[]]>> = {
+  queued: ['this side'],
+  queuedSealed: ['this side', 'seal'],
+  leaving: ['this side', 'leave'],
+  leavingSealed: ['this side', 'leave', 'seal'],
+  arriving: ['the remote'],
+  arrivingSealed: ['the remote', 'seal'],
+  unanswered: ['this side', 'leave', 'sendOpen'],
+  unansweredSealed: ['this side', 'leave', 'sendOpen', 'seal'],
+  open: ['the remote', 'recvOpen'],
+  openSealed: ['the remote', 'recvOpen', 'seal'],
+  halfClosedUnanswered: ['this side', 'leave', 'sendOpen', 'seal', 'sendEnd'],
+  halfClosedLocal: ['the remote', 'recvOpen', 'seal', 'sendEnd'],
+  halfClosedRemote: ['the remote', 'recvOpen', 'recvEnd'],
+  halfClosedRemoteSealed: ['the remote', 'recvOpen', 'recvEnd', 'seal'],
+  withdrawn: ['this side', 'sendReset'],
+  closed: ['the remote', 'sendReset'],
 };
 
-describe('TRANSITIONS', () => {
-  it('`TRANSITIONS` has a cell for each of 5 phases and 9 inputs', () => {
-    expect(CELLS).toHaveLength(45);
-    expect(new Set(CELLS.map(([phase, input]) => `${phase} ${input}`)).size).toBe(45);
+const UNSENT: readonly StateName[] = ['queued', 'queuedSealed', 'withdrawn'];
+const HEADERS_DUE: readonly StateName[] = ['unanswered', 'unansweredSealed', 'halfClosedUnanswered'];
+const SEALED: readonly StateName[] = [
+  'queuedSealed',
+  'leavingSealed',
+  'arrivingSealed',
+  'unansweredSealed',
+  'openSealed',
+  'halfClosedUnanswered',
+  'halfClosedLocal',
+  'halfClosedRemoteSealed',
+  'withdrawn',
+  'closed',
+];
+
+function stateIn(name: StateName): StreamState {
+  const [opener, ...inputs] = WAYS[name];
+  const state = new StreamState(opener === 'this side');
+  for (const input of inputs) expect(state.advance(input)).toBe(true);
+  return state;
+}
+
+describe('TABLE', () => {
+  it('`TABLE` has a cell for each of 16 states and 10 inputs', () => {
+    expect(ROWS.map(([state]) => state)).toEqual(Object.keys(TABLE));
+    expect(new Set(CELLS.map(([state, input]) => `${state} ${input}`)).size).toBe(160);
   });
 
-  it.each(CELLS)('`TRANSITIONS` leads from %s by %s to %s', (phase, input, next) => {
-    expect(TRANSITIONS[phase][input]).toBe(next === '-' ? undefined : next);
+  it.each(CELLS)('`TABLE` leads from %s by %s to %s', (state, input, next) => {
+    const leads: Partial<Record<StreamInput, StateName>> = TABLE[state].leads;
+    expect(leads[input]).toBe(next === '-' ? undefined : next);
   });
 });
 
 describe('StreamState', () => {
-  it.each(CELLS)('StreamState moves from %s by %s to %s, and stays unchanged for a dash', (phase, input, next) => {
-    const state = new StreamState();
-    for (const way of WAYS[phase]) state.advance(way);
-    expect(state.phase).toBe(phase);
-    expect(state.closesWith(input)).toBe(next === 'closed');
-    expect(state.advance(input)).toBe(next !== '-');
-    expect(state.phase).toBe(next === '-' ? phase : next);
-    expect(state.closed).toBe(state.phase === 'closed');
+  it.each(Object.keys(WAYS) as StateName[])('StreamState shows the facts of the state %s', (name) => {
+    const { phase, closed, sealed, unsent, headersDue } = stateIn(name);
+    expect(phase).toBe(TABLE[name].phase);
+    expect(closed).toBe(phase === 'closed');
+    expect([sealed, unsent, headersDue]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(name)));
   });
 
-  it('StreamState keeps the cause of its last `close`', () => {
-    const state = new StreamState();
-    const cause = { how: 'reset', by: 'remote', code: 8, reason: '', payload: null } as const;
-    state.advance('recvOpen');
-    state.close('recvReset', cause);
-    expect([state.phase, state.cause]).toEqual(['closed', cause]);
-    state.close('lose', ENDED);
-    expect([state.phase, state.cause]).toEqual(['closed', ENDED]);
+  it.each(CELLS)('StreamState moves from %s by %s to %s, and stays unchanged for a dash', (name, input, next, phase) => {
+    const state = stateIn(name);
+    const isAllowed = next !== '-';
+    expect(state.phase).toBe(phase);
+    expect(state.accepts(input)).toBe(isAllowed);
+    expect(state.closesWith(input)).toBe(isAllowed && TABLE[next].phase === 'closed');
+    expect(state.advance(input)).toBe(isAllowed);
+    const { sealed, unsent, headersDue } = state;
+    const after = isAllowed ? next : name;
+    expect(state.phase).toBe(TABLE[after].phase);
+    expect([sealed, unsent, headersDue]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(after)));
   });
 });

@@ -70,7 +70,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     const live = session.open();
     const stream = new StreamCore(core, live, frame.headers, frame.payload);
     // It belongs to this socket: unlike other streams it is not taken back for the next.
-    live.sink = { receive: (answer) => stream.receive(answer), gone: (cause) => stream.gone(cause) };
+    live.sink = { receive: (answer) => stream.receive(answer), gone: (cause, error) => stream.gone(cause, error) };
     stream.limit(timeoutMs);
     readOne(
       stream,

@@ -2,6 +2,7 @@ import { log, logger } from '../../logger.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { messageOf } from '../base/error-serializer.js';
 import { isUnexpected, report } from './failures.js';
+import { resetByError } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
@@ -27,7 +28,7 @@ export function failAnswer(stream: StreamCore, error: unknown): void {
   const { line } = stream;
   const isReported = !line.local && isUnexpected(error, stream);
   const when = line.sealed ? ' after its stream had ended' : '';
-  if (!line.sealed) stream.fail(error);
+  if (!line.sealed) resetByError(stream, error);
   if (isReported) report(error, stream, when);
   else if (logger.isEnabledFor('debug'))
     log('debug', `${stream.label}: ${line.local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);

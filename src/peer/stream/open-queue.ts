@@ -3,7 +3,8 @@ import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../../session/send/backlog.js';
 import type { Unsent } from '../../session/send/backlog.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { Session } from '../../session/session.js';
-import type { StreamLine } from '../../session/streams/stream-line.js';
+import { NO_EXTRAS } from '../../session/streams/stream-line.js';
+import type { ResetExtras, StreamLine } from '../../session/streams/stream-line.js';
 import type { StreamPhase } from '../../session/streams/stream-state.js';
 import { runAll } from '../../session/base/waiters.js';
 import type { Message } from '../../wire/codec.js';
@@ -236,8 +237,8 @@ export class QueuedStream implements StreamLine {
     this.queue.charge(bytes);
   }
 
-  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload: unknown = null): void {
-    this.fail({ how: 'reset', by, code, reason, payload });
+  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, { payload = null, error }: ResetExtras = NO_EXTRAS): void {
+    this.fail({ how: 'reset', by, code, reason, payload }, error);
   }
 
   // This side opened it, and nothing arrives before the open has left.
@@ -275,7 +276,7 @@ export class QueuedStream implements StreamLine {
     queue.take(this, this.#bytes);
   }
 
-  fail(cause: CloseCause, error: AnyMuxError | null = null): void {
+  fail(cause: CloseCause, error?: unknown): void {
     if (this.#ended !== null) return;
     this.#ended = cause;
     this.queue.leave(this, this.#bytes);

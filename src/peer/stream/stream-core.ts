@@ -5,22 +5,19 @@ import { causeError } from '../../session/base/close-cause.js';
 import type { Unsent } from '../../session/send/backlog.js';
 import type { StreamLine, StreamSink } from '../../session/streams/stream-line.js';
 import type { StreamPhase } from '../../session/streams/stream-state.js';
-import { CancelledError, ResetError } from '../../wire/stream-errors.js';
+import { CancelledError } from '../../wire/stream-errors.js';
 import type { StreamError } from '../../wire/stream-errors.js';
 import { aboutStream } from '../../wire/about-stream.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../../wire/frame.js';
-import { checkReset } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { deadlineError } from './deadline-error.js';
 import type { Deadline, Deadlined } from './deadlines.js';
-import { resetOf } from './error-reset.js';
-import { ErrorEnd, deliverEnd, COMPLETED } from './stream-end.js';
+import { deliverEnd, COMPLETED } from './stream-end.js';
 import type { End } from './stream-end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
 import { Outbox } from './outbox.js';
-import { resetPayload } from './sendable.js';
 import type { Abortable } from './abort-signals.js';
 import { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
@@ -37,18 +34,19 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   trailers: Readonly<Metadata> | null = null;
   /**
    * What ended the stream; `null` while it is live. Set after the phase: while the frame that closes the stream is delivered, `phase`
-   * is `closed`, `cause` still `null` and `end` unset.
+   * is `closed`, and `cause` and `end` are still `null`.
    */
   cause: CloseCause | null = null;
-  end: End | null = null;
   reader: Reader<unknown> | null = null;
   #inbox: Inbox<unknown> | null = null;
   #outbox: Outbox | null = null;
   #facade: Stream | null = null;
   #extras: StreamExtras | null = null;
   #taken: boolean;
-  /** What a consumer sees instead of the plain error of the cause: this side knows more about its own resets. */
+  /** Came with the cause, or is made of it when somebody asks. */
   #error: unknown = null;
+  /** Whether the remote has ended, and its last payload is delivered. */
+  #completed = false;
   #deadline: Deadline | null = null;
   #signal: AbortSignal | null = null;
 
@@ -115,6 +113,12 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
   }
 
+  /** How the payloads end, once nothing follows. */
+  get end(): End | null {
+    if (this.#completed) return COMPLETED;
+    return this.cause === null ? null : this;
+  }
+
   /** Whether somebody has begun to use a stream that the remote opened. */
   get isTaken(): boolean {
     return this.#taken;
@@ -164,24 +168,23 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.#deliver(frame.payload);
-    // An end that closes the stream is told with its cause.
+    // An end that closes the stream comes with its cause.
     if (frame.end && this.phase !== 'closed') this.finish();
   }
 
-  /** Nothing follows. */
-  finish(end: End = COMPLETED): void {
-    if (this.end !== null) return;
-    this.end = end;
-    if (this.#inbox !== null) this.#inbox.finish(this.end);
-    else if (this.reader !== null) deliverEnd(this.reader, this.end);
+  /** The remote has ended, and this side may go on. */
+  finish(): void {
+    this.#completed = true;
+    this.#deliverEnd(COMPLETED);
   }
 
   gone(cause: CloseCause, error?: unknown): void {
+    const { end } = this;
     this.cause = cause;
-    this.#error ??= error;
+    this.#error = error;
     if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
     if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
-    this.finish(cause.how === 'ended' ? COMPLETED : new ErrorEnd(this));
+    if (end === null) this.#deliverEnd(this);
     this.#extras?.gone(cause);
   }
 
@@ -210,23 +213,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   // From the user
 
-  /** @throws TypeError for a code that is not an integer, for a reason that is not a string, and for REFUSED after this side's first frame */
-  reset(code: ResetCode, reason: string, payload: unknown): void {
-    checkReset('reset', code, reason);
-    if (this.phase === 'closed') return;
-    if (code === ResetCode.REFUSED && this.begun)
-      throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
-    const streamId = this.line.id;
-    if (code !== ResetCode.CANCEL) this.#error = new ResetError(code, reason, payload ?? null, { streamId });
-    this.markTaken();
-    this.line.reset('user', code, reason, payload ?? null, resetPayload(this.host, payload, streamId));
-  }
-
   /** Resets the stream because this side is no longer interested; consumers see `error`. */
   cancel(reason: string, error: StreamError): void {
-    if (this.phase === 'closed') return;
-    this.#error = error;
-    this.line.reset('user', ResetCode.CANCEL, reason);
+    this.line.reset('user', ResetCode.CANCEL, reason, { error });
   }
 
   /** Resets the stream with CANCEL: nobody wants anything of it any more. */
@@ -235,24 +224,19 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   expire(timeoutMs: number): void {
-    this.#error = deadlineError(timeoutMs, this.line, this.host.source);
-    this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`);
-  }
-
-  /** Resets the stream with what a handler or an input threw. */
-  fail(error: unknown): void {
-    const { code, reason, payload } = resetOf(error, this.host.options.errorSerializer);
-    if (this.phase === 'closed') return;
-    if (!this.begun && !this.host.hooks.replyHeaders.empty) this.outbox.sendHeadersOfFailure();
-    // `throw undefined` must not look like no error.
-    this.#error = error ?? new ResetError(code, reason, payload, { streamId: this.line.id });
-    this.line.reset('user', code, reason, payload, resetPayload(this.host, payload, this.line.id));
+    const error = deadlineError(timeoutMs, this.line, this.host.source);
+    this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`, { error });
   }
 
   #deliver(payload: unknown): void {
     if (this.end !== null) return;
     if (this.#inbox === null && this.reader !== null) this.reader.next(payload);
     else this.inbox.next(payload);
+  }
+
+  #deliverEnd(end: End): void {
+    if (this.#inbox !== null) this.#inbox.finish(end);
+    else if (this.reader !== null) deliverEnd(this.reader, end);
   }
 
   #firstFrame(headers: Readonly<Metadata> | null): void {

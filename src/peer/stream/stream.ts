@@ -14,6 +14,7 @@ import { checkOverflow } from './overflow.js';
 import { guard } from '../base/guard.js';
 import { isSubscriber } from '../base/is-subscriber.js';
 import type { Peer } from '../peer.js';
+import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
 import { StreamIterator } from './stream-iterator.js';
 
@@ -299,7 +300,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
-    this.#streamCore.reset(code, reason, payload);
+    resetByUser(this.#streamCore, code, reason, payload);
   }
 
   /** Id, side and phase, for logs: `Stream 3 { opened by this side, phase: open }`. */

@@ -66,7 +66,7 @@ export class Departures {
     const isEnd = this.#leaving(slice, stream);
     this.host.write(message);
     if (slice.type === 'ping') this.host.pinged(String(slice.nonce));
-    if (isEnd) stream?.endWritten();
+    if (isEnd) stream?.release();
     return null;
   }
 

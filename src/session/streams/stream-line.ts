@@ -10,8 +10,12 @@ import type { StreamPhase } from './stream-state.js';
 export interface StreamSink {
   /** One whole frame of the remote: `data`, after the stream's phase has changed and before anything else. */
   receive(frame: CompleteFrame): void;
-  /** The stream has left the connection; nothing follows. */
-  gone(cause: CloseCause): void;
+  /**
+   * The stream has left the connection; nothing follows.
+   *
+   * @param error what the stream's user sees instead of the plain error of the cause, if anything
+   */
+  gone(cause: CloseCause, error?: unknown): void;
   /**
    * The socket takes no new streams any more and nothing of this one has left: its frames and those who wait on it come
    * back. The stream has left the connection and belongs to whoever takes them.
@@ -20,6 +24,19 @@ export interface StreamSink {
    */
   takeBack?(unsent: Unsent): boolean;
 }
+
+/** What goes along with a reset. */
+export interface ResetExtras {
+  /** Default `null`, which stands for none. */
+  readonly payload?: unknown;
+  /** The payload as it is sent; default `null`, which sends none. */
+  readonly encodedPayload?: Message | null;
+  /** What the stream's user sees instead of the plain error of the cause. */
+  readonly error?: unknown;
+}
+
+/** The usual reset. */
+export const NO_EXTRAS: ResetExtras = {};
 
 /** Where a stream's frames go: a live stream of a socket, or a place in the queue of those that wait for one. */
 export interface StreamLine {
@@ -49,7 +66,7 @@ export interface StreamLine {
   /** Runs `task` once what is sent leaves at once, or there is nothing to wait for any more. */
   whenDemand(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */
-  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, payload?: unknown, encodedPayload?: Message | null): void;
+  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras?: ResetExtras): void;
   /** Somebody begins to use a stream that the remote opened: it counts as dispatched. */
   taken(): void;
   /** Work on a stream that the remote opened begins: its place is kept until that has settled, whatever the remote does. */

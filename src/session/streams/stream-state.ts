@@ -1,6 +1,3 @@
-import { ENDED } from '../base/close-cause.js';
-import type { CloseCause } from '../base/close-cause.js';
-
 //                       ┌──────┐
 //                       │ idle │
 //                       └──┬───┘
@@ -13,7 +10,7 @@ import type { CloseCause } from '../base/close-cause.js';
 //  │ halfClosedLocal │     │      │ halfClosedRemote │
 //  └──────┬──────────┘     │      └──────────┬───────┘
 //         │ recvEnd        │ a reset,        │ sendEnd
-//         │             ┌──▼─────┐ lose      │
+//         │             ┌──▼─────┐ close     │
 //         └─────────────► closed ◄───────────┘
 //                       └────────┘
 
@@ -21,61 +18,114 @@ import type { CloseCause } from '../base/close-cause.js';
 export type StreamPhase = 'idle' | 'open' | 'halfClosedLocal' | 'halfClosedRemote' | 'closed';
 
 /**
- * What can happen to a stream. `end` is an input of its own: a frame that carries it is two inputs. No code asks for `sendData`: what would
- * break the protocol is refused where it is sent.
+ * What can happen to a stream. A frame that carries `end` is two inputs.
+ *
+ * `leave`: the open of this side is being encoded. `seal`: this side may send nothing more, because its end is queued or its connection
+ * closes. `close`: the stream ends without a frame, as when its socket is lost.
  */
-export type StreamInput = 'sendOpen' | 'recvOpen' | 'sendData' | 'recvData' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'lose';
+export type StreamInput =
+  'leave' | 'sendOpen' | 'recvOpen' | 'recvData' | 'seal' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'close';
 
-/** What ends a stream from every phase. */
-const ENDS = { sendReset: 'closed', recvReset: 'closed', lose: 'closed' } as const;
+/** One state. Each phase has several. */
+interface Row<Name extends string> {
+  readonly phase: StreamPhase;
+  /** This side opened the stream, and nothing of it has left. */
+  readonly unsent?: true;
+  /** The remote's first frame, which carries headers, is still to come. */
+  readonly headersDue?: true;
+  readonly leads: Readonly<Partial<Record<StreamInput, Name>>>;
+}
 
-/** Where an input leads from a phase. A missing cell is the violation: the input breaks the protocol. */
-export const TRANSITIONS: Readonly<Record<StreamPhase, Readonly<Partial<Record<StreamInput, StreamPhase>>>>> = {
-  idle: { sendOpen: 'open', recvOpen: 'open', ...ENDS },
-  open: { sendData: 'open', recvData: 'open', sendEnd: 'halfClosedLocal', recvEnd: 'halfClosedRemote', ...ENDS },
-  halfClosedLocal: { recvData: 'halfClosedLocal', recvEnd: 'closed', ...ENDS },
-  halfClosedRemote: { sendData: 'halfClosedRemote', sendEnd: 'closed', ...ENDS },
-  closed: {},
-};
+/** What ends a stream from every state. */
+const ENDS = { sendReset: 'closed', recvReset: 'closed', close: 'closed' } as const;
+/** What ends a stream of which nothing has left. */
+const WITHDRAWS = { sendReset: 'withdrawn', recvReset: 'withdrawn', close: 'withdrawn' } as const;
 
-/** Where one stream is, and once it is closed what ended it. */
+/**
+ * Where an input leads from a state. A missing cell is the violation: the input breaks the protocol. A state without a cell for `seal`
+ * is sealed.
+ */
+export const TABLE = {
+  queued: { phase: 'idle', unsent: true, leads: { leave: 'leaving', seal: 'queuedSealed', ...WITHDRAWS } },
+  queuedSealed: { phase: 'idle', unsent: true, leads: { leave: 'leavingSealed', ...WITHDRAWS } },
+  leaving: { phase: 'idle', leads: { sendOpen: 'unanswered', seal: 'leavingSealed', ...ENDS } },
+  leavingSealed: { phase: 'idle', leads: { sendOpen: 'unansweredSealed', ...ENDS } },
+  arriving: { phase: 'idle', leads: { recvOpen: 'open', seal: 'arrivingSealed', ...ENDS } },
+  arrivingSealed: { phase: 'idle', leads: { recvOpen: 'openSealed', ...ENDS } },
+  unanswered: {
+    phase: 'open',
+    headersDue: true,
+    leads: { recvData: 'open', seal: 'unansweredSealed', recvEnd: 'halfClosedRemote', ...ENDS },
+  },
+  unansweredSealed: {
+    phase: 'open',
+    headersDue: true,
+    leads: { recvData: 'openSealed', sendEnd: 'halfClosedUnanswered', recvEnd: 'halfClosedRemoteSealed', ...ENDS },
+  },
+  open: { phase: 'open', leads: { recvData: 'open', seal: 'openSealed', recvEnd: 'halfClosedRemote', ...ENDS } },
+  openSealed: {
+    phase: 'open',
+    leads: { recvData: 'openSealed', sendEnd: 'halfClosedLocal', recvEnd: 'halfClosedRemoteSealed', ...ENDS },
+  },
+  halfClosedUnanswered: { phase: 'halfClosedLocal', headersDue: true, leads: { recvData: 'halfClosedLocal', recvEnd: 'closed', ...ENDS } },
+  halfClosedLocal: { phase: 'halfClosedLocal', leads: { recvData: 'halfClosedLocal', recvEnd: 'closed', ...ENDS } },
+  halfClosedRemote: { phase: 'halfClosedRemote', leads: { seal: 'halfClosedRemoteSealed', ...ENDS } },
+  halfClosedRemoteSealed: { phase: 'halfClosedRemote', leads: { sendEnd: 'closed', ...ENDS } },
+  withdrawn: { phase: 'closed', unsent: true, leads: {} },
+  closed: { phase: 'closed', leads: {} },
+} as const satisfies Record<string, Row<string>>;
+
+/** A state by its name; a `Sealed` one differs from the other only in what this side may still send. */
+export type StateName = keyof typeof TABLE;
+
+/** Where one stream is. */
 export class StreamState {
-  #phase: StreamPhase = 'idle';
-  #cause: CloseCause = ENDED;
+  #row: Row<StateName>;
+
+  /** @param local whether this side opens the stream */
+  constructor(readonly local: boolean) {
+    this.#row = local ? TABLE.queued : TABLE.arriving;
+  }
 
   get phase(): StreamPhase {
-    return this.#phase;
+    return this.#row.phase;
   }
 
   get closed(): boolean {
-    return this.#phase === 'closed';
+    return this.#row.phase === 'closed';
   }
 
-  /** What ended the stream; means nothing before it is closed. */
-  get cause(): CloseCause {
-    return this.#cause;
+  /** Whether this side may send nothing more: its end is queued, its connection closes, or the stream is closed. */
+  get sealed(): boolean {
+    return this.#row.leads.seal === undefined;
+  }
+
+  /** Whether this side opened the stream and nothing of it has ever left. */
+  get unsent(): boolean {
+    return this.#row.unsent === true;
+  }
+
+  /** Whether the remote's first frame, which carries headers, is still to come. */
+  get headersDue(): boolean {
+    return this.#row.headersDue === true;
   }
 
   /** Takes an input; `false`, and nothing changes, where it breaks the protocol. */
   advance(input: StreamInput): boolean {
-    const next = TRANSITIONS[this.#phase][input];
-    if (next !== undefined) this.#phase = next;
-    return next !== undefined;
+    const next = this.#row.leads[input];
+    if (next === undefined) return false;
+    this.#row = TABLE[next];
+    return true;
   }
 
   /** Whether an input keeps to the protocol. */
   accepts(input: StreamInput): boolean {
-    return TRANSITIONS[this.#phase][input] !== undefined;
+    return this.#row.leads[input] !== undefined;
   }
 
   /** Whether an input would close the stream. */
   closesWith(input: StreamInput): boolean {
-    return TRANSITIONS[this.#phase][input] === 'closed';
-  }
-
-  /** Closes the stream; on a closed one only the cause changes. */
-  close(input: StreamInput, cause: CloseCause): void {
-    this.advance(input);
-    this.#cause = cause;
+    const next = this.#row.leads[input];
+    return next !== undefined && TABLE[next].phase === 'closed';
   }
 }

@@ -1,0 +1,204 @@
+import { log } from '../../logger.js';
+import type { CloseReason } from '../../wire/close-reason.js';
+import { ABSENT } from '../../wire/frame.js';
+import type { CompleteFrame } from '../../wire/frame.js';
+import { chargeOf } from '../../wire/held-bytes.js';
+import { ResetCode } from '../../wire/reset-code.js';
+import { ENDED } from '../base/close-cause.js';
+import type { CloseCause } from '../base/close-cause.js';
+import { overtakes } from '../base/precedence.js';
+import { runAll } from '../base/waiters.js';
+import type { Excess } from '../receive/receive-budget.js';
+import { CountedUnreadBytes, UNCOUNTED } from '../receive/unread-bytes.js';
+import type { UnreadBytes } from '../receive/unread-bytes.js';
+import type { LiveStreamHost } from './live-stream-host.js';
+import { NO_EXTRAS, NOBODY } from './stream-line.js';
+import type { ResetExtras, StreamSink } from './stream-line.js';
+import type { StreamSlot } from './stream-slot.js';
+import { StreamState } from './stream-state.js';
+import type { StreamInput } from './stream-state.js';
+
+/** Resets by the library that are no fault of the remote: an unread upload, and the streams that a drain leaves. */
+const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL]);
+
+/**
+ * What one stream holds of its connection, and the one place that releases it. A stream ends in three steps:
+ *
+ * 1. {@link close}: the state, the pause of reading, the id in the table, and unfinished payloads. A slot of `maxStreams` too, unless a
+ *    handler or an unwritten reset still holds it.
+ * 2. The sink learns the cause.
+ * 3. {@link release}: what the user has not read, unless a handler still runs, then the tasks that waited on the stream, and the drain.
+ *
+ * The queued frames go before the first step when the remote resets, or when this side's reset overtakes them.
+ */
+export abstract class EndingStream extends StreamState {
+  sink: StreamSink = NOBODY;
+  #cause: CloseCause = ENDED;
+  /** Made when a payload has to wait. */
+  #unread: UnreadBytes | null = null;
+  /** Weight of the open's payload, and of headers and trailers, which the stream's user has as long as the stream lives. */
+  #attachedBytes = 0;
+  readonly #slot: StreamSlot | null;
+
+  constructor(
+    protected readonly host: LiveStreamHost,
+    readonly id: number,
+    local: boolean,
+    readonly isNotification: boolean,
+  ) {
+    super(local);
+    this.#slot = local ? null : host.streams.takeSlot();
+  }
+
+  // What the stream holds
+
+  handlerStarted(): void {
+    this.#slot?.handlerStarted();
+    this.taken();
+  }
+
+  taken(): void {
+    this.host.control.goaway.dispatched(this.id);
+  }
+
+  handlerSettled(): void {
+    this.#slot?.handlerSettled();
+    if (this.closed) this.#releaseBytes();
+  }
+
+  weigh(payload: unknown, bytes: number): number {
+    return Math.max(chargeOf(bytes), this.host.codec.weigh?.(payload) ?? 0);
+  }
+
+  keep(bytes: number, weight?: number): boolean {
+    const excess = this.#countedUnread().keep(bytes, weight);
+    if (excess !== null) this.#overrun(excess);
+    return excess === null;
+  }
+
+  read(bytes: number, weight?: number): void {
+    this.#countedUnread().read(bytes, weight);
+  }
+
+  handOver(): void {
+    this.#unread?.handOver();
+  }
+
+  /** Counts what stays with the stream of a frame that is being delivered. Returns `false` when that was too much, which resets the stream. */
+  protected attach({ payload, headers, trailers }: CompleteFrame): boolean {
+    const kept = headers === null && trailers === null ? payload : [payload, headers, trailers];
+    const bytes = this.weigh(kept, this.host.arrivedBytes);
+    const excess = this.host.receiveBudget.attach(bytes);
+    if (excess === null) this.#attachedBytes += bytes;
+    else this.#overrun(excess);
+    return excess === null;
+  }
+
+  // How it ends
+
+  /** This side resets the stream. */
+  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
+    if (this.closed) return;
+    const { streams, scheduler, frames, owner } = this.host;
+    const { payload = null, encodedPayload = null } = extras;
+    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) owner.refused(code, reason);
+    if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
+    this.close('sendReset', { how: 'reset', by, code, reason, payload });
+    const isAhead = overtakes(code);
+    if (isAhead) scheduler.backlog.drop(this.id);
+    // Where the open is dropped, the remote does not know the stream.
+    if (!isAhead || !this.unsent) scheduler.add(frames.reset(this.id, code, reason, payload, encodedPayload));
+    this.release(extras.error);
+  }
+
+  /** The remote has reset the stream. */
+  protected resetByRemote({ code, reason, payload }: CompleteFrame): void {
+    const { flood, scheduler } = this.host;
+    if (this.#slot?.running === true) flood.countEarlyReset();
+    scheduler.backlog.drop(this.id);
+    this.close('recvReset', { how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
+    this.release();
+  }
+
+  /** The remote goes away and has not processed this stream. */
+  refusedByGoaway(reason: string): void {
+    this.#end('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+  }
+
+  /** The socket is lost. */
+  connectionLost(reason: CloseReason): void {
+    this.#end('close', { how: 'lost', reason });
+  }
+
+  /** The owner's code has thrown, which ends this stream alone. */
+  protected broken(error: unknown): void {
+    log('error', `stream ${this.id}: internal error`, error);
+    this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
+  }
+
+  /** Takes the stream off its connection, before its user knows. */
+  protected close(input: StreamInput, cause: CloseCause = ENDED): void {
+    const { reading, streams, reassembly } = this.host;
+    this.advance(input);
+    this.#cause = cause;
+    this.#slot?.close();
+    if (this.#unread !== null) reading.unblock(this);
+    streams.delete(this.id);
+    reassembly.release(this.id);
+  }
+
+  /** Tells the user of a closed stream, and releases the rest. */
+  release(error?: unknown): void {
+    try {
+      this.sink.gone(this.#cause, error);
+    } catch (failure) {
+      this.broken(failure);
+    }
+    if (this.#slot?.running !== true) this.#releaseBytes();
+    this.#releaseTasks();
+  }
+
+  /** The socket takes no more of the stream. One that has sent nothing may move to the next socket, with all that waits. */
+  #end(input: StreamInput, cause: CloseCause): void {
+    if (this.closed) return;
+    const queued = this.host.scheduler.backlog.withdraw(this.id);
+    this.close(input, cause);
+    let isTaken = false;
+    try {
+      isTaken = this.unsent && this.sink.takeBack?.(queued) === true;
+    } catch (error) {
+      this.broken(error);
+    }
+    if (isTaken) this.#releaseTasks();
+    else {
+      this.release();
+      runAll(queued.waiters);
+    }
+  }
+
+  #releaseBytes(): void {
+    this.#unread = (this.#unread ?? UNCOUNTED).drop();
+    if (this.#attachedBytes > 0) this.host.receiveBudget.detach(this.#attachedBytes);
+    this.#attachedBytes = 0;
+  }
+
+  #releaseTasks(): void {
+    const { host } = this;
+    if (this.isNotification) host.notified(this);
+    host.scheduler.release(this.id);
+    host.closing.streamReleased();
+  }
+
+  #countedUnread(): UnreadBytes {
+    return (this.#unread ??= new CountedUnreadBytes(this, this.host.receiveBudget));
+  }
+
+  /** A payload finds no room. */
+  #overrun(excess: Excess): void {
+    const { code } = excess;
+    const reason = this.host.noted(excess.reason);
+    // The frame that closed the stream brought the payload: no reset can be sent, but the reader misses something.
+    if (this.closed) this.#cause = { how: 'reset', by: 'library', code, reason, payload: null };
+    else this.reset('library', code, reason);
+  }
+}
