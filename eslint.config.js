@@ -50,6 +50,7 @@ const PLAIN = [
   'spec/wire/**',
   'src/node/**',
   'src/peer/answers/**',
+  'src/peer/dial/**',
   'src/peer/operators/**',
   'src/testing/**',
   'src/transport/**',

@@ -2,12 +2,12 @@ const LOOPBACK = /^[a-z+]+:\/\/(?:[^/?#@]*@)?(?:(?:[^/?#:@]+\.)?localhost|127(?:
 const CREDENTIALS = /^([a-z+]+:\/\/)[^/?#]*@/i;
 const QUERY_OR_FRAGMENT = /[?#].*$/s;
 
-/** An address as errors and log lines show it: without credentials, query and fragment, which may hold tokens. */
+/** An address for errors and log lines. It omits credentials, query and fragment, which may hold tokens. */
 export function shownAddress(address: string): string {
   return address.replace(QUERY_OR_FRAGMENT, '').replace(CREDENTIALS, '$1');
 }
 
-/** Whether an address leads to this machine, and so needs no network. */
+/** Whether an address names this machine, and so needs no network. */
 export function isLoopback(address: string): boolean {
   return LOOPBACK.test(address);
 }

@@ -1,14 +1,14 @@
 import type { CloseReason } from '../../wire/close-reason.js';
 
-/** What a dial knows of those before it. */
+/** A dial, and the history of the dials before it. */
 export interface DialContext {
   /** 1, 2, … since the last stable socket. */
   readonly attempt: number;
-  /** Sockets that were open before this one. */
+  /** The number of sockets that were open before this dial. */
   readonly reconnects: number;
   /** Why the last socket ended, or the last dial failed. */
   readonly last: CloseReason | null;
-  /** Aborts when this dial is given up. */
+  /** Aborts when the peer abandons this dial. */
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export class Attempt implements DialContext {
     readonly last: CloseReason | null,
   ) {}
 
-  // Few look at it, and an abort costs more than the rest of a dial's end.
+  // Create the controller only on demand: few callers use the signal, and an abort costs more than the rest of a dial's end.
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController();

@@ -14,21 +14,21 @@ import type { MuxError } from '../../wire/errors.js';
 import { NoWebSocketError } from './connect-error.js';
 import { booleanOf } from '../base/guard.js';
 
-/** What went wrong with one socket or dial, for `shouldRetry` to judge. */
+/** The failure of one socket or dial, for `shouldRetry` to judge. */
 export interface DialFailure {
   /** Failures in a row, this one included. */
   readonly attempt: number;
   /** Why the socket ended, or the dial failed. */
   readonly reason: CloseReason;
-  /** HTTP status of a refused handshake, where the platform shows it. */
+  /** HTTP status of a refused handshake, if the platform shows it. */
   readonly status: number | null;
-  /** What the dial, or its hello, failed with; `null` for a socket that was open. */
+  /** The error of the dial or of its hello; `null` for a socket that was open. */
   readonly error: MuxError | null;
-  /** What would be done without `shouldRetry`. */
+  /** Whether the peer would dial again without `shouldRetry`. */
   readonly willRetry: boolean;
 }
 
-/** How the reconnect helper dials again. */
+/** Options of the reconnect helper. */
 export interface Reconnect {
   /**
    * Longest first delay, in ms; a delay is random, and doubles with each failure. With 0 the peer dials a server that is down without a
@@ -52,7 +52,7 @@ export interface Reconnect {
   readonly shouldRetry?: ((failure: DialFailure) => boolean) | undefined;
 }
 
-/** {@link Reconnect}, filled in; the defaults of `maxDelayMs` and `maxAttempts` depend on what has happened. */
+/** {@link Reconnect} with defaults. The defaults of `maxDelayMs` and `maxAttempts` depend on earlier failures. */
 interface ResolvedReconnect {
   readonly minDelayMs: number;
   readonly maxDelayMs: number | undefined;
@@ -74,38 +74,38 @@ const ATTEMPTS_BEFORE_SUCCESS = 5;
 const MAX_DELAY_MS = 5_000;
 /** The delay after a limit of the server, and the longest `Retry-After`, unless `maxDelayMs` is set, in ms. */
 const CALM_DELAY_MS = 30_000;
-/** A server that restarts wants its clients back soon, though not all at once, in ms. */
+/** The clients of a restarting server come back within this time, spread at random, in ms. */
 const RESTART_SPREAD_MS = 1_000;
-/** The time that a server which has announced a restart may take to listen again, in ms. */
+/** A server may take this time to listen again after it has announced a restart, in ms. */
 const RESTART_MS = 30_000;
 /** A socket that ends in good order before this age has not lasted: its server may end every socket at once. In ms. */
 const BRIEF_MS = 1_000;
 const HTTP_UNAVAILABLE = 503;
-/** Random extra time after a `Retry-After`, as a part of it. */
+/** The longest random extra time after a `Retry-After`, as a fraction of it. */
 const RETRY_AFTER_SPREAD = 0.5;
 const FATAL_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND);
 const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
-/** What a limit closes with, where its goaway was not seen. */
+/** Close codes of a broken limit, for sockets whose goaway did not arrive. */
 const CALMING_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.POLICY);
 
-/** What is known of a failure besides its reason. */
+/** Facts about a failure besides its reason. */
 export interface FailureFacts {
   readonly status: number | null;
   readonly error: AnyMuxError | null;
   /** Code of the remote's goaway; `null` when there was none. */
   readonly announced: ResetCode | null;
-  /** Whether the platform reports no network: then the server has not failed, and no attempt is spent. */
+  /** Whether the platform reports no network. Then the server has not failed, and the failure counts as no attempt. */
   readonly offline: boolean;
   /** How long the socket was open, in ms; `null` for a dial, or a hello, that failed. */
   readonly openMs: number | null;
-  /** `Retry-After` of a refused handshake, in ms, where the platform shows it. */
+  /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
   readonly retryAfterMs: number | null;
 }
 
 /**
  * Counts failures in a row and decides whether, and when, to dial again (D1, D2).
  *
- * An end in good order announces a restart. Until the restart has had its time, failed dials neither grow the delay beyond
+ * An end in good order announces a restart. For {@link RESTART_MS} after it, failed dials neither grow the delay beyond
  * {@link RESTART_SPREAD_MS} nor end the dialing.
  */
 export class Backoff {
@@ -143,12 +143,12 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** A socket has opened, and its hello was answered. */
+  /** Called when a socket has opened and its hello was answered. */
   connected(): void {
     this.#connected = true;
   }
 
-  /** A socket has lasted. */
+  /** Called when a socket has become stable. */
   stable(): void {
     this.#failures = this.#doublings = 0;
     this.#restartAt = null;
@@ -175,7 +175,7 @@ export class Backoff {
     });
   }
 
-  /** How long to wait after the failure counted last, in ms. */
+  /** Returns the delay after the failure that was counted last, in ms. */
   delay(code: number, facts: FailureFacts): number {
     const { announced, offline, openMs, retryAfterMs } = facts;
     if (offline) return this.maxDelayMs;
@@ -185,8 +185,8 @@ export class Backoff {
   }
 
   /**
-   * The remote goes away in good order, and its socket drains; no failure for `shouldRetry`. Returns the delay before the dial of the
-   * replacement, in ms.
+   * Called when the remote goes away in good order and its socket drains, which is no failure for `shouldRetry`. Returns the delay
+   * before the dial of the replacement, in ms.
    */
   goneAway(openMs: number): number {
     this.#restarts(openMs);
@@ -195,7 +195,7 @@ export class Backoff {
     return this.#jitter();
   }
 
-  /** A delay that spreads the clients of a server that goes away in good order, in ms. */
+  /** Returns a delay that spreads the clients of a server that goes away in good order, in ms. */
   spread(): number {
     return Math.random() * Math.min(RESTART_SPREAD_MS, this.maxDelayMs);
   }
@@ -214,7 +214,10 @@ export class Backoff {
     else if (!isExcused || this.minDelayMs * 2 ** this.#doublings <= RESTART_SPREAD_MS) this.#doublings++;
   }
 
-  /** Counts an end in good order. One right after the opening doubles the delay: a server that ends every socket is not dialed for ever. */
+  /**
+   * Counts an end in good order. An end right after the opening doubles the delay, so that a server that ends every socket is not
+   * dialed without pause.
+   */
   #restarts(openMs: number | null): void {
     if (hasLasted(openMs)) {
       this.#doublings = 0;
@@ -225,7 +228,7 @@ export class Backoff {
     }
   }
 
-  /** Whether a dial failed as it may while a server restarts: without an HTTP status, or with 503. */
+  /** Whether a dial failed as dials of a restarting server do: without an HTTP status, or with 503. */
   #isRestarting({ status, error, openMs }: FailureFacts): boolean {
     if (this.#restartAt === null || STEADY_CLOCK.now() - this.#restartAt >= RESTART_MS) return false;
     return openMs === null && error?.code === 'CONNECT' && (status === null || status === HTTP_UNAVAILABLE);
@@ -245,7 +248,7 @@ function orFromBrowsers(...codes: readonly number[]): ReadonlySet<number> {
   return new Set([...codes, ...codes.map(browserCode)]);
 }
 
-/** Whether the remote ended a socket as a server does that goes away or restarts. */
+/** Whether the remote ended a socket as a departing or restarting server does. */
 function isOrderly(code: number, announced: ResetCode | null): boolean {
   return announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART;
 }

@@ -4,12 +4,12 @@ import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import type { Attempt, DialContext } from './attempt.js';
 import { observableOf } from '../base/guard.js';
 
-/** What a function of the user's gives for a dial; nothing, where it has closed the peer. */
+/** Calls a function of the user's for a dial, and emits its result. Emits nothing if the function has closed the peer. */
 export function callPerDial<T>(make: (context: DialContext) => T | Promise<T>, attempt: Attempt): Observable<T> {
   return defer(() => observableOf(make(attempt))).pipe(takeWhile(() => !attempt.givenUp));
 }
 
-/** Errors with a TimeoutError where nothing comes within `ms`; 0 and what no timer can count are no limit. */
+/** Errors with a TimeoutError if `source` emits nothing within `ms`. 0, and times that no timer can count, set no limit. */
 export function withTimeout<T>(source: Observable<T>, ms: number): Observable<T> {
   return ms > 0 && ms <= LONGEST_TIMER_MS ? source.pipe(timeout({ first: ms })) : source;
 }

@@ -1,13 +1,13 @@
 import { optionError } from '../../wire/check.js';
 
-/** What may stand before an address: platforms dial pages of HTTP too, and `ws` sockets of Unix. */
+/** Schemes of addresses: platforms also dial addresses of HTTP pages, and `ws` also dials Unix sockets. */
 const DIALABLE = /^(?:wss?|https?|ws\+unix):/;
 
 /**
- * Whoever dials what no platform takes would do so again and again: it is told before the first dial. What a socket factory takes,
- * and what a function will give, nobody knows here.
+ * Rejects an address that no platform accepts before the first dial, since every dial would fail. The check does not cover addresses
+ * for a socket factory, or addresses that a function will return.
  *
- * @throws TypeError for what is neither an address nor a function
+ * @throws TypeError unless `url` is an address or a function
  */
 export function checkUrl(url: unknown, hasFactory: boolean): void {
   if (typeof url === 'function') return;
@@ -16,7 +16,7 @@ export function checkUrl(url: unknown, hasFactory: boolean): void {
   if (!hasFactory && !isDialable(address)) throw optionError('url', 'a ws: or wss: address', address);
 }
 
-/** One of another realm is no instance of ours. */
+/** Not `instanceof`: a URL of another realm is no instance of this realm's class. */
 function isUrl(value: unknown): value is URL {
   return typeof value === 'object' && value !== null && 'href' in value;
 }
@@ -29,7 +29,7 @@ function isDialable(address: string): boolean {
   }
 }
 
-/** What a relative address is relative to. */
+/** The base of relative addresses. */
 function pageAddress(): string | undefined {
   const { document, location }: Page = globalThis;
   return document?.baseURI ?? location?.href;

@@ -6,13 +6,13 @@ import { CloseCode } from '../../wire/close-reason.js';
 import type { CodecMismatch } from '../../wire/errors.js';
 
 /**
- * Closes a socket that speaks another subprotocol (V7), and terminates it when nothing has moved for 2 s, as any that closes (C8).
- * Acts when subscribed to, and completes when the socket has ended.
+ * Closes a socket that speaks another subprotocol (V7). Like any closing socket, it is terminated when nothing has moved for 2 s (C8).
+ * Acts on subscription, and completes when the socket has ended.
  */
 export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
   return defer(() => {
     transport.close(CloseCode.POLICY, mismatch.message);
-    // A socket that nobody reads never sees the other side's close frame.
+    // A socket without a reader never sees the other side's close frame.
     return transport.messages$;
   }).pipe(
     timeout({

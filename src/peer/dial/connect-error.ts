@@ -7,25 +7,25 @@ const SUSPECTS =
 const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
 const HTTP_UPGRADE_REQUIRED = 426;
 
-/** This platform has nothing to dial with, and the next dial would not either. */
+/** This platform has no WebSocket, so the next dial would fail too. */
 export class NoWebSocketError extends TypeError {
   constructor() {
     super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
   }
 }
 
-/** What is known of a dial that failed. */
+/** Facts about a failed dial. */
 export interface ConnectFacts {
   readonly address?: string | null;
   /** HTTP status of a refused handshake. */
   readonly status?: number | null;
-  /** Whether the platform hides why. */
+  /** Whether the platform hides why the dial failed. */
   readonly opaque?: boolean;
-  /** What the platform reported. */
+  /** The error that the platform reported. */
   readonly cause?: unknown;
 }
 
-/** The error of a dial that failed, as precise as the platform allows. */
+/** Returns the error of a failed dial, as precise as the platform allows. */
 export function connectError(
   close: SocketClose,
   { address = null, status = null, opaque = false, cause }: ConnectFacts = {},

@@ -6,7 +6,10 @@ import { shownAddress } from './address.js';
 import type { ConnectUrl } from './dial-plan.js';
 import type { Absence } from '../stream/stream-host.js';
 
-/** The dials since the last open socket: logs the first that fails and the one that opens again, and says why a call was never sent. */
+/**
+ * The dials since the last open socket. It logs the first dial that fails and the dial that opens again, and says why a call was never
+ * sent.
+ */
 export class DialSeries {
   #address: string | null;
   #failed = 0;
@@ -16,7 +19,7 @@ export class DialSeries {
     this.#address = typeof url === 'function' ? null : String(url);
   }
 
-  /** The address dialed last; `null` while a function has not returned one. */
+  /** The address of the last dial; `null` while a function has not returned one. */
   get address(): string | null {
     return this.#address;
   }
@@ -31,7 +34,7 @@ export class DialSeries {
     log('debug', `dials ${this.#where()}`);
   }
 
-  /** A dial, or its hello, has failed. Without another dial to come the calls fail with its error, so nothing is logged. */
+  /** Called when a dial or its hello has failed. If no dial follows, it logs nothing, because the calls fail with that error. */
   failed(close: SocketClose, error: AnyMuxError, willRetry: boolean): void {
     this.#failed++;
     this.#last = { close, error };

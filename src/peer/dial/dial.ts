@@ -12,17 +12,17 @@ import { messageOf } from '../base/error-serializer.js';
 import type { DialPlan } from './dial-plan.js';
 import { closeMismatched } from './close-mismatched.js';
 
-/** Why a dial came to nothing. */
+/** Why a dial failed. */
 export interface FailedDial {
   readonly close: SocketClose;
-  /** HTTP status of a refused handshake, where the platform shows it. */
+  /** HTTP status of a refused handshake, if the platform shows it. */
   readonly status: number | null;
-  /** `Retry-After` of a refused handshake, in ms, where the platform shows it. */
+  /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
   readonly retryAfterMs: number | null;
   readonly error: AnyMuxError;
 }
 
-/** A failed dial on its way through an Observable. */
+/** Carries a failed dial through an Observable. */
 class DialError extends Error {
   constructor(readonly failure: FailedDial) {
     super(failure.error.message);
@@ -31,7 +31,10 @@ class DialError extends Error {
 
 const HTTP_BAD_REQUEST = 400;
 
-/** Emits the transport once it is open and has selected the protocol; errors within `connectTimeoutMs`. Unsubscribing gives it up. */
+/**
+ * Emits the transport once it is open and has selected the protocol. Errors if that takes longer than `connectTimeoutMs`. Unsubscribing
+ * abandons the dial.
+ */
 export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protocol: string, attempt: Attempt): Observable<Transport> {
   const openingAt = (given: string | URL): Observable<Transport> => {
     const address = String(given);
@@ -41,7 +44,7 @@ export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protoco
   return withTimeout(transport$, connectTimeoutMs);
 }
 
-/** What a dial, or its hello, failed with, as everybody is told of it. */
+/** Converts an error of a dial or of its hello into the failure that the peer reports. */
 export function failedDial(error: unknown, what: string, timeoutMs: number): FailedDial {
   if (error instanceof DialError) return error.failure;
   const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
@@ -80,7 +83,7 @@ function opening(open: () => Transport, protocol: string, address: string): Obse
   });
 }
 
-/** What is wrong with a socket that has opened, or has not; `null` where nothing is. */
+/** Returns the failure of a socket that has opened or has failed to open, or `null` if the socket is usable. */
 function failureOf(transport: Transport, protocol: string, address: string): FailedDial | null {
   const { closed, refusedStatus, opaque, failure, retryAfterMs = null } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
@@ -96,7 +99,7 @@ function failureOf(transport: Transport, protocol: string, address: string): Fai
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, retryAfterMs, error };
 }
 
-/** The dial has failed; a socket with another subprotocol still has to be closed (V7). */
+/** Closes the socket of a failed dial if it has another subprotocol (V7). */
 function closeIfMismatched(transport: Transport, { error }: FailedDial): void {
   if (error instanceof CodecMismatch) closeMismatched(transport, error).subscribe();
 }

@@ -22,28 +22,28 @@ import type { SocketSource } from '../core/socket-source.js';
 import type { Absence } from '../stream/stream-host.js';
 
 /**
- * Dials, says hello, and with the reconnect helper dials again: after a loss with full jitter, and already at a goaway, so
- * that the replacement is there while the old socket drains.
+ * Dials and sends the hello. With the reconnect helper it dials again, with full jitter after a loss. At a goaway it dials before the
+ * socket ends, so that the replacement is open while the old socket drains.
  */
 export class Dialer implements SocketSource, DialReports {
   #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
-  /** The session made last: the one that takes streams, or is about to. */
+  /** The newest session, which takes streams or is about to. */
   #session: Session | null = null;
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
-  /** What the last dial failed with, while an older socket still drains. */
+  /** The error of the last dial, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
-  /** The dial under way, or the one that failed last; none once a socket is open. */
+  /** The current dial, or the last one that failed; `null` once a socket is open. */
   #dialing: Dialing | null = null;
   /** The delay before the next dial. */
   #delay = Subscription.EMPTY;
   readonly #inContext = currentContext();
   readonly #series: DialSeries;
   readonly #uptime: Uptime;
-  /** From the first dial on: a peer that never dials leaves no listener on its page. */
+  /** Set at the first dial, so that a peer that never dials leaves no listener on its page. */
   #resumes = Subscription.EMPTY;
-  /** Losses decided whose `follow` has not run yet. */
+  /** Losses that are decided, but whose `follow` has not run yet. */
   #pendingLosses = 0;
 
   constructor(
@@ -78,7 +78,7 @@ export class Dialer implements SocketSource, DialReports {
 
   goneAway(session: Session, code: ResetCode): void {
     const { backoff } = this.plan;
-    // After a goaway with an error, wait for the socket to end: `lost()` decides then.
+    // After a goaway with an error, wait for the socket to end: `lost()` then decides.
     if (session === this.#session && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
       this.#wait(backoff.goneAway(this.#uptime.ms));
   }
@@ -87,9 +87,9 @@ export class Dialer implements SocketSource, DialReports {
     const { backoff } = this.plan;
     if (backoff === null) return false;
     if (this.#phase === 'open') {
-      // Before the goaway, whose observer may close the peer.
+      // Wait before sending the goaway, because an observer of it may close the peer.
       this.#wait(backoff.spread());
-      // This side's ids are used up (S1): the old socket drains without a deadline.
+      // This side's ids are used up (S1), so the old socket drains without a deadline.
       this.core.openSession?.drain(Infinity, ResetCode.NO_ERROR, '');
     }
     return true;
@@ -115,7 +115,7 @@ export class Dialer implements SocketSource, DialReports {
     else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
   }
 
-  // From the dial under way
+  // Reports of the current dial
 
   dials(address: string): void {
     this.#series.dials(address);
@@ -140,7 +140,7 @@ export class Dialer implements SocketSource, DialReports {
     this.core.ended(this.#decide(close, { ...facts, announced: null, openMs: null }));
   }
 
-  /** Whether a dial is in vain for want of a network. */
+  /** Whether a dial would fail because there is no network. */
   #offline(): boolean {
     const { address } = this.#series;
     return this.plan.connectivity.offline && (address === null || !isLoopback(address));
@@ -154,12 +154,12 @@ export class Dialer implements SocketSource, DialReports {
     });
   }
 
-  /** The number of the dial under way, or of the next. */
+  /** The number of the current dial, or of the next one. */
   #nextAttempt(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
-  /** A socket reads in the async context that opens it: in that of `connect()`, whichever call makes it dial. */
+  /** Dials in the async context of `connect()`, whichever call triggers the dial. A socket reads in the context that opens it. */
   #dial(): void {
     this.#inContext(() => {
       this.#dialHere();
@@ -178,7 +178,7 @@ export class Dialer implements SocketSource, DialReports {
     dialing.start();
   }
 
-  /** Decides what follows the end of a socket, or a dial that failed. */
+  /** Decides what follows the end of a socket or a failed dial. */
   #decide(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
     const { backoff } = this.plan;
     const facts = { ...known, offline: this.#offline() };
@@ -194,7 +194,7 @@ export class Dialer implements SocketSource, DialReports {
     });
   }
 
-  /** A socket whose replacement is there, or on its way, has ended. */
+  /** Called when a socket has ended whose replacement is open or on its way. */
   #lostReplaced(close: SocketClose): Loss {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
     return this.#loss(reason, () => {
@@ -215,7 +215,7 @@ export class Dialer implements SocketSource, DialReports {
     };
   }
 
-  /** Dials no more. Sockets that still drain have their time. */
+  /** Stops dialing. Sockets that still drain keep their time. */
   #giveUp(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
     this.#dialError ??= error;

@@ -12,22 +12,22 @@ import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { exchangeHello } from './hello.js';
 
-/** Whom a dial reports to. */
+/** Receives the reports of a dial. */
 export interface DialReports {
-  /** An address is dialed. */
+  /** The dial begins to open a socket to `address`. */
   dials(address: string): void;
   /** The socket is open. Returns its session, which does not read yet. */
   connected(transport: Transport): Session;
-  /** The session takes streams: the server has answered the hello, or there is none. */
+  /** The session accepts streams: the server has answered the hello, or there is no hello. */
   opened(session: Session): void;
-  /** No socket has opened. A hello that fails ends its session, and is not reported here. */
+  /** The dial has failed to open a socket. A hello that fails ends its session instead. */
   failed(dial: FailedDial): void;
 }
 
 /** One dial, up to the answer to its hello. */
 export class Dialing {
   #helloError: AnyMuxError | null = null;
-  /** The dial, its hello, or the turn before its failure is reported. */
+  /** The current step: the dial, its hello, or the turn before its failure is reported. */
   #step = Subscription.EMPTY;
 
   constructor(
@@ -37,7 +37,7 @@ export class Dialing {
     private readonly reports: DialReports,
   ) {}
 
-  /** What the hello failed with, which says more than the close after it. */
+  /** The error of the hello, which says more than the close after it. */
   get helloError(): AnyMuxError | null {
     return this.#helloError;
   }
@@ -55,7 +55,7 @@ export class Dialing {
       },
       error: (error: unknown) => {
         if (attempt.givenUp) return;
-        // One timer turn later, so that an `onClose` registered right after `connect()` hears of a dial that failed synchronously.
+        // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
         this.#proceed(timer(0), {
           next: () => {
             attempt.giveUp();
@@ -93,11 +93,11 @@ export class Dialing {
     });
   }
 
-  /** Starts the next step and cancels the one before: there is at most one. */
+  /** Starts the next step, and cancels the previous one. */
   #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
     this.#step.unsubscribe();
     const step = (this.#step = new Subscription());
-    // A source that emits synchronously may have started the next step already; this one is then closed, and `add` unsubscribes it.
+    // A source that emits synchronously may have started the next step already. Then `step` is closed, and `add` unsubscribes.
     step.add(source.subscribe(observer));
   }
 }

@@ -17,7 +17,7 @@ import { NEVER_OPEN } from '../core/socket-source.js';
 import type { SocketSource } from '../core/socket-source.js';
 import type { Absence } from '../stream/stream-host.js';
 
-/** The one socket that a peer was made with, or is {@link give given}. When it ends, so does the peer. */
+/** The only socket of a peer, passed to its constructor or later to {@link give}. The peer closes when the socket ends. */
 export class GivenSocket implements SocketSource {
   #started = false;
   #adopted = false;
@@ -26,8 +26,8 @@ export class GivenSocket implements SocketSource {
   #resumes = Subscription.EMPTY;
 
   /**
-   * @param transport `null` for one that is still to come
-   * @param connectivity those of the socket's program
+   * @param transport `null` if the socket is still to come
+   * @param connectivity the connectivity of this program
    */
   constructor(
     private readonly core: PeerCore,
@@ -51,19 +51,19 @@ export class GivenSocket implements SocketSource {
     if (this.#transport !== null) this.#open(this.#transport);
   }
 
-  /** The socket has come. */
+  /** Passes the socket. */
   give(transport: Transport): void {
     this.#transport = transport;
     if (this.#started) this.#open(transport);
   }
 
-  /** The socket will never come. */
+  /** Reports that the socket will never come. */
   fail(error: ConnectError): void {
     this.#failed(abnormalClose(error.message), error);
   }
 
   ensureDialing(): void {
-    // `accept` and `handleUpgrade` start a turn later by themselves.
+    // `accept` and `handleUpgrade` call `start` themselves, one turn later.
     if (!this.#started) this.#transport?.turn(this.#warnUnlessStarted);
   }
 
@@ -76,7 +76,7 @@ export class GivenSocket implements SocketSource {
   }
 
   goneAway(): void {
-    // There is no other socket to go to.
+    // There is no other socket to move to.
   }
 
   lost(_session: Session, close: SocketClose): Loss {
@@ -84,10 +84,10 @@ export class GivenSocket implements SocketSource {
   }
 
   stop(): void {
-    // A socket that is open already is closed in good order.
+    // Start, so that an open socket closes in good order.
     this.start();
     if (this.#adopted) return;
-    // In this order: the end of the socket tells nothing more.
+    // Finish first, so that the end of the socket reports nothing more.
     this.core.finish(NEVER_OPEN, null);
     this.#transport?.terminate(NEVER_OPEN.reason);
   }
@@ -102,7 +102,10 @@ export class GivenSocket implements SocketSource {
       });
   }
 
-  /** One that speaks another subprotocol is closed, and nothing is read from it. A handshake without any leaves it to the codec. */
+  /**
+   * Closes a socket that speaks another subprotocol, and reads nothing from it. After a handshake without a subprotocol the codec
+   * decides.
+   */
   #opened(transport: Transport): void {
     const expected = subprotocol(this.core.codec);
     const { protocol, closed } = transport;

@@ -13,12 +13,11 @@ import { encodedOpen, openFrame } from '../stream/sendable.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 
-/** How long a hello and its reply may take together unless told otherwise, on either side, in ms. */
+/** Default time limit of a hello and its reply together, on either side, in ms. */
 export const HELLO_TIMEOUT_MS = 10_000;
 
 /**
- * The first stream of every socket, where tokens and resume cursors live (C11). A value that the codec cannot represent fails the
- * dial.
+ * The first stream of every socket, for tokens and resume cursors (C11). A value that the codec cannot encode fails the dial.
  *
  * @example
  * ```ts
@@ -27,18 +26,21 @@ export const HELLO_TIMEOUT_MS = 10_000;
  * ```
  */
 export interface Hello {
-  /** What the server's `onHello` gets, at most 64 KiB unless its `helloLimits` say otherwise. Left out or `undefined`, none is sent, and it gets `null` (S12). */
+  /**
+   * The payload for the server's `onHello`, at most 64 KiB unless the server's `helloLimits` say otherwise. If it is missing or
+   * `undefined`, none is sent, and `onHello` receives `null` (S12).
+   */
   readonly payload?: unknown;
-  /** Headers of its open. Open interceptors do not see them. Default none. */
+  /** Headers of the hello's open. Open interceptors do not see them. Default none. */
   readonly headers?: MetadataInput | undefined;
-  /** Gets the server's reply. Its parameter may be annotated narrower, as those of a `StreamHandler`. */
-  // A method, for the reason given there.
+  /** Receives the server's reply. As with a `StreamHandler`, its parameter may have a narrower type. */
+  // Declared as a method, for the same reason as `StreamHandler`.
   readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
 }
 
 /**
- * Says hello on a new session, and completes when it was answered. Errors with what `hello` throws, when the server refuses,
- * and where the hello and its reply take longer than `timeoutMs` together.
+ * Sends the hello on a new session, and completes when it was answered. Errors if `hello` throws, if the server refuses, and if the
+ * hello and its reply take longer than `timeoutMs` together.
  */
 export function exchangeHello(
   core: PeerCore,
@@ -50,17 +52,17 @@ export function exchangeHello(
   const begun = steadyNow();
   return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
     concatMap((said) => {
-      // At least 1: 0 would mean no limit.
+      // At least 1, because 0 means no limit.
       const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
       return sayHello(core, session, said, rest);
     }),
   );
 }
 
-/** The stream of the hello, past the open interceptors. */
+/** Opens the stream of the hello. Open interceptors do not see it. */
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
-    // Emits nothing: the socket is ending, and its end fails the dial.
+    // Emit nothing: the socket is ending, and its end fails the dial.
     if (session.isOver || !session.transport.writable) return;
     if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
@@ -69,7 +71,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
     const live = session.open();
     const stream = new StreamCore(core, live, frame.headers, frame.payload);
-    // It belongs to this socket: unlike other streams it is not taken back for the next.
+    // The hello belongs to this socket: unlike other streams, it is not requeued for the next socket.
     live.sink = { receive: (answer) => stream.receive(answer), gone: (cause, error) => stream.gone(cause, error) };
     stream.limit(timeoutMs);
     readOne(
@@ -86,7 +88,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
   });
 }
 
-/** @throws TypeError for what is not an object; it may be a token that was given as it is, so only its type is told */
+/** @throws TypeError for a value that is not an object; it shows only the value's type, because the value may be a token */
 function checkHello(given: unknown): void {
   const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
   if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);

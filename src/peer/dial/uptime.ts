@@ -3,7 +3,7 @@ import { STEADY_CLOCK } from '../../session/base/clock.js';
 import { patientTimer } from '../../session/base/patient-timer.js';
 import type { Backoff } from './backoff.js';
 
-/** How long the newest session has taken streams. One that lasts clears the count of failed dials (D2). */
+/** How long the newest session has accepted streams. A session that lasts clears the count of failed dials (D2). */
 export class Uptime {
   #since = 0;
   #stability = Subscription.EMPTY;
@@ -24,7 +24,7 @@ export class Uptime {
     });
   }
 
-  /** The session takes no more streams, or another follows it. */
+  /** The session accepts no more streams, or another session replaces it. */
   end(): void {
     this.#stability.unsubscribe();
   }
