@@ -26,7 +26,7 @@ import { StreamCore } from '../stream/stream-core.js';
 import { QueuedStream } from '../stream/open-queue.js';
 import type { OpenQueue } from '../stream/open-queue.js';
 
-/** What every call can be given. */
+/** Options of every call. */
 export interface OpenOptions<In = unknown, Out = unknown> {
   /** Headers of the open; the open interceptors see a copy. Default none. */
   readonly headers?: MetadataInput | undefined;
@@ -38,43 +38,44 @@ export interface OpenOptions<In = unknown, Out = unknown> {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Receives the stream of a call that does not return it, for reply headers and trailers. The open is on its way by then: an error that
-   * this throws cancels the stream, and the call fails with it. A promise is not awaited, and its rejection is logged. Default none.
+   * Receives the stream of a call that does not return it, for reply headers and trailers. The open is already on its way: an error
+   * that this throws cancels the stream, and the call fails with it. A promise is not awaited, and its rejection is logged. Default
+   * none.
    */
   readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
   /**
-   * Makes this call again where that is provably safe, but no operator that is piped after it. Not of `open`. When the peer is closed
-   * between two attempts, the call fails with the error of the last. Default `false`.
+   * Makes this call again if the remote provably never began it, but repeats no operator piped after the call. Has no effect on `open`.
+   * When the peer closes between two attempts, the call fails with the error of the last one. Default `false`.
    */
   readonly retry?: false | 'safe' | Retry | undefined;
 }
 
-/** What a two-way call sends. */
+/** Options of a two-way call. */
 export interface InputOptions<Out = unknown> {
   /**
    * Sends its values as data, and its completion as the end.
    *
-   * An async generator that waits when the stream ends is stopped at its next value. One that waits for long should listen to the `signal`
-   * of the stream, or be an Observable. `onOpen` receives the stream before a function here is called. Default none: the open carries the
-   * end.
+   * An async generator that is waiting when the stream ends stops at its next value. A generator that waits for long should listen to
+   * the `signal` of the stream, or be an Observable. `onOpen` receives the stream before a function here is called. Default none: the
+   * open carries the end.
    */
   readonly input?: Input<Out> | undefined;
-  /** Chooses what becomes of a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  /** Decides about a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
 }
 
-/** What follows the open on this side. `end`: nothing. `notify`: nothing, and nothing is wanted back. `continue`: more is sent. */
+/** How this side continues after the open. `end` sends nothing more, `notify` also expects no answer, and `continue` sends more. */
 type Intent = 'end' | 'notify' | 'continue';
 
-/** The calls of one peer: each opens a stream and looks after its deadline and its signal. */
+/** The calls of one peer. Each opens a stream, and enforces its deadline and its signal. */
 export class Calls {
   constructor(private readonly core: PeerCore) {}
 
   /**
-   * Opens a stream; a peer that takes no streams any more gives one that was refused.
+   * Opens a stream. A peer that accepts no more streams returns a refused one.
    *
-   * @throws what an interceptor throws, TypeError for a value the codec cannot represent, ProtocolError for headers that do
-   *   not fit a message, QueueOverflowError when too much waits for a connection
+   * @throws any error of an interceptor; TypeError for a value that the codec cannot represent; ProtocolError for headers that do not
+   *   fit a message; QueueOverflowError when too much waits for a connection
    */
   open(value: unknown, intent: Intent, options: OpenOptions, defaultMs = 0): StreamCore {
     const { core } = this;
@@ -83,21 +84,21 @@ export class Calls {
     checkNumber('timeoutMs', timeoutMs);
     const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
     if (onOpen !== undefined) checkFunction('onOpen', onOpen);
-    // Before the interceptors: nothing that they do to the payload is sent.
+    // Encode before the interceptors run, so that their changes to the payload are not sent.
     const encoded = encodedOpen(core, value);
     const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
     stream.line.send(frame);
-    // After the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
+    // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
     if (onOpen === undefined) return stream;
     try {
       const given = onOpen(stream.facade);
       guard('onOpen', () => given);
     } catch (error) {
-      // The caller gets the error, so nobody holds the stream.
+      // The caller receives the error and not the stream, so no code holds the stream.
       stream.discard();
       disclaim(error);
       throw error;
@@ -144,7 +145,7 @@ export class Calls {
     return this.#retried(answer$, options);
   }
 
-  /** A stream for each subscription. Completes when the remote has ended and the input, if there is one, is done. */
+  /** Opens a stream for each subscription. Completes when the remote has ended and the input, if any, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     checkObject('options', options);
     const { input } = options;
@@ -163,7 +164,7 @@ export class Calls {
       if (stream === undefined) return undefined;
       if (stream.error !== null) return readOpened(subscriber, stream);
       if (subscriber.closed) {
-        // By an interceptor or by `onOpen`: nothing of rxjs looks at the stream any more.
+        // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
         stream.discard();
         return undefined;
       }
@@ -182,7 +183,7 @@ export class Calls {
     if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
     const signal = signalOf(options);
-    // An abort ends the delay; the attempt that follows fails with it.
+    // An abort ends the delay; the next attempt fails with it.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
     const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
     return call$.pipe(
@@ -213,14 +214,17 @@ export class Calls {
     return stream;
   }
 
-  /** Where a stream waits although the session is open; without a session, where it waits unless that is the queue of opens. */
+  /**
+   * The queue of a stream that must wait although the session is open. Without a session, the queue of a stream that waits elsewhere
+   * than in the queue of opens.
+   */
   #queueFor(session: Session | null, isNotification: boolean): OpenQueue | null {
     const { openQueue, notifications, source } = this.core;
     const follows = isNotification && notifications.delays(session);
     if (session === null) return follows && source.expectsSocket ? notifications : null;
     if (!openQueue.empty) return openQueue;
     if (follows) return notifications;
-    // Its ids are used up (S1): where another socket can be dialed, the stream waits for that one.
+    // The session's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
     return session.streams.exhausted && source.replace() ? openQueue : null;
   }
 
@@ -233,7 +237,7 @@ export class Calls {
     return stream;
   }
 
-  /** A stream that is over before it has begun: no id is spent on it. */
+  /** Makes a stream that has ended before it begins, so that it spends no id. */
   #unplaced(open: OutgoingFrame): StreamCore {
     const nowhere = new QueuedStream(this.core.openQueue, false);
     const stream = new StreamCore(this.core, nowhere, open.headers, open.payload);
@@ -242,12 +246,12 @@ export class Calls {
   }
 }
 
-/** How a call is made again, unchecked; `undefined` where it is not. */
+/** The unchecked option `retry`; `undefined` if it is `false`. */
 function retryOf({ retry }: OpenOptions): 'safe' | Retry | undefined {
   return retry === false ? undefined : retry;
 }
 
-/** @throws TypeError for what is not a signal; `null` means none */
+/** @throws TypeError unless `signal` is a signal; `null` means none */
 function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
   if (signal == null) return undefined;
   if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')

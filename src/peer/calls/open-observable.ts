@@ -12,14 +12,14 @@ const NO_HANDLERS: Handlers = Object.freeze({});
 /**
  * The Observable of `open$` without `input`: each subscription opens a stream.
  *
- * An observer without an operator before it reads the stream through one object, where rxjs puts a subscriber, a guard
- * around the observer and a list of what to tear down: that was a quarter of what an idle stream weighs with its reader.
+ * If the observer is not part of an operator chain, one object connects it to the stream. rxjs would use a subscriber, a guard around
+ * the observer and a list of teardowns. These were a quarter of the memory of an idle stream with its reader.
  */
 export class OpenObservable extends Observable<unknown> {
   readonly #open: () => StreamCore;
 
   constructor(open: () => StreamCore) {
-    // rxjs subscribes those, too, that have left meanwhile: for them no stream is opened.
+    // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
     super((subscriber) => {
       const stream = subscriber.closed ? undefined : openFor(subscriber, open);
       return stream && readOpened(subscriber, stream);
@@ -33,12 +33,12 @@ export class OpenObservable extends Observable<unknown> {
     complete?: (() => void) | null,
   ): Subscription {
     if (typeof to !== 'object' || to === null) return new LeanSubscriber({ next: to, error, complete } as Handlers).read(this.#open);
-    // Operators bring a subscriber, which is already part of a chain.
+    // An operator passes a subscriber, which is already part of a chain.
     return isSubscriber(to) ? super.subscribe(to) : new LeanSubscriber(to).read(this.#open);
   }
 }
 
-/** One subscription, with all that rxjs promises of it: a handler that throws is reported and harms nobody else. */
+/** One subscription, with all guarantees of rxjs: an error that a handler throws is reported and does not affect other code. */
 class LeanSubscriber extends Subscription implements Reader<unknown> {
   #handlers: Handlers;
   #stream: StreamCore | null = null;
@@ -52,7 +52,7 @@ class LeanSubscriber extends Subscription implements Reader<unknown> {
     const stream = openFor(this, open);
     if (stream === undefined) return this;
     readOpened(this, stream);
-    // It may have been given its end already, after what waited.
+    // The stream may have emitted its queued values and its end already.
     if (this.closed) stream.unsubscribe();
     else this.#stream = stream;
     return this;
@@ -93,13 +93,13 @@ class LeanSubscriber extends Subscription implements Reader<unknown> {
     const stream = this.#stream;
     this.#stream = null;
     this.#handlers = NO_HANDLERS;
-    // Ahead of what was added to this, as with rxjs: none of that can keep the stream.
+    // Leave the stream before added teardowns run (as rxjs does): one that throws must not leak it.
     stream?.unsubscribe();
     super.unsubscribe();
   }
 }
 
-/** As rxjs reports what nobody handles, with its `config`. */
+/** Reports an unhandled error as rxjs does, through its `config`. */
 function report(error: unknown): void {
   throwError(() => error).subscribe();
 }

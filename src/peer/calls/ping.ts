@@ -6,7 +6,7 @@ import type { PeerCore } from '../core/peer-core.js';
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
 
-/** The round trip of a ping in ms. As any call does, it waits for the connection where there may be one. */
+/** Resolves with the round trip of a ping in ms. Like any call, it waits for a connection if one may come. */
 export function ping(core: PeerCore): Promise<number> {
   return unheeded((resolve, fail) => {
     pingOnce(core, resolve, fail);

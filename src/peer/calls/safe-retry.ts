@@ -11,18 +11,18 @@ import { fullJitter } from '../base/full-jitter.js';
 import { isDisclaimed } from '../stream/disclaimed.js';
 import { observableFrom } from '../stream/input.js';
 
-/** How often, and after what, a call is made again. */
+/** How often a call is made again, and after which delay. */
 export interface Retry {
-  /** Attempts in a row after the first; a value starts the count anew. Default 3. */
+  /** Attempts in a row after the first one; a value resets the count. Default 3. */
   readonly count?: number | undefined;
   /**
-   * A delay in ms, or a function: the next attempt begins at its first value or completion. A call that is made without a connection waits
-   * for one by itself. Default full jitter, up to 500 ms doubled with each attempt, 30 s at most.
+   * A delay in ms, or a function; then the next attempt begins at the function's first value or completion. A call that is made without
+   * a connection waits for one by itself. Default full jitter, up to 500 ms doubled with each attempt, 30 s at most.
    */
   readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
 }
 
-/** {@link Retry}, filled in and checked. */
+/** {@link Retry}, checked and with defaults. */
 interface ResolvedRetry {
   readonly count: number;
   readonly delay: NonNullable<Retry['delay']>;
@@ -34,7 +34,10 @@ export const RETRY: Options<Retry, ResolvedRetry> = {
   delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
 };
 
-/** Subscribes again where that is provably safe. The delay is over when `hurry$` emits; it gives up when `over$` does, and once it may not retry any more. */
+/**
+ * Subscribes again after an error that is provably safe to retry. `hurry$` ends the delay. The error passes at once when `over$` emits,
+ * and when `mayRetry` returns `false`.
+ */
 export function retrySafely<T>(
   options: Retry,
   hurry$: Observable<unknown>,
@@ -46,7 +49,7 @@ export function retrySafely<T>(
     typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
   return (source) =>
     defer(() => {
-      // An attempt fails, and the next one begins, in whatever async context has ended the first.
+      // A failed attempt may end in any async context. Start the next attempt in the context of the first.
       const inContext = currentContext();
       const attempt$ = new Observable<T>((subscriber) => inContext(() => source.subscribe(subscriber)));
       return attempt$.pipe(
@@ -60,7 +63,7 @@ export function retrySafely<T>(
                 throw error;
               }),
             );
-            // rxjs would take a completion for the end of everything.
+            // Without this, rxjs would complete the whole call when the delay completes.
             return merge(inContext(() => delayed(error, attempt)).pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
           },
         }),
