@@ -53,6 +53,7 @@ const PLAIN = [
   'src/peer/calls/open-observable.ts',
   'src/peer/calls/ping.ts',
   'src/peer/calls/safe-retry.ts',
+  'src/peer/core/**',
   'src/peer/dial/**',
   'src/peer/operators/**',
   'src/testing/**',

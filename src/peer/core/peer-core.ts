@@ -36,12 +36,12 @@ function refusal(reason: string): CloseCause {
   return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
 }
 
-/** What ends the calls that wait when the remote goes away, and there will be no other socket. */
+/** Ends the calls that still wait when the remote goes away and no other socket will come. */
 const GONE_AWAY = refusal('the remote went away before it had answered the hello');
 
 let peers = 0;
 
-/** What a peer is made of: its hooks, its streams that wait, its sessions, and where they come from. */
+/** The parts of a peer: its hooks, its waiting streams, its sessions, and the source of its sockets. */
 export class PeerCore implements SessionOwner, AnswerHost {
   readonly codec: Codec;
   context: PeerContext;
@@ -49,16 +49,16 @@ export class PeerCore implements SessionOwner, AnswerHost {
   #remote = '';
   readonly hooks = new Hooks();
   readonly openQueue: OpenQueue;
-  /** Those of {@link lastSession}. */
+  /** Notifications of {@link lastSession}. */
   readonly notifications = new NotificationQueue();
   readonly incoming: IncomingStreams;
   readonly status = new StatusTracker();
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
-  /** Made {@link ready} last, until it has ended. */
+  /** The last session that became {@link ready}, until it ends. */
   #lastSession: Session | null = null;
-  /** Its socket is open and its hello is not answered yet: it is not {@link ready}. */
+  /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
   #handshaking: Session | null = null;
   readonly #frameLog = new FrameLog();
   #connections = 0;
@@ -76,18 +76,18 @@ export class PeerCore implements SessionOwner, AnswerHost {
     if (options.onError !== undefined) this.hooks.errors.add(options.onError);
   }
 
-  /** Completes the construction: who the user holds, and where sockets come from. */
+  /** Completes the construction with the user's peer and the source of its sockets. */
   belongTo(peer: Peer, source: SocketSource): void {
     this.#peer = peer;
     this.#source = source;
   }
 
-  /** Names the peer in the log, among all of this program. */
+  /** Names the peer in the log. The name is unique in this program. */
   get label(): string {
     return `peer ${this.#number}${this.#remote === '' ? '' : ` (${this.#remote})`}`;
   }
 
-  /** The peer without anything that an application sent. */
+  /** Describes the peer, without any data of the application. */
   describe(): string {
     let streams = this.openQueue.size;
     for (const session of this.#sessions) streams += session.streams.size;
@@ -109,12 +109,12 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return completed(this.#source);
   }
 
-  /** Of the calls; made when one is given a signal. */
+  /** Abort signals of the calls; created at the first call with a signal. */
   get signals(): AbortSignals {
     return (this.#signals ??= new AbortSignals());
   }
 
-  /** Of what must not take too long; made when something must not. */
+  /** Time limits; created on first use. */
   get deadlines(): Deadlines {
     return (this.#deadlines ??= new Deadlines());
   }
@@ -123,12 +123,12 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return this.status.now.state === 'closed';
   }
 
-  /** The session that takes a new stream now; `null` where the last one has ended, drains, or has been told of a goaway. */
+  /** The session that accepts new streams now; `null` if the last one has ended, drains, or has received a goaway. */
   get openSession(): Session | null {
     return this.#lastSession?.acceptsStreams === true ? this.#lastSession : null;
   }
 
-  /** The session that was ready last, until it has ended; unlike {@link openSession} also while it drains. */
+  /** The last session that became ready, until it ends. Unlike {@link openSession}, it includes a draining session. */
   get lastSession(): Session | null {
     return this.#lastSession;
   }
@@ -141,14 +141,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return this.#sessions;
   }
 
-  /** Bytes that were accepted for sending and are still here. */
+  /** Bytes that were accepted for sending and have not left this process. */
   get bufferedAmount(): number {
     let bytes = this.openQueue.bytes + this.notifications.bytes;
     for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
     return bytes;
   }
 
-  // The same at each read, as templates and effects compare them.
+  // Return the same object at each read, because templates and effects compare by identity.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
       this.hooks.sizedFrames.add((seen) => {
@@ -169,7 +169,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     ));
   }
 
-  /** Makes a session of a socket that is open. It takes streams once it is {@link ready}, and reads once it is started. */
+  /** Makes a session of an open socket. The session accepts streams once it is {@link ready}, and reads once it is started. */
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
     this.#sessions.add(session);
@@ -179,7 +179,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return session;
   }
 
-  /** The session takes new streams, those that wait first; none where a goaway has come during the hello. */
+  /** Lets the session accept new streams, beginning with the waiting ones. If a goaway came during the hello, it accepts none. */
   ready(session: Session, reconnects: number): void {
     this.#lastSession = session;
     this.#handshaking = null;
@@ -193,12 +193,12 @@ export class PeerCore implements SessionOwner, AnswerHost {
     }
   }
 
-  /** Tells where the connection is. A socket that drains says more than the dial of its replacement. */
+  /** Reports the state of the connection, unless a socket drains: its state takes precedence over the dial of its replacement. */
   report(status: PeerStatus): void {
     if (!this.#isDraining()) this.#setStatus(status);
   }
 
-  /** Nothing comes any more: whoever waits is told, and the Observables complete. */
+  /** Closes the peer: waiting calls fail, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
     this.#lastSession = null;
@@ -209,7 +209,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.status.complete();
   }
 
-  /** Ends every session in good order, and dials no more. */
+  /** Closes every session in good order, and stops dialing. */
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
@@ -217,12 +217,12 @@ export class PeerCore implements SessionOwner, AnswerHost {
     for (const session of this.#sessions) session.drain(drainMs, code, reason);
   }
 
-  /** The page became visible, or the network came back: every socket is asked for a sign of life, one that drains too. */
+  /** Asks every socket for a sign of life, a draining one too: the page became visible, or the network came back. */
   probe(): void {
     for (const session of this.#sessions) session.probe();
   }
 
-  /** The hello was refused: whoever sent it may not stay. */
+  /** Closes the sessions because the hello was refused. */
   rejectHello(): void {
     for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
   }
@@ -244,7 +244,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   }
 
   notified(session: Session): void {
-    // Of a session that takes none any more `goneAway` or `ended` moves them.
+    // `goneAway` or `ended` moves the notifications of a session that accepts none.
     if (!session.takesNotifications) return;
     this.notifications.follow(session);
     if (!session.isNotifying && !this.notifications.empty)
@@ -268,17 +268,17 @@ export class PeerCore implements SessionOwner, AnswerHost {
     if (this.#handshaking === session) this.#handshaking = null;
     if (this.#lastSession === session) {
       this.#lastSession = null;
-      // A replacement is lost while the socket before it still drains.
+      // The replacement is lost, while the socket before it still drains.
       if (this.status.now.state === 'open' && this.#isDraining()) this.#setStatus({ state: 'draining', by: 'remote' });
     }
     return this.source.lost(session, close);
   }
 
-  /** A socket has ended, or a dial has failed. */
+  /** Called when a socket has ended or a dial has failed. */
   ended(loss: Loss): void {
     const { reason } = loss;
     if (this.#lastSession === null) this.#moveNotifications(this.source.expectsSocket, { how: 'lost', reason });
-    // Whoever was told before may have closed the peer.
+    // An earlier close handler may have closed the peer.
     this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
   }
@@ -287,13 +287,13 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.hooks.sized({ direction, frame, connection: number, at: steadyNow(), bytes });
   }
 
-  /** Notifications that have not left go to the next socket, where one is expected. */
+  /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */
   #moveNotifications(isExpected: boolean, cause: CloseCause): void {
     if (isExpected) this.notifications.moveTo(this.openQueue);
     else this.notifications.failAll(cause, null, cause.how === 'reset' ? cause.reason : 'the connection was lost');
   }
 
-  /** Whether there are sockets besides the one whose hello is under way. */
+  /** Whether a socket is open besides the one whose hello is under way. */
   #isDraining(): boolean {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }

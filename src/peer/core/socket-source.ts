@@ -6,26 +6,26 @@ import type { CloseReason } from '../../wire/close-reason.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import type { SocketOutlook } from '../stream/stream-host.js';
 
-/** Where a peer's sockets come from: one that it was given, or those it dials, one after the other. */
+/** The source of a peer's sockets: the one socket that it received, or the sockets that it dials, one after the other. */
 export interface SocketSource extends SocketOutlook {
-  /** Begins; sockets that open are given to `PeerCore.adopt`. */
+  /** Starts, and passes each socket that opens to `PeerCore.adopt`. */
   start(): void;
-  /** Somebody wants to open a stream: a source that dials does so, unless it has begun. */
+  /** Called when a stream needs a socket. A dialing source then dials, unless it has begun. */
   ensureDialing(): void;
-  /** Dials now instead of waiting out a delay. */
+  /** Dials now, without the rest of a delay. */
   dialNow(): void;
-  /** The ids of the current socket are used up: dials another to go on with; `false` where this socket is the only one. */
+  /** Dials another socket, because the ids of the current one are used up. Returns `false` if there can be no other socket. */
   replace(): boolean;
-  /** The remote of a session goes away; `code` is NO_ERROR where nothing is wrong. */
+  /** Called when the remote of a session goes away; `code` is NO_ERROR if there is no error. */
   goneAway(session: Session, code: ResetCode): void;
   /**
-   * A session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it after
-   * them.
+   * Called when a session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
+   * after them.
    */
   lost(session: Session, close: SocketClose): Loss;
-  /** Dials no more. */
+  /** Stops dialing. */
   stop(): void;
 }
 
-/** Why a peer ended that was closed before there was a socket. */
+/** The reason of a peer that was closed before it had a socket. */
 export const NEVER_OPEN: CloseReason = { code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false };
