@@ -1,7 +1,7 @@
 import { isMuxError } from '../../wire/any-error.js';
 import { StreamError } from '../../wire/stream-errors.js';
 
-/** Errors whose stack names a caller. */
+/** Errors whose stack already names a caller. */
 const decorated = new WeakSet();
 const SETTLED = Promise.resolve();
 
@@ -39,10 +39,10 @@ export async function failing(error: unknown, unheeded?: () => Promise<unknown>)
   throw named;
 }
 
-/** Only V8 has it. */
+/** Only V8 has `captureStackTrace`. */
 type Capturing = typeof Error & { readonly captureStackTrace?: (target: object, below: unknown) => void };
 
-/** The frames below {@link failing}: those of Node's microtasks, and then the awaiting functions. */
+/** The stack frames below {@link failing}, without the frames of Node's microtasks: the awaiting functions. */
 function callerFrames(): string {
   const captured = { stack: '' };
   (Error as Capturing).captureStackTrace?.(captured, failing);
@@ -50,7 +50,7 @@ function callerFrames(): string {
   return frames.filter((frame) => !frame.includes('(node:internal/')).join('\n');
 }
 
-/** Adds the frames to an error of this library. What several calls share is copied for each, as a dial's error is. */
+/** Adds the frames to an error of this library. An error that several calls share, such as a dial's error, is copied for each. */
 function withCallers(error: unknown, frames: string): unknown {
   if (frames === '' || !isMuxError(error) || decorated.has(error)) return error;
   const own = error instanceof StreamError ? error : copyOf(error);

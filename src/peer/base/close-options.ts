@@ -3,9 +3,9 @@ import { asGiven, readOptions } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { ResetCode } from '../../wire/reset-code.js';
 
-/** How a peer, or a server with all its peers, is closed. */
+/** Options of closing a peer, or a server with all its peers. */
 export interface CloseOptions {
-  /** How long live streams may go on, in ms; with `Infinity` as long as they take. Default 0. */
+  /** How long live streams may go on, in ms; `Infinity` sets no limit. Default 0. */
   readonly drainMs?: number | undefined;
   /** Code of the goaway. After any other than NO_ERROR the remote closes the socket itself 1 s later (C7). Default 0, NO_ERROR. */
   readonly code?: ResetCode | undefined;
@@ -13,7 +13,7 @@ export interface CloseOptions {
   readonly reason?: string | undefined;
 }
 
-/** {@link CloseOptions}, filled in and checked. */
+/** {@link CloseOptions}, checked and with defaults. */
 export interface ResolvedClose {
   readonly drainMs: number;
   readonly code: ResetCode;

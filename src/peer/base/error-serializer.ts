@@ -2,7 +2,7 @@ import { isError } from '../../wire/cross-realm.js';
 import type { ErrorSerializer } from './hooks.js';
 
 /**
- * The error serializer of a peer that was given none: the error's name and message.
+ * The default error serializer: returns the error's name and message.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
   message: messageOf(error),
 });
 
-/** The text of whatever was thrown; never throws itself. */
+/** The message of any thrown value. Never throws. */
 export function messageOf(error: unknown): string {
   try {
     return isError(error) ? String(error.message) : String(error);

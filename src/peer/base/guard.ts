@@ -4,8 +4,8 @@ import { log } from '../../logger.js';
 import { isPromise } from '../../wire/cross-realm.js';
 
 /**
- * Runs a callback of the user's where nothing may go wrong by it: what it throws is logged, and a promise that it returns
- * is not awaited but its rejection is logged too.
+ * Runs a callback of the user's, and logs an error that it throws. It does not await a promise that the callback returns, but logs the
+ * promise's rejection.
  */
 export function guard(what: string, callback: () => unknown): void {
   try {
@@ -19,7 +19,7 @@ export function guard(what: string, callback: () => unknown): void {
   }
 }
 
-/** Completes a subscriber, at which rxjs throws what the teardown of that one throws: it is logged, and harms nobody else. */
+/** Completes a subscriber. rxjs throws an error of its teardown here; this logs the error, so that it affects no other code. */
 export function completeGuarded(what: string, subscriber: { complete(): void }): void {
   guard(what, () => {
     subscriber.complete();
@@ -30,31 +30,31 @@ function report(what: string, error: unknown): void {
   log('error', `${what} failed`, error);
 }
 
-/** Whether a value would be waited for by `await`. */
+/** Whether `await` would wait for a value. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
   return 'then' in value && typeof value.then === 'function';
 }
 
-/** What a callback gave, when it is there: at once for a plain value, so that virtual time stays virtual. */
+/** Emits a callback's result when it is available: a plain value at once, so that virtual time stays virtual. */
 export function observableOf<T>(value: T | PromiseLike<T>): Observable<T> {
   return isThenable(value) ? from(value) : of(value);
 }
 
-/** Lets nobody wait for a value: a promise may reject unseen, and anything else that could be waited for is left alone. */
+/** Marks a promise as handled. Leaves other thenables alone. */
 export function disown<T>(value: T): T {
   if (isPromise(value)) value.catch(() => undefined);
   return value;
 }
 
-/** @throws TypeError for what a callback gave that could be waited for, where nobody waits */
+/** @throws TypeError for a thenable that a callback returned, if the caller does not await it */
 export function refuseThenable(what: string, result: unknown): void {
   if (!isThenable(result)) return;
   disown(result);
   throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }
 
-/** @throws TypeError for what a callback of the user's gave instead of a boolean; a promise of one is none */
+/** @throws TypeError unless a callback of the user's returned a boolean; a promise of a boolean is none */
 export function booleanOf(what: string, verdict: unknown): boolean {
   if (typeof verdict === 'boolean') return verdict;
   disown(verdict);

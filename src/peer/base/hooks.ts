@@ -7,21 +7,21 @@ import { freezeDeep } from './metadata.js';
 import type { Stream } from '../stream/stream.js';
 
 /**
- * Answers a stream that the remote opened; called once per stream. A promise it returns is its work: when the handler
- * settles without having ended the stream, the stream is ended; when it throws, the stream is reset.
+ * Answers a stream that the remote opened; called once per stream. When the handler, or the promise that it returns, settles before the
+ * stream has ended, the stream is ended. When the handler throws or its promise rejects, the stream is reset.
  *
- * `payload` is `null` when the remote opened with none. Parameters may be annotated narrower: `(p: Sum, s: Stream<number>) => …`.
+ * `payload` is `null` when the open has none. Parameters may have narrower types: `(p: Sum, s: Stream<number>) => …`.
  */
-// Parameters of methods are bivariant, those of function types are not: so a handler may annotate narrower ones.
+// A handler may declare narrower parameters, because parameters of methods are bivariant. Parameters of function types are not.
 export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
 
 /**
- * Turns what a handler or an input threw into the payload of the reset; `null` or `undefined` sends no payload. The `message` of the
- * value, if it has one, is the reset's reason.
+ * Turns an error of a handler or an input into the payload of the reset; `null` or `undefined` sends no payload. The `message` of the
+ * returned value, if it has one, is the reset's reason.
  *
- * A serializer of yours decides everything but the code: nothing else of the error reaches the caller, whether another peer sent it
- * or not. Without a `message` the reason is `'internal error'`. A serializer that throws or returns a promise sends that reason
- * without a payload, and is logged.
+ * A serializer of yours decides everything but the code: no other part of the error reaches the caller, even if another peer sent it.
+ * Without a `message` the reason is `'internal error'`. If a serializer throws or returns a promise, the reset has that reason and no
+ * payload, and the error is logged.
  *
  * @example
  * ```ts
@@ -32,49 +32,54 @@ export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): 
 export type ErrorSerializer = (error: unknown) => unknown;
 
 /**
- * Sees, and may change in place, the headers of every call before a stream id is spent. What it throws fails the call.
- * `payload` is a frozen copy of what is sent. `void | undefined`, so that TypeScript refuses an async function: a promise returned fails
- * the call with a TypeError.
+ * Called with the headers of every call before a stream id is spent; it may change them in place. If it throws, the call fails with
+ * that error.
+ *
+ * `payload` is a frozen copy of the payload to send. The result type `void | undefined` makes TypeScript refuse an async function: a
+ * returned promise fails the call with a TypeError.
  */
 export type OpenInterceptor = (headers: Metadata, payload: unknown) => void | undefined;
 
-/** Sees, and may change in place, the headers of this side's first frame on a stream that the remote opened. */
+/** Called with the headers of this side's first frame on a stream that the remote opened; it may change them in place. */
 export type ReplyHeadersInterceptor = (headers: Metadata, stream: Stream) => void | undefined;
 
-/** Sees the headers of the remote's first frame on each stream. What it throws is logged. */
+/** Called with the headers of the remote's first frame on each stream. An error that it throws is logged. */
 export type IncomingHeadersInterceptor = (headers: Readonly<Metadata>, stream: Stream) => void | undefined;
 
 /**
- * Called with the reason of each socket that ends and each dial that fails, in order of registration. What it throws is logged.
+ * Called with the reason of each socket that ends and each dial that fails, in order of registration. An error that it throws is
+ * logged.
  */
 export type CloseHandler = (reason: CloseReason) => void;
 
 /**
- * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself. What it
- * throws is logged.
+ * Called with every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment separately. An error
+ * that it throws is logged.
  */
 export type FrameObserver = (direction: FrameDirection, frame: Frame) => void;
 
 /**
- * Called with each error of a handler that only this side can learn of, and the stream it answered. Errors of `respond`, and of an
- * input given to `sendAll`, are among them. An error that is meant for the caller is not: one with an integer `resetCode`, such as a
- * ResetError or a RemoteError. Neither is an error that follows from the end of its stream. What the function throws is logged.
+ * Called with each handler error that only this side learns of, and the stream that the handler answered. It includes errors of
+ * `respond`, and of an input passed to `sendAll`.
+ *
+ * It excludes errors meant for the caller, which have an integer `resetCode`, such as a ResetError or a RemoteError. It also excludes
+ * errors that follow from the end of their stream. An error that the function throws is logged.
  */
 export type ErrorHandler = (error: unknown, stream: Stream) => void;
 
 /** The error of a handler, and the stream that it answered. */
 export interface HandlerFailure {
   readonly error: unknown;
-  /** Its `peer` says whose it is. */
+  /** The stream; its `peer` is the peer of the handler. */
   readonly stream: Stream;
 }
 
-/** Takes a hook out again. Safe to call twice. */
+/** Removes a hook. It is safe to call it twice. */
 export type Remove = () => void;
 
 const NONE: readonly never[] = [];
 
-/** Callbacks of one kind, in the order of their registration. The same function may be registered twice. */
+/** Callbacks of one kind, in the order of their registration. The same function may be registered several times. */
 export class HookList<F> {
   #entries: readonly { readonly hook: F }[] = NONE;
 
@@ -90,13 +95,13 @@ export class HookList<F> {
     };
   }
 
-  /** A hook added or removed meanwhile counts from the next time on. */
+  /** Iterates over the current hooks. Adding or removing a hook affects only later iterations. */
   [Symbol.iterator](): Iterator<F> {
     return this.#entries.map(({ hook }) => hook).values();
   }
 }
 
-/** @throws TypeError for a hook of the user's that is not a function; `name` is what the user calls it */
+/** @throws TypeError unless the user's hook is a function; `name` is the hook's public name */
 export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
   checkFunction(name, hook);
   return hooks.add(hook);
@@ -108,9 +113,9 @@ export interface SeenFrame {
   readonly frame: Frame;
   /** The number of the socket. */
   readonly connection: number;
-  /** On a clock that only goes forward, in ms. */
+  /** The time on a clock that only moves forward, in ms. */
   readonly at: number;
-  /** The length of its message. */
+  /** The length of the frame's message in bytes. */
   readonly bytes: number;
 }
 
@@ -120,7 +125,7 @@ export class Hooks {
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
   readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
   readonly frames = new HookList<FrameObserver>();
-  /** Of frames with their size, which one that is sent has once it is encoded. */
+  /** Observers of frames with their size. The size of a sent frame is known once the frame is encoded. */
   readonly sizedFrames = new HookList<(seen: SeenFrame) => void>();
   readonly closes = new HookList<CloseHandler>();
   readonly errors = new HookList<ErrorHandler>();
@@ -141,7 +146,7 @@ export class Hooks {
     for (const hook of this.replyHeaders) refuseThenable('a reply-headers interceptor', hook(headers, stream));
   }
 
-  /** Shows the headers of the remote's first frame, which no interceptor can change. */
+  /** Passes the headers of the remote's first frame to the interceptors, which cannot change them. */
   arrived(headers: Readonly<Metadata>, stream: Stream): void {
     freezeDeep(headers);
     for (const hook of this.incomingHeaders)
@@ -163,13 +168,13 @@ export class Hooks {
     for (const hook of this.sizedFrames) guard('a subscriber of frames$', () => hook(copy));
   }
 
-  /** @param reasonNow asked for each handler: one may change it for those after it */
+  /** @param reasonNow called for each handler, because a handler may change the reason for later ones */
   closed(reasonNow: () => CloseReason): void {
     for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }
 }
 
-/** An observer could write to a frame itself, and the frame would be sent or routed as it is then. */
+/** Copies and freezes a frame: an observer that changed it would change how it is sent or routed. */
 function frozen(frame: Frame): Frame {
   return Object.freeze({ ...frame });
 }

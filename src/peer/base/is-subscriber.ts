@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
 
-/** Whether an observer is a Subscriber of rxjs, as operators bring it: part of a chain, which deals with what is thrown. */
+/** Whether an observer is a Subscriber of rxjs, as operators pass it: part of a chain, which handles thrown errors. */
 export function isSubscriber<T>(observer: object): observer is Subscriber<T> {
-  // A Subject has only the second.
+  // A Subject has `unsubscribe`, but no `add`.
   return 'add' in observer && 'unsubscribe' in observer;
 }

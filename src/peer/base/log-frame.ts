@@ -6,29 +6,29 @@ import { encodedLength } from '../../wire/length.js';
 import { quoted } from '../../wire/quoted.js';
 import { resetCodeName } from '../../wire/reset-code.js';
 
-/** A payload that goes or comes in fragments. */
+/** A payload that is sent or received in fragments. */
 interface Transfer {
   readonly since: number;
   fragments: number;
   bytes: number;
 }
 
-/** At `debug`, writes one line a frame, and one for all fragments of a payload. No line shows a payload, headers or trailers. */
+/** Logs one line a frame at `debug`, and one line for all fragments of a payload. No line shows a payload, headers or trailers. */
 export class FrameLog {
   readonly #transfers = new Map<string, Transfer>();
 
-  /** @param label names the peer */
+  /** @param label the name of the peer */
   frame(label: string, connection: number, direction: FrameDirection, frame: Frame): void {
     const suffix = frame.fragment == null ? '' : this.#fragment(`${connection} ${direction} ${String(frame.stream)}`, frame);
     if (suffix !== null) log('debug', `${label} connection ${connection} ${direction} ${frameLine(frame)}${suffix}`);
   }
 
-  /** Forgets unfinished payloads: a connection has ended. */
+  /** Drops unfinished payloads, because a connection has ended. */
   clear(): void {
     this.#transfers.clear();
   }
 
-  /** Counts a fragment. Returns what the line says of the whole payload; `null` before the last fragment. */
+  /** Counts a fragment. Returns the text about the whole payload; `null` before the last fragment. */
   #fragment(key: string, { fragment, more }: Frame): string | null {
     const transfer = this.#transfers.get(key) ?? { since: steadyNow(), fragments: 0, bytes: 0 };
     transfer.fragments++;

@@ -4,12 +4,12 @@ import { oneLine } from '../../wire/quoted.js';
 import { resetCodeName } from '../../wire/reset-code.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 
-/** One line a minute for each code, over all peers: a remote can cause refusals at any rate. */
+/** The log has one line a minute for each code, over all peers, because a remote can cause refusals at any rate. */
 const PERIOD_MS = 60_000;
 
 const told = new Map<ResetCode, { readonly at: number; more: number }>();
 
-/** Warns of a stream of the remote that the library has refused: its opener may not listen, as after a `notify`. */
+/** Warns of a stream of the remote that the library has refused. Its opener may not listen, for example after a `notify`. */
 export function warnOfRefusal(label: string, code: ResetCode, reason: string): void {
   const now = steadyNow();
   const last = told.get(code);

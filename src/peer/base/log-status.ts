@@ -4,12 +4,12 @@ import { CloseCode } from '../../wire/close-reason.js';
 import { quoted } from '../../wire/quoted.js';
 import type { PeerStatus } from './status.js';
 
-/** Writes a line at `debug` for a change of a peer's status: a dial, the wait before one, a drain, the end. */
+/** Logs a change of a peer's status at `debug`: a dial, the wait before a dial, a drain, the end. */
 export function logStatus(label: string, status: PeerStatus): void {
   if (logger.isEnabledFor('debug')) log('debug', `${label} ${statusLine(status)}`);
 }
 
-/** A close as a log line shows it: `1001 GOING_AWAY "restart"`. */
+/** A close as text for a log line: `1001 GOING_AWAY "restart"`. */
 export function closeLine({ code, reason, wasClean }: SocketClose): string {
   const [name = ''] = Object.entries(CloseCode).find(([, each]) => each === code) ?? [];
   return [code, name, reason === '' ? '' : quoted(reason), wasClean ? '' : 'without a close handshake']

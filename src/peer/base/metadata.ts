@@ -4,12 +4,12 @@ import { tagOf } from '../../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
 import { disown, isThenable } from './guard.js';
 
-/** A fresh shallow copy. By spread: `Object.assign` would run a `__proto__` setter. */
+/** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
   if (metadata === undefined || metadata === null) return {};
   if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
   const tag = tagOf(metadata);
-  // A Date, a Map, a Headers, an array or a promise would be sent as something else, or as nothing.
+  // A Date, a Map, a Headers, an array or a promise would be encoded as another value, or as nothing.
   if (tag === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
   disown(metadata);
   throw new TypeError(`expected headers or trailers to be a plain object, got [object ${tag}]`);
@@ -18,10 +18,10 @@ export function copyMetadata(metadata: MetadataInput | undefined | null): Metada
 type MetadataField = 'headers' | 'trailers';
 
 /**
- * Metadata as it goes on the wire: encoded once now, so that a value that cannot be sent fails its call and later changes
- * to it are not sent. Empty metadata counts as none.
+ * Encodes metadata and returns it as it goes on the wire. A value that cannot be encoded fails its call now, and later changes to the
+ * metadata are not sent. Empty metadata counts as none.
  *
- * @throws what the codec throws for a value it cannot represent
+ * @throws any error of the codec for a value that it cannot represent
  */
 export function freezeMetadata(metadata: Metadata, codec: Codec, field: MetadataField = 'headers'): Readonly<Metadata> | null {
   if (Object.keys(metadata).length === 0) return null;
@@ -39,12 +39,12 @@ function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Messag
   }
 }
 
-/** A payload for those who may only look at it: what is sent of it, frozen all the way down. */
+/** A payload for read-only use: a copy of what is sent of it, frozen at all levels. */
 export function readOnly(payload: unknown, encodedPayload: Message, codec: Codec): unknown {
   return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(encodedPayload)) : payload;
 }
 
-/** Freezes a decoded value all the way down. Bytes cannot be frozen. */
+/** Freezes a decoded value at all levels. Bytes cannot be frozen. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
   for (const inner of Object.values(value)) freezeDeep(inner);

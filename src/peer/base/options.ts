@@ -15,12 +15,12 @@ import { defaultErrorSerializer } from './error-serializer.js';
 import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
 
 /**
- * What the acceptor knows about a peer, such as its user; `verify` fills it. Augment it, with optional properties, as the context of a peer
- * that dials is empty: `declare module 'rxmux' { interface PeerContext { user?: User } }`
+ * Facts that the acceptor knows about a peer, such as its user; `verify` sets them. Augment this interface with optional properties,
+ * because the context of a dialing peer is empty: `declare module 'rxmux' { interface PeerContext { user?: User } }`
  */
 export interface PeerContext {}
 
-/** What every peer can be given. */
+/** Options of every peer. */
 export interface PeerOptions {
   /** Encodes and decodes the frames; both ends must use the same. Default the codec that is registered under `settings.codec`. */
   readonly codec?: Codec | undefined;
@@ -45,7 +45,7 @@ export interface PeerOptions {
   readonly maxFrameBytes?: number | undefined;
 }
 
-/** {@link PeerOptions}, filled in and checked. */
+/** {@link PeerOptions}, checked and with defaults. */
 export interface ResolvedOptions {
   readonly isDialer: boolean;
   readonly codec: Codec;
@@ -53,10 +53,10 @@ export interface ResolvedOptions {
   readonly errorSerializer: ErrorSerializer;
   readonly onError: ErrorHandler | undefined;
   readonly requestTimeoutMs: number;
-  /** `null`: off. */
+  /** `null` if keepalive is off. */
   readonly keepalive: KeepaliveTimes | null;
   readonly limits: Limits;
-  /** `null` where each peer has its own. */
+  /** `null` if each peer has a context of its own. */
   readonly context: PeerContext | null;
   readonly maxFrameBytes: number;
 }
@@ -75,9 +75,9 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
 };
 
 /**
- * Fills in the defaults, and checks what is given, once.
+ * Checks the given options once, and fills in the defaults.
  *
- * @throws CodecNotRegistered without a codec where the configured name is not registered; TypeError naming the option
+ * @throws CodecNotRegistered if no codec is given and the configured one is not registered; TypeError naming the option
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   checkBoolean('isDialer', isDialer);

@@ -6,10 +6,10 @@ import type { AnyMuxError } from '../../wire/any-error.js';
 import { completeGuarded } from './guard.js';
 import { HookList } from './hooks.js';
 
-/** Where a peer's connection is. Attempts count from 1 since the last stable socket; delays are ms. */
+/** The state of a peer's connection. Attempts count from 1 since the last stable socket; delays are in ms. */
 export type PeerStatus =
   | {
-      /** There is no open socket yet, or its hello is not answered. Calls wait. */
+      /** The peer has no open socket yet, or its hello is not answered. Calls wait. */
       readonly state: 'connecting';
       /** The number of this dial. */
       readonly attempt: number;
@@ -19,53 +19,56 @@ export type PeerStatus =
   | {
       /** Calls are sent. */
       readonly state: 'open';
-      /** The sockets before this one. */
+      /** The number of sockets before this one. */
       readonly reconnects: number;
     }
   | {
-      /** The reconnect helper lets a delay pass before it dials again (D1). Calls wait. */
+      /** The reconnect helper waits before it dials again (D1). Calls wait. */
       readonly state: 'waiting';
-      /** The number of the dial to come. */
+      /** The number of the next dial. */
       readonly attempt: number;
       /** The whole delay, in ms. */
       readonly delayMs: number;
       /** Why the last socket ended, or the last dial failed. */
       readonly last: CloseReason;
-      /** Whether the platform reports no network. Then the delay is the longest, and the return of the network ends it. */
+      /** Whether the platform reports no network. Then the delay is the longest one, and the return of the network ends it. */
       readonly offline: boolean;
     }
   | {
-      /** Streams go on to their end, and no more are opened on this socket (C3). */
+      /** Streams continue to their end, and this socket opens no more streams (C3). */
       readonly state: 'draining';
-      /** `local`: by `close()`; `remote`: the other side goes away, and calls wait where a replacement is dialed. */
+      /** `local` after `close()`. `remote` when the other side goes away; then calls wait if a replacement is dialed. */
       readonly by: 'local' | 'remote';
     }
   | {
-      /** Nothing comes any more. */
+      /** The peer has ended for good. */
       readonly state: 'closed';
       /** Why the last socket ended, or the last dial failed; `willRetry` is `false`. */
       readonly reason: CloseReason;
-      /** What the last dial, or its hello, failed with; `null` where the peer was closed, or its socket lost. */
+      /** The error of the last dial or of its hello; `null` if the peer was closed, or its socket lost. */
       readonly error: AnyMuxError | null;
     };
 
-/** Whether a peer opens no streams any more, as it was closed or its last socket has ended. */
+/** Whether a peer opens no more streams, because it was closed or its last socket has ended. */
 export function isOver(status: PeerStatus): boolean {
   return status.state === 'closed' || (status.state === 'draining' && status.by === 'local');
 }
 
-/** Tells where a peer's connection is: now, at each change, and in promises. What nobody asks for is not made. */
+/**
+ * Reports the state of a peer's connection: now, at each change, and in promises. It creates Observables and promises only on first
+ * use.
+ */
 export class StatusTracker {
   #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
   #told: PeerStatus = this.#now;
   readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
   #status$: Observable<PeerStatus> | null = null;
   #complete = false;
-  /** What is still to be told, while somebody is being told; a subscriber may change the status. */
+  /** Statuses not emitted yet, while an emission is under way: a subscriber may change the status. */
   #untold: PeerStatus[] | null = null;
-  /** Made when somebody asks, and then always the same. */
+  /** Created on first use, and the same from then on. */
   #closed: Promise<CloseReason> | null = null;
-  /** Promises that are not decided yet; each says whether a status decides it. */
+  /** Pending promises. Each function returns whether a status settles its promise. */
   #undecided: ((status: PeerStatus) => boolean)[] | null = null;
 
   get now(): PeerStatus {
@@ -74,7 +77,7 @@ export class StatusTracker {
 
   get status$(): Observable<PeerStatus> {
     return (this.#status$ ??= new Observable((subscriber) => {
-      // In this order: it may change the status as it is told, and has to be told of that.
+      // Add the subscriber first: it may change the status within `next`, and must receive that change too.
       subscriber.add(this.#subscribers.add(subscriber));
       subscriber.next(this.#told);
       if (this.#complete && this.#untold === null) subscriber.complete();
@@ -90,7 +93,7 @@ export class StatusTracker {
     });
   }
 
-  /** Resolves with the reason of the last socket; never rejects. */
+  /** Resolves with the reason of the last socket. Never rejects. */
   get closed(): Promise<CloseReason> {
     return (this.#closed ??= new Promise((resolve) => {
       this.#decide((status) => {
@@ -108,13 +111,13 @@ export class StatusTracker {
     else this.#tell(status);
   }
 
-  /** Nothing changes any more. */
+  /** Called when the status is final. */
   complete(): void {
     this.#complete = true;
     if (this.#untold === null) this.#tellComplete();
   }
 
-  /** Everybody is told of one status before anybody is told of the next. */
+  /** All subscribers receive one status before any of them receives the next. */
   #tell(status: PeerStatus): void {
     const untold = (this.#untold = [status]);
     for (const each of untold) {
