@@ -48,7 +48,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     shows: 'bytes within the limit',
     sow: () => {
       plant(HeldBytes.prototype, 'take', (held, _: HeldBytes['take'], bytes: number) => {
-        held.give(-bytes);
+        held.release(-bytes);
         return true;
       });
     },
@@ -58,7 +58,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     shows: 'bytes within the limit',
     sow: () => {
       plant(HeldBytes.prototype, 'take', () => true);
-      plant(HeldBytes.prototype, 'give', () => undefined);
+      plant(HeldBytes.prototype, 'release', () => undefined);
       plant(LiveStream.prototype, 'keep', () => true);
     },
   },

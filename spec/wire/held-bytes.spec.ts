@@ -34,7 +34,7 @@ describe('HeldBytes', () => {
   it('HeldBytes accepts released bytes again', () => {
     const held = new HeldBytes({ maxHeldBytes: 10 });
     held.take(10);
-    held.give(3);
+    held.release(3);
     expect([held.used, held.take(4), held.take(3), held.used]).toEqual([7, false, true, 10]);
   });
 });

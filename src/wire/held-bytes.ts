@@ -56,7 +56,7 @@ export class HeldBytes {
     return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limits.maxHeldBytes} (maxHeldBytes)`;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#used -= bytes;
   }
 

@@ -100,7 +100,7 @@ export class Reassembly {
     if (partial === undefined) return;
     this.#partials.delete(stream);
     partial.fragments.clear();
-    this.held.give(partial.charged);
+    this.held.release(partial.charged);
   }
 
   #violation(frame: CompleteFrame, partial: Unfinished | undefined): string | null {

@@ -200,12 +200,12 @@ describe('Backlog', () => {
       const pull = (): void => void ran.push('pull');
       backlog.whenDemand(1, pull);
       backlog.whenRoom(1, task);
-      expect(backlog.withdraw(1)).toEqual({ frames, waiters: [task, pull] });
+      expect(backlog.takeUnsent(1)).toEqual({ frames, waiters: [task, pull] });
       expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
     });
 
     it('`withdraw` returns nothing for a stream without queued frames', () => {
-      expect(backlogOf().withdraw(1)).toEqual({ frames: [], waiters: [] });
+      expect(backlogOf().takeUnsent(1)).toEqual({ frames: [], waiters: [] });
     });
   });
 });

@@ -308,7 +308,7 @@ describe('closed windows', () => {
       window.sent(OTHER, 1);
       window.passed(BULK);
       expect([BULK, OTHER].map((stream) => window.holds(stream))).toEqual([false, true]);
-      window.forget(OTHER);
+      window.release(OTHER);
       expect(window.holds(OTHER)).toBe(false);
     }),
   );
@@ -334,7 +334,7 @@ describe('small frames', () => {
     [
       'the bulk stream has ended',
       ({ window }) => {
-        window.forget(BULK);
+        window.release(BULK);
         window.passed(OTHER);
       },
     ],

@@ -414,7 +414,7 @@ describe('unsent streams', () => {
     const holder = rig.open({ payload: 1 });
     rig.send(holder, { payload: 2 });
     const stays = rig.open({ payload: 'other' });
-    const { frames } = rig.session.scheduler.backlog.withdraw(holder.live.id);
+    const { frames } = rig.session.scheduler.backlog.takeUnsent(holder.live.id);
     expect(frames.map(({ type, payload }) => [type, payload])).toEqual([
       ['open', 1],
       ['data', 2],

@@ -99,7 +99,7 @@ export class Calls {
       guard('onOpen', () => given);
     } catch (error) {
       // The caller receives the error and not the stream, so no code holds the stream.
-      stream.discard();
+      stream.cancel();
       disclaim(error);
       throw error;
     }
@@ -127,7 +127,7 @@ export class Calls {
       const isOver = stream.end !== null;
       let answered = false;
       subscriber.add(() => {
-        if (!answered) stream.discard();
+        if (!answered) stream.cancel();
       });
       readOne(
         stream,
@@ -165,7 +165,7 @@ export class Calls {
       if (stream.error !== null) return readOpened(subscriber, stream);
       if (subscriber.closed) {
         // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
-        stream.discard();
+        stream.cancel();
         return undefined;
       }
       const fed$ = defer(() => {

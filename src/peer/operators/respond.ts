@@ -64,7 +64,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
     if (answering.closed) {
       // `project` has unsubscribed. The work has begun, so the stream may not be refused.
       streamCore.markTaken();
-      streamCore.discard();
+      streamCore.cancel();
       decline(input);
     }
     const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;

@@ -43,7 +43,7 @@ export class Deadline {
   }
 
   /** Takes it out, if it is still in; it holds on to nobody any more. */
-  leave(): void {
+  unlink(): void {
     this.#earlier.#later = this.#later;
     this.#later.#earlier = this.#earlier;
     this.#earlier = this.#later = this;
@@ -112,7 +112,7 @@ export class Deadlines {
   /** Cancels a deadline, if it has not expired. */
   cancel(deadline: Deadline): void {
     const { queue } = deadline;
-    deadline.leave();
+    deadline.unlink();
     // Where it has expired its queue may be gone, and another in its place.
     if (this.#queues.get(queue.timeoutMs) !== queue) return;
     if (!queue.empty) this.#order.move(queue);
@@ -159,7 +159,7 @@ export class Deadlines {
     let queue = this.#order.lowest;
     for (; queue !== undefined && queue.rank <= now; queue = this.#order.lowest) {
       const { first, timeoutMs } = queue;
-      first.leave();
+      first.unlink();
       if (queue.empty) this.#remove(queue);
       else this.#order.move(queue);
       first.item.expire(timeoutMs);

@@ -72,7 +72,7 @@ function feedUntil(
   return fed$.pipe(
     tap({
       unsubscribe: () => {
-        stream.discard();
+        stream.cancel();
       },
     }),
   );

@@ -84,7 +84,7 @@ export class OpenQueue {
     this.#bytes += bytes;
   }
 
-  leave(stream: QueuedStream, bytes: number): void {
+  release(stream: QueuedStream, bytes: number): void {
     if (!this.#streams.delete(stream)) return;
     const wasFull = this.full;
     this.#bytes -= bytes;
@@ -264,14 +264,14 @@ export class QueuedStream implements StreamLine {
     session.scheduler.batch(() => {
       for (const frame of this.#frames) live.send(frame);
       stream.line = live;
-      this.queue.leave(this, this.#bytes);
+      this.queue.release(this, this.#bytes);
     });
     for (const task of this.#waiters.splice(0)) stream.line.whenRoom(task);
   }
 
   /** Waits in another queue from now on. */
   moveTo(queue: OpenQueue): void {
-    this.queue.leave(this, this.#bytes);
+    this.queue.release(this, this.#bytes);
     this.queue = queue;
     queue.take(this, this.#bytes);
   }
@@ -279,7 +279,7 @@ export class QueuedStream implements StreamLine {
   fail(cause: CloseCause, error?: unknown): void {
     if (this.#ended !== null) return;
     this.#ended = cause;
-    this.queue.leave(this, this.#bytes);
+    this.queue.release(this, this.#bytes);
     this.#frames.length = 0;
     this.stream?.gone(cause, error);
     runAll(this.#waiters.splice(0));

@@ -203,7 +203,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   lastReaderLeft(): void {
-    if (this.local) this.discard();
+    if (this.local) this.cancel();
   }
 
   missed(): void {
@@ -213,14 +213,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   // From the user
 
-  /** Resets the stream because this side is no longer interested; consumers see `error`. */
-  cancel(reason: string, error: StreamError): void {
-    this.line.reset('user', ResetCode.CANCEL, reason, { error });
-  }
-
-  /** Resets the stream with CANCEL: nobody wants anything of it any more. */
-  discard(): void {
-    this.line.reset('user', ResetCode.CANCEL, 'unsubscribed');
+  /** Resets the stream with CANCEL: this side wants nothing more of it. Consumers see `error`; by default that of the cause. */
+  cancel(reason = 'unsubscribed', error?: StreamError): void {
+    this.line.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
   }
 
   expire(timeoutMs: number): void {

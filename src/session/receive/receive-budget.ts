@@ -55,13 +55,13 @@ export class ReceiveBudget {
   }
 
   /** What was attached to a stream goes with it. */
-  detach(bytes: number): void {
-    this.attached.give(bytes);
+  releaseAttached(bytes: number): void {
+    this.attached.release(bytes);
   }
 
   /** A payload of `weight` was read or dropped, which leaves `unread` encoded bytes of its stream. */
   read(stream: Keeper, unread: number, weight: number): void {
-    this.held.give(weight);
+    this.held.release(weight);
     if (unread < this.limits.pauseBytes) this.reading.unblock(stream);
   }
 }

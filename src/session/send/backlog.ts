@@ -62,7 +62,7 @@ export class Backlog {
 
   /** So many bytes of a queue have left: it is the next stream's turn. */
   taken(stream: number, queue: StreamQueue, bytes: number): void {
-    this.#give(bytes);
+    this.#subtract(bytes);
     // Alone, its turn comes round at once.
     if (!queue.empty && this.#queues.size === 1) return;
     this.#queues.delete(stream);
@@ -74,7 +74,7 @@ export class Backlog {
     const queue = this.#queues.get(stream);
     if (queue === undefined) return;
     this.#queues.delete(stream);
-    this.#give(queue.bytes);
+    this.#subtract(queue.bytes);
   }
 
   /** Forgets every stream whose open has not left; {@link release} is due. */
@@ -83,7 +83,7 @@ export class Backlog {
   }
 
   /** Takes back what a stream has queued of which nothing has left, and those who wait on it; {@link release} is due. */
-  withdraw(stream: number): Unsent {
+  takeUnsent(stream: number): Unsent {
     const frames = this.#queues.get(stream)?.takeAll() ?? [];
     this.drop(stream);
     return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
@@ -163,7 +163,7 @@ export class Backlog {
     this.#bytes = 0;
   }
 
-  #give(bytes: number): void {
+  #subtract(bytes: number): void {
     const wasTooMuch = this.#bytes >= this.#highWater;
     this.#bytes -= bytes;
     if (wasTooMuch && this.#bytes < this.#highWater) this.#relieved = true;

@@ -101,7 +101,7 @@ export class BulkWindow {
   }
 
   /** A stream sends nothing more. */
-  forget(stream: number): void {
+  release(stream: number): void {
     this.#streams.delete(stream);
   }
 

@@ -99,7 +99,7 @@ export class Scheduler {
 
   /** A stream has left and its end has been told: what waited for that goes on. */
   release(stream: number): void {
-    this.#window?.forget(stream);
+    this.#window?.release(stream);
     this.backlog.release(stream);
     this.#checkFlushed();
   }
@@ -297,7 +297,7 @@ export class Scheduler {
     if (isCut || bytes >= BULK_FRAME_BYTES) (this.#window ??= this.#newWindow()).sent(stream, bytes);
     else this.#window?.passed(stream);
     // It may leave after its stream was released.
-    if (slice.type === 'reset' && slice.more !== true) this.#window?.forget(stream);
+    if (slice.type === 'reset' && slice.more !== true) this.#window?.release(stream);
   }
 
   #newWindow(): BulkWindow {

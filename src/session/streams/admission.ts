@@ -137,7 +137,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       return frame.type === 'data' ? this.#data(frame, live) : frame;
     }
     if (id !== 0 && (host.streams.owns(id) ? host.streams.hasOpened(id) : id <= this.#highest)) {
-      if (frame.type === 'reset') this.#forget(id);
+      if (frame.type === 'reset') this.#drop(id);
       return null;
     }
     host.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
@@ -149,7 +149,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   /** Drops what is left of a stream that is closed here: the remote wants no more of it. */
-  #forget(id: number): void {
+  #drop(id: number): void {
     const { scheduler, streams } = this.host;
     scheduler.backlog.drop(id);
     streams.resetWritten(id);

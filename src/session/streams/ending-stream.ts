@@ -161,7 +161,7 @@ export abstract class EndingStream extends StreamState {
   /** The socket takes no more of the stream. One that has sent nothing may move to the next socket, with all that waits. */
   #end(input: StreamInput, cause: CloseCause): void {
     if (this.closed) return;
-    const queued = this.host.scheduler.backlog.withdraw(this.id);
+    const queued = this.host.scheduler.backlog.takeUnsent(this.id);
     this.close(input, cause);
     let isTaken = false;
     try {
@@ -178,7 +178,7 @@ export abstract class EndingStream extends StreamState {
 
   #releaseBytes(): void {
     this.#unread = (this.#unread ?? UNCOUNTED).drop();
-    if (this.#attachedBytes > 0) this.host.receiveBudget.detach(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.host.receiveBudget.releaseAttached(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

@@ -8,7 +8,7 @@ export class StreamSlot {
   #live = true;
   #running = false;
   #resetting = false;
-  #vacated = false;
+  #released = false;
 
   constructor(private readonly table: StreamTable) {}
 
@@ -45,8 +45,8 @@ export class StreamSlot {
   }
 
   #check(): void {
-    if (this.#vacated || this.#live || this.#running || this.#resetting) return;
-    this.#vacated = true;
-    this.table.vacate();
+    if (this.#released || this.#live || this.#running || this.#resetting) return;
+    this.#released = true;
+    this.table.releaseSlot();
   }
 }

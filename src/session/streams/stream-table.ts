@@ -60,7 +60,7 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   /** A place is free again. */
-  vacate(): void {
+  releaseSlot(): void {
     this.#occupied--;
   }
 
