@@ -49,6 +49,7 @@ const PLAIN = [
   'spec/types/**',
   'spec/wire/**',
   'src/node/**',
+  'src/peer/*.ts',
   'src/peer/answers/**',
   'src/peer/base/async-dispose.ts',
   'src/peer/base/caller-frames.ts',

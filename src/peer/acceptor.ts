@@ -4,13 +4,13 @@ import { WideningLimits } from './answers/hello-limits.js';
 import type { ResolvedOptions } from './base/options.js';
 import { PeerCore } from './core/peer-core.js';
 
-/** The options of a peer that accepts, filled in and checked. */
+/** Options of an accepted peer, checked and with defaults. */
 export interface AcceptorOptions extends ResolvedOptions {
-  /** `null`: no hello is expected. */
+  /** `null` if no hello is expected. */
   readonly hello: ExpectedHello | null;
 }
 
-/** The core of one accepted peer. */
+/** Makes the core of one accepted peer. */
 export function acceptorCore(options: AcceptorOptions): PeerCore {
   const { hello } = options;
   if (hello === null) return new PeerCore(options);

@@ -19,7 +19,7 @@ import type { PeerOptions } from './base/options.js';
 import { PeerCore } from './core/peer-core.js';
 import { Peer } from './peer.js';
 
-/** What `connect` can be given. */
+/** Options of `connect`. */
 export interface ConnectOptions extends PeerOptions {
   /** Dials again when the socket is lost or the server goes away; an object changes how. Default `false`. */
   readonly reconnect?: boolean | Reconnect | undefined;
@@ -30,7 +30,7 @@ export interface ConnectOptions extends PeerOptions {
   /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
-   * Dials on the first call instead of at once. The status says `connecting` until then, and a connection that becomes idle stays open.
+   * Dials on the first call instead of at once. The status is `connecting` until then, and a connection that becomes idle stays open.
    * Default `false`.
    */
   readonly lazy?: boolean | undefined;
@@ -38,7 +38,7 @@ export interface ConnectOptions extends PeerOptions {
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
 }
 
-/** {@link ConnectOptions} beyond those of every peer, filled in and checked. */
+/** {@link ConnectOptions} beyond {@link PeerOptions}, checked and with defaults. */
 interface ResolvedConnect {
   readonly reconnect: Backoff | null;
   readonly hello: ConnectOptions['hello'];
@@ -48,7 +48,7 @@ interface ResolvedConnect {
   readonly socket: ConnectOptions['socket'];
 }
 
-/** Declares {@link ConnectOptions} beyond those of every peer. */
+/** Declares {@link ConnectOptions} beyond {@link PeerOptions}. */
 export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, ResolvedConnect> = {
   reconnect: [(_name, given) => (given === false ? null : new Backoff(given === true ? {} : given)), null],
   hello: [checkFunction, undefined],
@@ -59,12 +59,12 @@ export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, R
 };
 
 /**
- * Dials a server over the platform's WebSocket, and gives the peer at once: handlers and interceptors are in place before
- * the first byte, and calls made while connecting wait.
+ * Dials a server over the platform's WebSocket, and returns the peer at once. You can thus add handlers and interceptors before the
+ * first byte arrives; calls made while connecting wait.
  *
- * @param url `ws:` or `wss:`, relative to the page if there is one, or a function that gives the address for each dial
- * @throws CodecNotRegistered when no codec is given and the configured one is not registered; TypeError for a bad option and for
- *   an address that cannot be dialed
+ * @param url a `ws:` or `wss:` address, relative to the page if there is one; or a function that returns the address for each dial
+ * @throws CodecNotRegistered when the options name no codec and the configured one is not registered; TypeError for a bad option, and
+ *   for an address that cannot be dialed
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ function platformSocket(address: string, protocol: string): SocketLike {
   throw new NoWebSocketError();
 }
 
-/** An address for the log, without credentials and query, which may hold tokens; empty for what is no absolute address. */
+/** An address for the log. It omits credentials and query, which may hold tokens. It is empty unless the address is absolute. */
 function shownAddress(address: string): string {
   try {
     const { protocol, host, pathname } = new URL(address);

@@ -32,32 +32,32 @@ import type { SocketSource } from './core/socket-source.js';
 import type { PeerStatus } from './base/status.js';
 import type { Stream } from './stream/stream.js';
 
-/** A frame as an observer sees it, with the peer and the number of the socket it went over: 1, 2, … */
+/** A frame of a peer, with the number of its socket, its time and its size. */
 export interface FrameEvent<F extends Frame = Frame> {
-  /** `tx`: the peer sends it; `rx`: the peer has received it. */
+  /** `tx` if the peer sends the frame, `rx` if the peer has received it. */
   readonly direction: FrameDirection;
-  /** As it is on the wire: of a payload that was cut, each fragment is a frame of its own. */
+  /** The frame as it is on the wire. Each fragment of a payload is a frame of its own. */
   readonly frame: F;
-  /** Who sends or has received it. */
+  /** The peer that sends or has received the frame. */
   readonly peer: Peer;
-  /** Counts the sockets of this peer that have opened, from 1; a stream id means something together with it only. */
+  /** The number of the socket, counted from 1 over the opened sockets of this peer. Stream ids are unique only within a socket. */
   readonly connection: number;
-  /** When it was encoded or received, in ms on a clock that only goes forward. Only times of one program compare. */
+  /** When the frame was encoded or received, in ms on a clock that only moves forward. Only times of one program compare. */
   readonly at: number;
-  /** The length of its message: UTF-8 bytes under `json`. */
+  /** The length of the frame's message in bytes: UTF-8 bytes under `json`. */
   readonly bytes: number;
 }
 
-/** What a peer over a socket of your own can be given. */
+/** Options of a peer over a socket of your own. */
 export interface NewPeerOptions extends PeerOptions {
-  /** Whether this side dialed: the dialer's stream ids are odd (S1). */
+  /** Whether this side dialed. The dialer's stream ids are odd (S1). */
   readonly isDialer: boolean;
 }
 
 /**
- * One side of a connection: it opens streams, answers those of the other side, and tells what happens.
+ * One side of a connection. It opens streams, answers streams of the other side, and reports events.
  *
- * `connect()` gives one that dials; `serve()`, `handleUpgrade()` and `accept()` give those that were dialed.
+ * `connect()` returns a peer that dials. `serve()` emits the peers that dialed it; `handleUpgrade()` and `accept()` return one each.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export class Peer {
   readonly #calls: Calls;
 
   /**
-   * A peer over a socket of your own, which reads nothing before {@link serve}.
+   * Makes a peer over a socket of your own. The peer reads nothing before {@link serve}.
    *
    * @throws CodecNotRegistered, and TypeError for a bad option
    *
@@ -106,7 +106,7 @@ export class Peer {
   }
 
   /**
-   * Whether this side dialed: streams that it opens have odd ids, those of the remote even ones (S1).
+   * Whether this side dialed. Streams of the dialer have odd ids, streams of the acceptor have even ones (S1).
    *
    * @example
    * ```ts
@@ -118,8 +118,8 @@ export class Peer {
   }
 
   /**
-   * The codec of every message, in both directions (V5): the option `codec`, else what was registered under `settings.codec`
-   * when the peer was made.
+   * The codec of every message, in both directions (V5). It is the option `codec`, or else the codec that was registered under
+   * `settings.codec` when the peer was made.
    *
    * @example
    * ```ts
@@ -131,7 +131,7 @@ export class Peer {
   }
 
   /**
-   * What the acceptor's `verify` found out, or what the option `context` gave. On a peer of `handleUpgrade` that of the options until
+   * The context that the acceptor's `verify` returned, or the option `context`. A peer of `handleUpgrade` has the option's value until
    * `verify` has decided.
    */
   get context(): PeerContext {
@@ -139,7 +139,7 @@ export class Peer {
   }
 
   /**
-   * Where the connection is now.
+   * The current state of the connection.
    *
    * @example
    * ```ts
@@ -151,20 +151,22 @@ export class Peer {
     return this.#core.status.now;
   }
 
-  /** {@link status} now, which every subscriber is told first, and at each change; completes after `closed`. */
+  /** Emits the current {@link status} on subscription, then each change; completes after `closed`. */
   get status$(): Observable<PeerStatus> {
     return this.#core.status.status$;
   }
 
   /**
-   * Bytes of payload that this side was given to send and no socket has passed on to the system: those that wait for a connection, for
-   * their turn, and in the socket, where envelopes count too. As that of a WebSocket, it is for whoever pushes without waiting for
-   * anything, as with `notify`: nothing else holds that up (RELIABILITY.md).
+   * Bytes of payload that this side has accepted for sending and no socket has passed on to the system. They wait for a connection, for
+   * their turn, or in the socket, where envelopes count too.
+   *
+   * Check it, as with a WebSocket, before you push without waiting, for example with `notify`: such calls have no other back-pressure
+   * (RELIABILITY.md).
    *
    * @example
    * ```ts
    * for (const peer of server.peers) if (peer.bufferedAmount < 1_000_000) peer.notify(price);
-   * peer.bufferedAmount;   // 0 for one that reads
+   * peer.bufferedAmount;   // 0 if the remote reads
    * ```
    */
   get bufferedAmount(): number {
@@ -172,10 +174,12 @@ export class Peer {
   }
 
   /**
-   * Resolves with this peer once the socket is open and the hello was answered; a socket whose remote goes away during the hello
-   * counts as none. Rejects when that fails for good: with the error of the status `closed`, or with a ConnectionLostError where
-   * it has none; the rejection need not be handled. It does not make a `lazy` peer dial. Each read gives a new promise about the time
-   * from then on: read after a lost socket, it waits for the next.
+   * Resolves with this peer once the socket is open and the hello was answered. A socket whose remote goes away during the hello does
+   * not count.
+   *
+   * Rejects once that can no longer happen: with the error of the status `closed`, or else with a ConnectionLostError. You need not
+   * handle the rejection. Reading this does not make a `lazy` peer dial. Each read returns a new promise: after a lost socket, it waits
+   * for the next socket.
    *
    * @example
    * ```ts
@@ -191,15 +195,17 @@ export class Peer {
     });
   }
 
-  /** Resolves with the reason of the last socket once nothing comes any more; never rejects. Always the same promise. */
+  /** Resolves with the reason of the last socket once the peer has ended for good. Never rejects. Always the same promise. */
   get closed(): Promise<CloseReason> {
     return this.#core.status.closed;
   }
 
   /**
-   * Every stream that the remote opens, as it comes, over each socket; completes when the peer has ended. It is hot: every subscriber
-   * is shown the same stream, in the order of their subscriptions, and none that came before. Whoever reads one, sends on it or resets
-   * it at once has taken it; what nobody takes goes to the {@link onStream} handler.
+   * Emits every stream that the remote opens, over each socket; completes when the peer has ended. It is hot: every subscriber receives
+   * the same stream, in the order of subscription, and no earlier streams.
+   *
+   * A subscriber takes a stream if it reads the stream, sends on it or resets it at once. A stream that no subscriber takes goes to the
+   * {@link onStream} handler.
    *
    * @example
    * ```ts
@@ -212,8 +218,8 @@ export class Peer {
   }
 
   /**
-   * Every frame from the subscription on, with its time and size, over each socket; completes when the peer has ended. A frame that is
-   * sent comes once it is encoded, so one that cannot be encoded is seen by {@link onFrame} alone.
+   * Emits every frame from the subscription on, with its time and size, over each socket; completes when the peer has ended. It emits a
+   * sent frame once the frame is encoded. Only {@link onFrame} sees a frame that cannot be encoded.
    *
    * @example
    * ```ts
@@ -227,24 +233,24 @@ export class Peer {
     return this.#core.frames$;
   }
 
-  /** Each error that {@link onError} gets from the subscription on; completes when the peer has ended. */
+  /** Emits each error that {@link onError} receives, from the subscription on; completes when the peer has ended. */
   get errors$(): Observable<HandlerFailure> {
     return this.#core.errors$;
   }
 
-  /** Why each socket ended from the subscription on, as {@link onClose} is told; completes after the last. */
+  /** Emits each reason that {@link onClose} receives, from the subscription on; completes after the last one. */
   get closes$(): Observable<CloseReason> {
     return this.#core.closes$;
   }
 
   /**
-   * Asks, and gives the answer: the first payload that comes back, or `null` for an end without one (S11).
+   * Sends a request and resolves with the answer: the first payload that comes back, or `null` for an end without a payload (S11).
    *
-   * The answer ends nothing on the other side: a producer that goes on is cancelled at its second payload (S11), or when
-   * `timeoutMs` is over. For one that has more to send, `open$().pipe(take(1))` cancels at the first.
+   * The answer does not end the other side. A producer that continues is cancelled at its second payload (S11), or when `timeoutMs` is
+   * over. If the producer has more to send, `open$().pipe(take(1))` cancels at the first payload.
    *
-   * Always rejects rather than throws: with what an interceptor or `onOpen` threw, TypeError for a bad option and for a payload
-   * or headers the codec cannot represent, and every `AnyMuxError`.
+   * Never throws; every failure rejects. It rejects with any error of an interceptor or `onOpen`, and with every `AnyMuxError`. It
+   * rejects with a TypeError for a bad option, and for a payload or headers that the codec cannot represent.
    *
    * @example
    * ```ts
@@ -256,9 +262,10 @@ export class Peer {
   }
 
   /**
-   * {@link request} as a cold Observable: each subscription asks anew, and unsubscribing before the answer cancels. What goes on
-   * after the answer is cancelled as {@link request} says. Errors with what the promise rejects with, on a later turn where the call
-   * fails at once.
+   * {@link request} as a cold Observable. Each subscription sends a request, and unsubscribing before the answer cancels it. A producer
+   * that continues after the answer is cancelled as {@link request} says.
+   *
+   * Errors with the same errors as the promise. A call that fails at once errors on a later turn.
    *
    * @throws TypeError for an invalid `retry`
    *
@@ -273,13 +280,13 @@ export class Peer {
   }
 
   /**
-   * Opens a stream at once; while connecting, it waits for the connection. Where this peer opens no more, the stream that is
-   * given has been REFUSED.
+   * Opens a stream at once. While the peer connects, the stream waits for the connection. A peer that opens no more streams returns a
+   * stream that is already REFUSED.
    *
-   * @param options `end: true` when nothing but the payload is sent
-   * @throws what an open interceptor or `onOpen` throws, TypeError for a bad option and for a payload or headers the codec cannot
-   *   represent, ProtocolError for headers that do not fit a message, QueueOverflowError when too much waits for a connection
-   *   (`maxQueuedBytes`), StreamIdsExhaustedError when the ids have run out and no other socket is dialed (S1)
+   * @param options `end: true` if the call sends only the payload
+   * @throws any error of an open interceptor or `onOpen`; TypeError for a bad option, and for a payload or headers that the codec
+   *   cannot represent; ProtocolError for headers that do not fit a message; QueueOverflowError when too much waits for a connection
+   *   (`maxQueuedBytes`); StreamIdsExhaustedError when the ids have run out and no other socket is dialed (S1)
    *
    * @example
    * ```ts
@@ -297,13 +304,14 @@ export class Peer {
   }
 
   /**
-   * Opens a stream for each subscription. Without `input` the open carries the end; with it, its values are sent as data and
-   * its completion is the end. Completes when the remote has ended and the input is done; unsubscribing resets with CANCEL.
-   * Errors with what {@link open} throws, and with what ended the stream or the input; for an input that fails with `undefined` or
-   * `null`, with the ResetError that the remote is told. A call that fails at once errors on a later turn.
+   * Opens a stream for each subscription. Without `input` the open carries the end. With `input`, its values are sent as data, and its
+   * completion is the end. The Observable completes when the remote has ended and the input is done. Unsubscribing resets the stream
+   * with CANCEL.
    *
-   * @throws TypeError for an unknown `overflow`, for an invalid `retry`, and for one beside an input that gives its
-   *   values once
+   * Errors with any error that {@link open} throws, and with the error that ended the stream or the input. An input that fails with
+   * `undefined` or `null` errors with the ResetError that the remote receives. A call that fails at once errors on a later turn.
+   *
+   * @throws TypeError for an unknown `overflow`, for an invalid `retry`, and for `retry` with an input that emits its values only once
    *
    * @example
    * ```ts
@@ -317,7 +325,8 @@ export class Peer {
   }
 
   /**
-   * Sends one payload and forgets it: whatever comes back is dropped (S11), and nothing tells whether it has arrived.
+   * Sends one payload without waiting for anything: answers are dropped (S11), and the caller never learns whether the payload has
+   * arrived.
    *
    * @throws as {@link open} does
    *
@@ -333,12 +342,12 @@ export class Peer {
   }
 
   /**
-   * Measures the round trip of a ping (C1), in ms; while connecting it waits for the connection, which is not counted. Rejects
-   * with a ConnectionLostError when the socket ends first, and as {@link opened} does when there will be none; the rejection need
-   * not be handled.
+   * Resolves with the round trip of a ping (C1), in ms. While the peer connects, the ping waits for the connection; that time does not
+   * count. Rejects with a ConnectionLostError when the socket ends first, and as {@link opened} does when there will be no socket. You
+   * need not handle the rejection.
    *
-   * A peer sends at most 500 such pings at once and 16 each second, so that the remote takes them for no flood. Calls beyond that share the
-   * next ping.
+   * A peer sends at most 500 such pings at once and 16 each second, so that the remote does not treat them as a flood. Calls beyond
+   * that share the next ping.
    *
    * @example
    * ```ts
@@ -350,17 +359,20 @@ export class Peer {
   }
 
   /**
-   * Ends the connection in good order (C8): goaway, what was accepted is written out, live streams get `drainMs`, the rest is
-   * reset with CANCEL, and the WebSocket closes with 1000 once the remote has read everything, over lines of 8 kB/s too. The socket
-   * is terminated when nothing moves for 2 s and no pong is still due (C2a). A second call can only shorten; code and reason stay
-   * those of the first.
+   * Closes the connection in good order (C8):
    *
-   * Without a connection there is nothing to write to: calls that wait for one fail, and a `notify` that waits is dropped
-   * with a warning. `await peer.opened` first where it must arrive.
+   * - it sends a goaway and everything that was accepted for sending
+   * - live streams have `drainMs` to end; then the rest is reset with CANCEL
+   * - the WebSocket closes with 1000 once the remote has read everything, even over lines of 8 kB/s
+   * - the socket is terminated if nothing moves for 2 s and no pong is still due (C2a)
    *
-   * @returns the same promise as {@link closed}: it resolves with the reason of the last socket, and never rejects
-   * @throws TypeError for a `drainMs` that is not a non-negative number, a code that is not an integer and a reason that is not a string;
-   *   nothing is closed then
+   * A second call can only shorten the drain; code and reason of the first call stay.
+   *
+   * Without a connection the peer can send nothing: waiting calls fail, and a waiting `notify` is dropped with a warning. If the
+   * `notify` must arrive, `await peer.opened` first.
+   *
+   * @returns the same promise as {@link closed}: the reason of the last socket
+   * @throws TypeError unless `drainMs` is a non-negative number, `code` an integer and `reason` a string; then the peer stays open
    *
    * @example
    * ```ts
@@ -373,43 +385,44 @@ export class Peer {
   }
 
   /**
-   * Calls {@link close} at the end of an `await using` block and waits for it. `drainMs` is 0 then: what must end before waits in the block.
+   * Calls {@link close} with a `drainMs` of 0 at the end of an `await using` block, and waits for it. Await in the block whatever must
+   * end before.
    *
    * @example
    * ```ts
    * await using peer = connect('wss://example.org/mux');
-   * await peer.request({ op: 'sum', of: [1, 2] });   // 3; the peer closes where the block ends
+   * await peer.request({ op: 'sum', of: [1, 2] });   // 3; the peer closes at the end of the block
    * ```
    */
   async [asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** State, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
+  /** Returns state, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
   toString(): string {
     return this.#core.describe();
   }
 
-  /** What `console.log` prints in Node. */
+  /** Makes `console.log` of Node print {@link toString}. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString();
   }
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy, since Vue wraps only objects with the tag of a plain one. */
   get [Symbol.toStringTag](): string {
     return 'Peer';
   }
 
-  /** Dials at once where the reconnect helper is waiting out a delay; does nothing else. */
+  /** Dials at once if the reconnect helper waits before its next dial. Otherwise it does nothing. */
   reconnectNow(): void {
     this.#core.source.dialNow();
   }
 
   /**
-   * Begins to read, on a peer made with `new Peer(socket, …)`; calling it again changes nothing. On a peer of `accept` or
-   * `handleUpgrade` it begins at once instead of a turn later. On a dialing peer it only sets the handler.
+   * Makes a peer of `new Peer(socket, …)` begin to read; calling it again changes nothing. A peer of `accept` or `handleUpgrade` begins
+   * at once instead of one turn later. On a dialing peer it only sets the handler.
    *
-   * @param handler as that of {@link onStream}
+   * @param handler the same as for {@link onStream}
    * @returns the same promise as {@link closed}
    * @throws TypeError for a handler that is not a function
    *
@@ -426,16 +439,17 @@ export class Peer {
   }
 
   /**
-   * Answers streams that the remote opens; without a handler they are REFUSED. There is one; a second replaces the first with a
-   * warning.
+   * Sets the handler that answers streams of the remote; without a handler they are REFUSED. A peer has one handler: a second replaces
+   * the first with a warning.
    *
-   * What it returns is its work: when that settles, the stream is ended unless somebody has ended it, and when it throws or
-   * rejects, the stream is reset with APPLICATION_ERROR, or as a ResetError says that was thrown.
+   * The handler's work ends when it returns, or when the promise that it returns resolves. Then the stream is ended, unless it has
+   * ended already. If the handler throws or its promise rejects, the stream is reset with APPLICATION_ERROR. A ResetError sets the
+   * reset instead.
    *
    * @example
    * ```ts
    * peer.onStream(({ n }: { n: number }, stream) => stream.reply(n * n));
-   * // at the remote: await peer.request({ n: 12 }) gives 144
+   * // at the remote: await peer.request({ n: 12 }) returns 144
    * ```
    */
   onStream(handler: StreamHandler): Remove {
@@ -443,14 +457,15 @@ export class Peer {
   }
 
   /**
-   * Called with the reason of each socket that ends and each dial that fails, in order of registration. What it throws is logged.
+   * Adds a handler that is called with the reason of each socket that ends and each dial that fails. Handlers run in order of
+   * registration. An error that a handler throws is logged.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * @returns a function that removes it
+   * @throws TypeError unless `handler` is a function
    *
    * @example
    * ```ts
-   * peer.onClose(({ code, willRetry }) => console.log(code, willRetry));   // 1006 true, where `reconnect` dials again
+   * peer.onClose(({ code, willRetry }) => console.log(code, willRetry));   // 1006 true, if `reconnect` dials again
    * ```
    */
   onClose(handler: CloseHandler): Remove {
@@ -458,14 +473,15 @@ export class Peer {
   }
 
   /**
-   * Called with each error of a handler, and the stream it answered, in order of registration. The caller gets the message of the
-   * error at most, and after a `notify` nothing. Without this hook, the option `onError` and a subscriber of {@link errors$}, the log
-   * shows each error object once, at `error`.
+   * Adds a function that is called with each handler error and the stream that the handler answered. The functions run in order of
+   * registration. The caller sees at most the message of the error, and nothing after a `notify`. Without this hook, the option
+   * `onError` and a subscriber of {@link errors$}, the log shows each error object once, at `error`.
    *
-   * Left out are errors for the caller, which have an integer `resetCode`, and those that follow from the end of the stream.
+   * The function does not receive errors meant for the caller, which have an integer `resetCode`. Nor does it receive errors that
+   * follow from the end of the stream.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * @returns a function that removes it
+   * @throws TypeError unless `handler` is a function
    *
    * @example
    * ```ts
@@ -477,11 +493,12 @@ export class Peer {
   }
 
   /**
-   * Called for every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded, each fragment by itself; in order
-   * of registration. The frame is a frozen copy. What it throws is logged.
+   * Adds an observer that is called with every frame as it is on the wire: `tx` before it is encoded, `rx` after it is decoded. Each
+   * fragment is a frame. The frame is a frozen copy. Observers run in order of registration. An error that an observer throws is
+   * logged.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * @returns a function that removes it
+   * @throws TypeError unless `observer` is a function
    *
    * @example
    * ```ts
@@ -494,12 +511,14 @@ export class Peer {
   }
 
   /**
-   * Sees, and may change in place, the headers of every call before it has an id; with `retry` once per attempt, never those of a
-   * hello. The payload is a frozen copy of what is sent. They run in order of registration. What one throws, the call fails with; a
-   * promise is a TypeError.
+   * Adds an interceptor that is called with the headers of every call before the call has an id. It may change the headers in place.
+   * With `retry` it is called once per attempt; it never sees the headers of a hello. The payload is a frozen copy of what is sent.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * Interceptors run in order of registration. If one throws, the call fails with that error; a returned promise fails the call with a
+   * TypeError.
+   *
+   * @returns a function that removes it
+   * @throws TypeError unless `interceptor` is a function
    *
    * @example
    * ```ts
@@ -513,12 +532,15 @@ export class Peer {
   }
 
   /**
-   * Sees, and may change in place, the headers of this side's first frame on every stream that the remote opened. They run in order of
-   * registration. What one throws, `send`, `reply`, `end` or `sendHeaders` throws; a promise is a TypeError. Where a handler fails before
-   * its first frame, the headers go ahead of the reset, and the caller has them as `replyHeaders`.
+   * Adds an interceptor that is called with the headers of this side's first frame on every stream of the remote. It may change the
+   * headers in place.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * Interceptors run in order of registration. If one throws, `send`, `reply`, `end` or `sendHeaders` throws that error; for a returned
+   * promise it throws a TypeError. If a handler fails before its first frame, the headers precede the reset, and the caller reads them
+   * as `replyHeaders`.
+   *
+   * @returns a function that removes it
+   * @throws TypeError unless `interceptor` is a function
    *
    * @example
    * ```ts
@@ -532,11 +554,12 @@ export class Peer {
   }
 
   /**
-   * Sees the headers of the remote's first frame on every stream, in order of registration; an empty object where the frame had none.
-   * They are frozen all the way down, bytes excepted. What it throws is logged.
+   * Adds an interceptor that is called with the headers of the remote's first frame on every stream; a frame without headers passes an
+   * empty object. The headers are frozen at all levels, except bytes. Interceptors run in order of registration. An error that an
+   * interceptor throws is logged.
    *
-   * @returns removes it
-   * @throws TypeError unless it is a function
+   * @returns a function that removes it
+   * @throws TypeError unless `interceptor` is a function
    *
    * @example
    * ```ts

@@ -7,8 +7,9 @@ import { freezeDeep } from './metadata.js';
 import type { Stream } from '../stream/stream.js';
 
 /**
- * Answers a stream that the remote opened; called once per stream. When the handler, or the promise that it returns, settles before the
- * stream has ended, the stream is ended. When the handler throws or its promise rejects, the stream is reset.
+ * Answers a stream that the remote opened; called once per stream. The handler's work ends when it returns, or when the promise that it
+ * returns resolves. Then the stream is ended, unless it has ended already. If the handler throws or its promise rejects, the stream is
+ * reset.
  *
  * `payload` is `null` when the open has none. Parameters may have narrower types: `(p: Sum, s: Stream<number>) => …`.
  */
