@@ -48,6 +48,7 @@ const PLAIN = [
   'spec/transport/**',
   'spec/types/**',
   'spec/wire/**',
+  'src/*.ts',
   'src/node/**',
   'src/peer/*.ts',
   'src/peer/answers/**',

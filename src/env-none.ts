@@ -1,4 +1,4 @@
-/** Stands in for `env.ts` in the CommonJS build, whose syntax has no such environment. */
+/** Replaces `env.ts` in the CommonJS build, whose syntax has no `import.meta`. */
 export function readEnvCodec(): string | undefined {
   return undefined;
 }

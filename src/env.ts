@@ -1,8 +1,8 @@
 /**
- * The build-time variable `VITE_MUX_CODEC`, or `undefined` where there is no such environment. Never throws.
+ * The build-time variable `VITE_MUX_CODEC`, or `undefined` if there is no such environment. Never throws.
  *
- * The shape matters: a bundler replaces the property access as it is written here. An alias or a computed key would put
- * every variable of the application's environment into its bundle.
+ * Keep the property access exactly as it is, because a bundler replaces it. An alias or a computed key would put every variable of the
+ * application's environment into its bundle.
  */
 export function readEnvCodec(): string | undefined {
   try {

@@ -2,16 +2,16 @@ import { isError } from './wire/cross-realm.js';
 import { isMuxError } from './wire/any-error.js';
 import { oneLine } from './wire/quoted.js';
 
-/** What a {@link logger} may be told to let through; each level lets through those after it, `silent` nothing. */
+/** The level of a {@link logger}. Each level also writes messages of the levels after it; `silent` writes none. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Writes to the console what its `level` lets through. */
+/** Writes messages to the console, from its `level` on. */
 export interface Logger {
   /** The threshold. Default `'warn'`; an unknown string at run time disables every level. */
   level: LogLevel;
-  /** Whether a message of this level would be written. */
+  /** Whether it writes messages of this level. */
   isEnabledFor: (level: LogLevel) => boolean;
-  /** Writes to `console.debug`: one line a frame, among others. Never a payload, as at any level. */
+  /** Writes to `console.debug`, for example one line a frame. Like every level, it never shows a payload. */
   debug: (message: string, ...rest: unknown[]) => void;
   /** Writes to `console.info`. */
   info: (message: string, ...rest: unknown[]) => void;
@@ -22,7 +22,7 @@ export interface Logger {
 }
 
 /**
- * The library's one logger. Extra values go to the console as they are.
+ * The library's only logger. Extra values go to the console unchanged.
  *
  * @example
  * ```ts
@@ -40,23 +40,23 @@ export const logger: Logger = {
 };
 
 /**
- * Logs what the library itself has to say, in its name. A logger's methods can be replaced, and what an application put there
- * may throw: nothing goes wrong by it.
+ * Logs a message of the library, in the library's name. An application may have replaced a method of the logger; an error of such a
+ * method is ignored.
  *
- * @param message it may hold text of a remote, which is escaped
- * @param errors what was thrown, {@link showable}
+ * @param message may contain text of a remote, which is escaped
+ * @param errors thrown values, made {@link showable}
  */
 export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...errors: readonly unknown[]): void {
   try {
     logger[level](`rxmux: ${oneLine(message, MOST_CHARACTERS)}`, ...errors.map(showable));
   } catch {
-    // It was told; there is nobody left to tell.
+    // No code is left to report this error to.
   }
 }
 
 /**
- * An error as it may be logged: only its text where it, or a cause of it, holds the payload of a reset, which is the application's
- * alone, or a remote's text that one line cannot show.
+ * Makes an error safe to log. Returns only its text if it, or one of its causes, holds the payload of a reset, which belongs to the
+ * application. Does the same for a remote's text that one line cannot show.
  */
 function showable(error: unknown): unknown {
   try {
@@ -73,7 +73,10 @@ function holdsPayload(error: unknown): boolean {
   return isMuxError(error) && 'payload' in error && error.payload !== null;
 }
 
-/** Only errors of this library hold text of a remote. Those of an application may have several lines. */
+/**
+ * Whether an error holds text of a remote that one line cannot show. Only errors of this library hold such text; errors of an
+ * application may have several lines.
+ */
 function isUnsafe(error: Error): boolean {
   return isMuxError(error) && oneLine(error.message, MOST_CHARACTERS) !== error.message;
 }
@@ -83,7 +86,7 @@ function textOf(error: Error): string {
   return isUnsafe(error) ? text.replace(error.message, () => oneLine(error.message, MOST_CHARACTERS)) : text;
 }
 
-/** Bounds what a remote's text can add to a line. */
+/** The longest text of a remote in a line. */
 const MOST_CHARACTERS = 2_000;
 
 function isEnabledFor(level: LogLevel): boolean {
@@ -91,8 +94,8 @@ function isEnabledFor(level: LogLevel): boolean {
   return severity !== null && severity >= (severityOf(logger.level) ?? Infinity);
 }
 
-// `null` for 'silent' and for a level that nobody knows: as a threshold they let nothing through. No Map, because every
-// frame asks.
+// Returns `null` for 'silent' and for an unknown level: as thresholds they write nothing. It uses no Map, because it runs for every
+// frame.
 function severityOf(level: string): number | null {
   switch (level) {
     case 'debug':
@@ -114,7 +117,7 @@ function writer(level: Exclude<LogLevel, 'silent'>): (message: string, ...rest: 
     try {
       console[level](message, ...rest);
     } catch {
-      // A value that was thrown may refuse to be shown.
+      // A thrown value may fail to convert to text.
       console[level](message);
     }
   };

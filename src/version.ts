@@ -1,2 +1,2 @@
-/** The version of this package, as in its manifest. It is never sent on the wire. */
+/** The version of this package, as in its manifest. It never goes on the wire. */
 export const VERSION: string = '1.0.0';
