@@ -36,8 +36,8 @@ export interface AcceptOptions extends PeerOptions {
   /** Answers the streams that the dialer opens; replaces `onStream`. Default `onStream`. */
   readonly handler?: StreamHandler | undefined;
   /**
-   * Answers the dialer's first stream. Other streams are REFUSED until it has replied, and its rejection closes the peer (C12). Until then
-   * `helloLimits` hold. Default none: no hello is expected.
+   * Answers the dialer's first stream. Until it has replied, other streams are REFUSED and `helloLimits` hold. If it rejects, the peer
+   * closes (C12). Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
   /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. Default 10 000. */
@@ -48,8 +48,8 @@ export interface AcceptOptions extends PeerOptions {
    */
   readonly helloLimits?: Given<HelloLimits> | undefined;
   /**
-   * Receives each peer a turn before it begins to read. It decides nothing: an error that it throws is logged, and the peer is served all
-   * the same. To refuse a peer, `verify` answers an HTTP status, or `onHello` rejects. Default none.
+   * Receives each peer a turn before the peer begins to read. It decides nothing: an error that it throws is logged, and the peer is
+   * served anyway. To refuse a peer, answer an HTTP status from `verify`, or reject in `onHello`. Default none.
    */
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
 }
@@ -57,20 +57,20 @@ export interface AcceptOptions extends PeerOptions {
 /** Options of an upgrade. */
 export interface UpgradeOptions extends AcceptOptions {
   /**
-   * Decides before the upgrade which dialer may connect, and what becomes `peer.context`. A `verify` that throws answers 500. Default
-   * none: every dialer may.
+   * Decides before the upgrade whether a dialer may connect, and may return its `peer.context`. A `verify` that throws answers 500.
+   * Default none: every dialer may.
    */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   /** How long `verify` may take before the answer is 503, in ms; 0 is no limit. A late verdict is dropped. Default 10 000. */
   readonly verifyTimeoutMs?: number | undefined;
   /**
-   * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal the
-   * whole origin (`https://app.example.org`, without a slash at the end). A RegExp is searched for, so anchor it:
-   * `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (a promise is none), answers 500; slow decisions
+   * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal
+   * the whole origin (`https://app.example.org`, without a slash at the end). A RegExp may match any part of the origin, so anchor it:
+   * `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers 500; slow decisions
    * belong in `verify`.
    *
    * The default admits a page whose own name was pointed at this server (DNS rebinding). A server on loopback or an intranet needs
-   * `origins` or `verify`. Default pages of the `Host` that they ask for, and of loopback from loopback.
+   * `origins` or `verify`. Default pages of the `Host` that they ask for, and pages on loopback for a server on loopback.
    */
   readonly origins?: Origins | undefined;
 }
@@ -134,8 +134,8 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 /**
  * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). Returns the peer at once.
  *
- * A refused peer is closed with a ConnectError that has the HTTP status. The status is `null` where the dialer left before the answer,
- * and where the socket was upgraded before. Closing the peer before `verify` has decided answers 503.
+ * A refused peer is closed with a ConnectError that has the HTTP status. The status is `null` if the dialer left before the answer, and
+ * if the socket was upgraded before. Closing the peer before `verify` has decided answers 503.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option; the request is not answered then
  *

@@ -22,7 +22,7 @@ export function ignoreErrors(socket: Duplex): void {
 
 /**
  * Answers a request that will not be upgraded, and ends its connection. The caller already ignores the socket's errors. Returns `false`
- * where the dialer has left or another listener has answered.
+ * if the dialer has left or another listener has answered.
  */
 export function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
   if (!socket.writable) return false;

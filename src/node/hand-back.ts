@@ -9,7 +9,7 @@ interface Judging {
 }
 
 /**
- * Makes a server upgrade only requests that also pass `judge`. Returns a function that undoes this, or `null` where Node has no such
+ * Makes a server upgrade only requests that also pass `judge`. Returns a function that undoes this, or `null` if this Node has no such
  * callback.
  */
 export function judgeUpgrades(server: HttpServer | HttpsServer, judge: (request: IncomingMessage) => boolean): (() => void) | null {

@@ -50,7 +50,7 @@ export class AnsweredRefusal implements Refusal {
   }
 }
 
-/** Logs the refusals of one server: at `warn`, and at `error` where the application failed. */
+/** Logs the refusals of one server: at `warn`, or at `error` if the application failed. */
 export class RefusalLog {
   readonly #log = new SparseLog();
 

@@ -35,8 +35,9 @@ const LONGEST_SPREAD_MS = 5_000;
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.
  *
  * The server judges an upgrade before it happens (V2, V6). It refuses with one of these statuses:
+ *
  * - 400: the exact subprotocol is not in first place
- * - 401 or 403: the verdict of `verify`
+ * - 401, 403, or a status of `refuse`: the verdict of `verify`
  * - 403: the page has another origin
  * - 404: the path is not `path`, and no other listener on the server can answer it
  * - 500: `verify` or `origins` throws

@@ -385,8 +385,8 @@ export class Peer {
   }
 
   /**
-   * Calls {@link close} with a `drainMs` of 0 at the end of an `await using` block, and waits for it. Await in the block whatever must
-   * end before.
+   * Calls {@link close} with a `drainMs` of 0 at the end of an `await using` block, and waits for it. Streams that must end first must
+   * be awaited in the block.
    *
    * @example
    * ```ts

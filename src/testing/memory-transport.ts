@@ -124,7 +124,7 @@ export class MemoryTransport implements Transport {
     this.#tellOther(abnormalClose());
   }
 
-  /** Puts something on its way to this end. */
+  /** Sends an item to this end. */
   enqueue(item: Item, delayMs: number): void {
     if (this.#closed !== null) return;
     this.#travelling.push(item);
@@ -144,7 +144,7 @@ export class MemoryTransport implements Transport {
     this.link.ended();
   }
 
-  // Each arrival takes what was sent first, whichever it was scheduled for: later messages never overtake earlier ones.
+  // Each arrival takes the oldest item, whichever item scheduled it. So later messages never overtake earlier ones.
   readonly #arrive = (): void => {
     const item = this.#travelling.shift();
     if (item === undefined) return;

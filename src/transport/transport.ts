@@ -34,7 +34,10 @@ export interface Transport {
    * socket because of this subprotocol.
    */
   readonly answeredProtocol?: string | null;
-  /** Completes when the socket is open or has ended without opening; {@link closed} is not `null` then. Allows one subscriber. */
+  /**
+   * Completes when the socket is open or has ended without opening; in the second case {@link closed} is not `null`. Allows one
+   * subscriber.
+   */
   readonly opened$: Observable<never>;
   /** Emits the socket's messages from the first one on; completes when the socket has ended. Allows one subscriber. */
   readonly messages$: Observable<Message>;

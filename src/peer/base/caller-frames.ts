@@ -5,7 +5,7 @@ import { StreamError } from '../../wire/stream-errors.js';
 const decorated = new WeakSet();
 const SETTLED = Promise.resolve();
 
-/** A promise of a call that may fail, and whose rejection need not be handled. */
+/** Makes the promise of a call that may fail. The user need not handle its rejection. */
 export function unheeded<T>(call: (resolve: (value: T) => void, fail: (error: unknown) => void) => void): Promise<T> {
   const promise = new Promise<T>((resolve) => {
     call(resolve, (error) => {
@@ -15,7 +15,7 @@ export function unheeded<T>(call: (resolve: (value: T) => void, fail: (error: un
   return promise;
 }
 
-/** A promise that is rejected, and whose rejection need not be handled. */
+/** Makes a rejected promise. The user need not handle its rejection. */
 export function rejected(error: unknown): Promise<never> {
   const promise: Promise<never> = failing(error, () => promise);
   return promise;
@@ -24,14 +24,14 @@ export function rejected(error: unknown): Promise<never> {
 /**
  * Rejects with an error, after its stack names the functions that await the promise.
  *
- * An error is made where a frame or a timer is handled, far from the call. V8 finds the awaiting functions from a microtask that leads
- * to them. So only a call that fails pays for its stack. Elsewhere the error stays as it is.
+ * An error is created in the handling of a frame or a timer, far from the call. V8 finds the awaiting functions from a microtask that
+ * leads to them. So only a call that fails pays for its stack. Other engines leave the error unchanged.
  *
- * @param unheeded returns a promise whose rejection need not be handled. V8 follows a promise with one reaction only, so its handler
- *   comes last
+ * @param unheeded returns a promise whose rejection need not be handled. V8 follows only promises with one reaction, so the handler is
+ *   added last
  */
 export async function failing(error: unknown, unheeded?: () => Promise<unknown>): Promise<never> {
-  // A promise that resolves with this one follows it two microtasks later.
+  // A promise that resolves with this one settles two microtasks later.
   await SETTLED;
   await SETTLED;
   const named = withCallers(error, callerFrames());

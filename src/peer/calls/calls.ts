@@ -33,8 +33,8 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   /** Cancels the stream when it aborts. Default none. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the whole stream may take, in ms, with `retry` each attempt; 0 is no limit. Default `requestTimeoutMs` of requests, 0 of
-   * others.
+   * How long the whole stream may take, in ms; with `retry`, how long each attempt may take. 0 is no limit. Default `requestTimeoutMs`
+   * of requests, 0 of others.
    */
   readonly timeoutMs?: number | undefined;
   /**

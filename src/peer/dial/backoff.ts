@@ -36,7 +36,7 @@ export interface Reconnect {
    */
   readonly minDelayMs?: number | undefined;
   /**
-   * Longest delay, in ms. At least `minDelayMs`. Default 5 000; 30 000 where the server asks for more, by ENHANCE_YOUR_CALM, 1008 or
+   * Longest delay, in ms. At least `minDelayMs`. Default 5 000; 30 000 if the server asks for more, by ENHANCE_YOUR_CALM, 1008 or
    * `Retry-After` (D1).
    */
   readonly maxDelayMs?: number | undefined;

@@ -2,7 +2,10 @@ import { steadyNow } from '../steady-clock.js';
 
 /** How long one read may go on before other sockets and timers have a turn, in ms. */
 const SHARE_MS = 10;
-/** The most messages between two readings of the clock. The first reading follows the first message; then the distance doubles. */
+/**
+ * The most messages between two readings of the clock. The first reading follows the first message; then the distance doubles up to
+ * this.
+ */
 const MOST_BETWEEN_LOOKS = 8;
 
 /**

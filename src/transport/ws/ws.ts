@@ -36,8 +36,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #tooBig = false;
 
   /**
-   * @param maxPayload bytes of one received message at most; `null` for a socket that was not made here, and so may be paused by its
-   *   owner
+   * @param maxPayload bytes of one received message at most; `null` unless this file made the socket with {@link READ_AT_ONCE}
    * @param stream the stream below an accepted socket; for a dialed socket the transport finds it
    */
   constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
