@@ -147,6 +147,7 @@ describe('the keepalive', () => {
             out$.next(letterOf(frame));
           },
           encoded: () => undefined,
+          answered: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

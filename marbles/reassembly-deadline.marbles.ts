@@ -124,6 +124,7 @@ describe('the deadline of a reassembly', () => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
           encoded: () => undefined,
+          answered: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

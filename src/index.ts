@@ -20,6 +20,7 @@ export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';
 export { Stream } from './peer/stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
+export type { CallEnd, CallEvent } from './peer/calls/call-event.js';
 export type { InputOptions, OpenOptions } from './peer/calls/calls.js';
 export type { FeedOptions } from './peer/stream/feed.js';
 export type { Overflow } from './peer/stream/overflow.js';

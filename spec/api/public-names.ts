@@ -26,7 +26,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
     types: names(`
       Absent CloseReason Codec CompleteFrame DecodeLimits Frame FrameDirection FrameEvent FrameType Given Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
-      CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
+      CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
     `),

@@ -190,6 +190,7 @@ export class SmallWorld {
         },
         observed: () => undefined,
         encoded: () => undefined,
+        answered: () => undefined,
         refused: () => undefined,
         notified: () => undefined,
         goneAway: () => undefined,

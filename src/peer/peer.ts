@@ -6,6 +6,7 @@ import type { Codec } from '../wire/codec.js';
 import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { checkObject } from '../wire/check.js';
 import { asyncDispose } from './base/async-dispose.js';
+import type { CallEvent } from './calls/call-event.js';
 import { Calls } from './calls/calls.js';
 import type { InputOptions, OpenOptions } from './calls/calls.js';
 import { resolveClose } from './base/close-options.js';
@@ -215,6 +216,41 @@ export class Peer {
    */
   get streams$(): Observable<Stream> {
     return this.#core.incoming.streams$;
+  }
+
+  /**
+   * Emits every stream that this side opens, from the subscription on: the mirror of {@link streams$}. It emits before the open is sent, for
+   * each attempt of a `retry`, and not for a hello. Completes when the peer has ended.
+   *
+   * @example
+   * ```ts
+   * peer.calls$.subscribe(({ stream, at, end$ }) => {
+   *   end$.subscribe((end) => console.log(stream.label, end.cause.how, end.at - at));
+   * });
+   * await peer.request({ op: 'sum', of: [1, 2] });   // sum ended 12
+   * ```
+   */
+  get calls$(): Observable<CallEvent> {
+    return this.#calls.calls$;
+  }
+
+  /**
+   * Returns the last round trip, in ms; `null` before the first. Pings of keepalive, of bulk and of {@link ping} measure it: a connection in use
+   * is measured by itself. Behind a large transfer it includes the time that the transfer takes.
+   *
+   * @example
+   * ```ts
+   * await peer.ping();
+   * peer.rttMs;   // 23
+   * ```
+   */
+  get rttMs(): number | null {
+    return this.#core.rttMs;
+  }
+
+  /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
+  get rtt$(): Observable<number> {
+    return this.#core.rtt$;
   }
 
   /**

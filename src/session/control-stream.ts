@@ -118,7 +118,9 @@ export class ControlStream implements Sink<CompleteFrame> {
       return;
     }
     this.#pings.delete(nonce);
-    ping.answered(steadyNow() - ping.sentAt);
+    const rttMs = steadyNow() - ping.sentAt;
+    this.session.owner.answered(rttMs);
+    ping.answered(rttMs);
   }
 
   #goneAway(frame: CompleteFrame): void {

@@ -19,6 +19,8 @@ export interface SessionOwner extends StreamOwner {
   observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void;
   /** A frame was encoded, and its message is about to be written. */
   encoded(session: Session, frame: Frame, message: Message): void;
+  /** The remote has answered a ping, after so many ms. */
+  answered(rttMs: number): void;
   /** A notification that took several messages has left, or never will: later ones may follow. */
   notified(session: Session): void;
   /** The remote goes away: this socket takes no new streams. */

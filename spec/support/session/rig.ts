@@ -80,6 +80,8 @@ export class Rig {
   readonly remotes: Holder[] = [];
   readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
+  /** In ms. */
+  readonly roundTrips: number[] = [];
   /** Each frame that was encoded, with its length in bytes. */
   readonly encoded: (readonly [type: string, bytes: number])[] = [];
   /** Codes of the goaways received. */
@@ -200,6 +202,7 @@ export class Rig {
       encoded: (_session, frame, message) => {
         this.encoded.push([frame.type, encodedLength(message)]);
       },
+      answered: (rttMs) => this.roundTrips.push(rttMs),
       notified: () => this.notified++,
       goneAway: (_session, code) => this.goaways.push(code),
       ending: ({ goawayCode }, close) => {

@@ -128,6 +128,10 @@ export class Hooks {
   readonly frames = new HookList<FrameObserver>();
   /** Observers of frames with their size. The size of a sent frame is known once the frame is encoded. */
   readonly sizedFrames = new HookList<(seen: SeenFrame) => void>();
+  /** Of streams that this side opens. */
+  readonly calls = new HookList<(stream: Stream, isNotification: boolean) => void>();
+  /** Of round trips, in ms. */
+  readonly roundTrips = new HookList<(rttMs: number) => void>();
   readonly closes = new HookList<CloseHandler>();
   readonly errors = new HookList<ErrorHandler>();
 
@@ -162,6 +166,13 @@ export class Hooks {
     if (this.frames.empty) return;
     const seen = frozen(frame);
     for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen));
+  }
+
+  called(stream: Stream, isNotification: boolean): void {
+    for (const hook of this.calls)
+      guard('a subscriber of calls$', () => {
+        hook(stream, isNotification);
+      });
   }
 
   sized(seen: SeenFrame): void {

@@ -12,6 +12,8 @@ import type { Keepalive, KeepaliveTimes } from '../../session/watch/keepalive.js
 import { getCodec } from '../../codec/registry.js';
 import { settings } from '../../settings.js';
 import { defaultErrorSerializer } from './error-serializer.js';
+import { defaultLabel } from './label.js';
+import type { Label } from './label.js';
 import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
 
 /**
@@ -30,6 +32,11 @@ export interface PeerOptions {
   readonly errorSerializer?: ErrorSerializer | undefined;
   /** Receives each error of a handler, with its stream; callers see less of it. Default none: the log shows the error, with its stack. */
   readonly onError?: ErrorHandler | undefined;
+  /**
+   * Makes `stream.label`, the name of a stream for people and tools, from the payload that opened it.
+   * Default the text `op`, `type`, `method`, `name` or `event` of an object, or the first item of an array.
+   */
+  readonly label?: ((payload: unknown) => string) | undefined;
   /** Time-out of `request` and `request$`, in ms; 0 is no limit. Default 30 000. */
   readonly requestTimeoutMs?: number | undefined;
   /** Probes a silent connection, then terminates it; `false` never does. Default `{ idleMs: 20_000, timeoutMs: 10_000 }`. */
@@ -52,6 +59,7 @@ export interface ResolvedOptions {
   readonly onStream: StreamHandler | undefined;
   readonly errorSerializer: ErrorSerializer;
   readonly onError: ErrorHandler | undefined;
+  readonly label: Label;
   readonly requestTimeoutMs: number;
   /** `null` if keepalive is off. */
   readonly keepalive: KeepaliveTimes | null;
@@ -67,6 +75,7 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
   onStream: [checkFunction, undefined],
   errorSerializer: [checkFunction, defaultErrorSerializer],
   onError: [checkFunction, undefined],
+  label: [checkFunction, defaultLabel],
   requestTimeoutMs: [checkNumber, 30_000],
   keepalive: [readKeepalive, DEFAULT_KEEPALIVE],
   limits: [(_name, given) => resolveLimits(given), DEFAULT_LIMITS],

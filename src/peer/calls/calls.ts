@@ -15,13 +15,15 @@ import { decline, isOneShot } from '../stream/input.js';
 import type { Input } from '../stream/input.js';
 import { readOne } from '../stream/one-answer.js';
 import { failLater, openFor, readOpened } from '../stream/late-error.js';
+import { callEvent } from './call-event.js';
+import type { CallEvent } from './call-event.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim } from '../stream/disclaimed.js';
 import { retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
 import { isOver } from '../base/status.js';
-import type { Stream } from '../stream/stream.js';
+import { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import { QueuedStream } from '../stream/open-queue.js';
 import type { OpenQueue } from '../stream/open-queue.js';
@@ -69,6 +71,8 @@ type Intent = 'end' | 'notify' | 'continue';
 
 /** The calls of one peer. Each opens a stream, and enforces its deadline and its signal. */
 export class Calls {
+  #calls$: Observable<CallEvent> | null = null;
+
   constructor(private readonly core: PeerCore) {}
 
   /**
@@ -90,6 +94,7 @@ export class Calls {
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
+    if (!core.hooks.calls.empty) core.hooks.called(stream.facade, intent === 'notify');
     stream.line.send(frame);
     // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
@@ -104,6 +109,15 @@ export class Calls {
       throw error;
     }
     return stream;
+  }
+
+  /** The same at each read. */
+  get calls$(): Observable<CallEvent> {
+    return (this.#calls$ ??= this.core.until('calls$', (next) =>
+      this.core.hooks.calls.add((stream, isNotification) => {
+        next(callEvent(Stream.streamCore(stream), isNotification));
+      }),
+    ));
   }
 
   /** Resolves with the first payload; an end without one is `null`. */

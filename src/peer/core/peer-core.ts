@@ -53,6 +53,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly notifications = new NotificationQueue();
   readonly incoming: IncomingStreams;
   readonly status = new StatusTracker();
+  /** The last round trip of a ping, in ms; `null` before the first. */
+  rttMs: number | null = null;
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
@@ -63,6 +65,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly #frameLog = new FrameLog();
   #connections = 0;
   #frames$: Observable<FrameEvent> | null = null;
+  #rtt$: Observable<number> | null = null;
   #closes$: Observable<CloseReason> | null = null;
   #errors$: Observable<HandlerFailure> | null = null;
   #signals: AbortSignals | null = null;
@@ -150,23 +153,45 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   // Return the same object at each read, because templates and effects compare by identity.
   get frames$(): Observable<FrameEvent> {
-    return (this.#frames$ ??= this.#until('frames$', (next) =>
+    return (this.#frames$ ??= this.until('frames$', (next) =>
       this.hooks.sizedFrames.add((seen) => {
         next({ ...seen, peer: this.peer });
       }),
     ));
   }
 
+  get rtt$(): Observable<number> {
+    return (this.#rtt$ ??= this.until('rtt$', (next) => this.hooks.roundTrips.add(next)));
+  }
+
   get closes$(): Observable<CloseReason> {
-    return (this.#closes$ ??= this.#until('closes$', (next) => this.hooks.closes.add(next)));
+    return (this.#closes$ ??= this.until('closes$', (next) => this.hooks.closes.add(next)));
   }
 
   get errors$(): Observable<HandlerFailure> {
-    return (this.#errors$ ??= this.#until('errors$', (next) =>
+    return (this.#errors$ ??= this.until('errors$', (next) =>
       this.hooks.errors.add((error, stream) => {
         next({ error, stream });
       }),
     ));
+  }
+
+  /** An Observable of a hook, from each subscription on. It completes when the peer has ended. */
+  until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
+    return new Observable((subscriber) => {
+      subscriber.add(
+        register((value) => {
+          subscriber.next(value);
+        }),
+      );
+      subscriber.add(
+        this.status.status$.subscribe({
+          complete() {
+            completeGuarded(`a subscriber of ${name}`, subscriber);
+          },
+        }),
+      );
+    });
   }
 
   /** Makes a session of an open socket. The session accepts streams once it is {@link ready}, and reads once it is started. */
@@ -243,6 +268,11 @@ export class PeerCore implements SessionOwner, AnswerHost {
     if (!this.hooks.sizedFrames.empty) this.#sized(session, 'tx', frame, encodedLength(message));
   }
 
+  answered(rttMs: number): void {
+    this.rttMs = rttMs;
+    for (const hook of this.hooks.roundTrips) hook(rttMs);
+  }
+
   notified(session: Session): void {
     // `goneAway` or `ended` moves the notifications of a session that accepts none.
     if (!session.takesNotifications) return;
@@ -301,23 +331,6 @@ export class PeerCore implements SessionOwner, AnswerHost {
   #setStatus(status: PeerStatus): void {
     logStatus(this.label, status);
     this.status.set(status);
-  }
-
-  #until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
-    return new Observable((subscriber) => {
-      subscriber.add(
-        register((value) => {
-          subscriber.next(value);
-        }),
-      );
-      subscriber.add(
-        this.status.status$.subscribe({
-          complete() {
-            completeGuarded(`a subscriber of ${name}`, subscriber);
-          },
-        }),
-      );
-    });
   }
 }
 

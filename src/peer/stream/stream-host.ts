@@ -27,7 +27,7 @@ export interface StreamHost {
   /** Names the peer in the log. */
   readonly label: string;
   readonly codec: Codec;
-  readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'maxFrameBytes'>;
+  readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'label' | 'maxFrameBytes'>;
   readonly hooks: Hooks;
   readonly status: { readonly now: PeerStatus };
   readonly source: SocketOutlook;

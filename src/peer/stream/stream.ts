@@ -12,6 +12,7 @@ import type { FeedOptions } from './feed.js';
 import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from '../base/guard.js';
+import { labelled } from '../base/label.js';
 import { isSubscriber } from '../base/is-subscriber.js';
 import type { Peer } from '../peer.js';
 import { resetByUser } from './own-resets.js';
@@ -107,6 +108,18 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /** Whether the stream was opened with a payload; a `null` that was sent is one. */
   get hasPayload(): boolean {
     return this.#streamCore.payload !== ABSENT;
+  }
+
+  /**
+   * Names the stream for people, from its payload: the option `label` says how. An empty text where the payload has no name.
+   *
+   * @example
+   * ```ts
+   * peer.open({ op: 'search', text: 'mux' }).label;   // 'search'
+   * ```
+   */
+  get label(): string {
+    return labelled(this.#streamCore.host.options.label, this.payload);
   }
 
   /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come, empty when it had none. */
