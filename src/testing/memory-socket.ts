@@ -2,25 +2,18 @@ import { asapScheduler, asyncScheduler } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
+import { SocketEvents } from '../transport/socket-events.js';
 import { ReadyState } from '../transport/socket-like.js';
-import type { SocketEvent, SocketWithTurns } from '../transport/socket-like.js';
+import type { SocketWithTurns } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose } from '../transport/transport.js';
 
 /** Stands for the status if no server answers. */
 const NOBODY = 0;
 
-type EventType = 'open' | 'message' | 'error' | 'close';
-
 /** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, one turn later. */
-export class MemorySocket implements SocketWithTurns {
+export class MemorySocket extends SocketEvents implements SocketWithTurns {
   binaryType = 'arraybuffer';
-  readonly #listeners: Readonly<Record<EventType, Set<(event: SocketEvent) => void>>> = {
-    open: new Set(),
-    message: new Set(),
-    error: new Set(),
-    close: new Set(),
-  };
   #readyState: number = ReadyState.CONNECTING;
 
   /** @param refusal the HTTP status that refuses the handshake, or 0 for a missing server; `null` opens */
@@ -28,6 +21,7 @@ export class MemorySocket implements SocketWithTurns {
     private readonly end: MemoryTransport,
     private readonly refusal: number | null,
   ) {
+    super();
     asapScheduler.schedule(() => {
       if (this.#readyState !== ReadyState.CONNECTING) return;
       if (refusal === null) this.#open();
@@ -76,20 +70,12 @@ export class MemorySocket implements SocketWithTurns {
     asyncScheduler.schedule(task);
   }
 
-  addEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
-    this.#listeners[type].add(listener);
-  }
-
-  removeEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
-    this.#listeners[type].delete(listener);
-  }
-
   #open(): void {
     this.#readyState = ReadyState.OPEN;
-    this.#dispatch({ type: 'open' });
+    this.dispatch({ type: 'open' });
     this.end.messages$.subscribe({
       next: (data) => {
-        this.#dispatch({ type: 'message', data });
+        this.dispatch({ type: 'message', data });
       },
       complete: () => {
         if (this.end.closed !== null) this.#close(this.end.closed);
@@ -100,11 +86,7 @@ export class MemorySocket implements SocketWithTurns {
   #close(close: SocketClose): void {
     if (this.#readyState === ReadyState.CLOSED) return;
     this.#readyState = ReadyState.CLOSED;
-    if (!close.wasClean) this.#dispatch({ type: 'error' });
-    this.#dispatch({ type: 'close', ...close });
-  }
-
-  #dispatch(event: SocketEvent & { readonly type: EventType }): void {
-    for (const listener of [...this.#listeners[event.type]]) listener(event);
+    if (!close.wasClean) this.dispatch({ type: 'error' });
+    this.dispatch({ type: 'close', ...close });
   }
 }
