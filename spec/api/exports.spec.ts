@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as node from '../../src/node.js';
+import * as port from '../../src/port.js';
 import * as testing from '../../src/testing.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
@@ -27,6 +28,7 @@ describe.each([
   { door: 'index', namespace: index, subpath: '.' },
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
+  { door: 'port', namespace: port, subpath: './port' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -54,6 +56,7 @@ describe('the version', () => {
     ['rxmux', index.VERSION],
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
+    ['rxmux/port', port.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

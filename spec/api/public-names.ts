@@ -10,7 +10,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
  * unnoticed.
  */
-export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testing', DoorNames>> = {
+export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'testing', DoorNames>> = {
   index: {
     values: names(`
       ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX Reassembly ResetCode StreamFault V1_FRAME_TYPES VERSION
@@ -40,6 +40,10 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'testi
   msgpack: {
     values: names('MsgpackCodec VERSION'),
     types: [],
+  },
+  port: {
+    values: names('VERSION portSocket'),
+    types: names('PortLike SocketLike'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { buildSync } from 'esbuild';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { map, range } from 'rxjs';
 import { JsonCodec, logger, ResetCode } from '../../src/index.js';
@@ -12,17 +9,13 @@ import type { CloseReason, Codec, Stream, StreamHandler } from '../../src/index.
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
+import { launchBrowser, scriptOf } from '../support/browser.js';
 import { portOf } from '../support/socket/handshake.js';
 import { turn, until } from '../support/socket/leaks.js';
 import { SlowLine } from '../support/socket/slow-line.js';
 import { spoilt, undecodable, wrongKind } from '../support/socket/spoilt.js';
 import type { CodecName, Operations, WorkerAsk } from './page.js';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const SOLITARY = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', ...SOLITARY];
-/** Playwright sets this flag, although no user has it. Without it a left page is shown again as it was. */
-const UNSET = ['--disable-back-forward-cache'];
 const MIB = 1024 * 1024;
 const KB = 1_000;
 
@@ -146,15 +139,7 @@ function serveAll(codec: Codec): void {
 }
 
 beforeAll(async () => {
-  const script = buildSync({
-    entryPoints: [join(__dirname, 'page.ts')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    // package.json names the side effects of the built files, not of the sources.
-    ignoreAnnotations: true,
-  }).outputFiles[0]?.text;
+  const script = scriptOf('spec/browser/page.ts');
   http = createServer((request, response) => {
     const isScript = request.url === '/page.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
@@ -165,7 +150,7 @@ beforeAll(async () => {
   for (const codec of [new JsonCodec(), new MsgpackCodec()]) serveAll(codec);
   http.listen(0, '127.0.0.1');
   await new Promise((resolve) => http.once('listening', resolve));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: UNSET });
+  browser = await launchBrowser();
   page = await browser.newPage();
 });
 

@@ -6,6 +6,7 @@ import * as rxjsTesting from 'rxjs/testing';
 import ts from 'typescript';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
+import * as port from '../../src/port.js';
 import * as testing from '../../src/testing.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
@@ -21,6 +22,7 @@ const MODULES: Readonly<Record<string, object>> = {
   react: { DependencyList: 0, useEffect: 0, useState: 0 },
   'rxmux/testing': testing,
   'rxmux/msgpack': msgpack,
+  'rxmux/port': port,
   rxmux: index,
   rxjs,
   'rxjs/testing': rxjsTesting,

@@ -1,7 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, map, NEVER, Subject, take, toArray } from 'rxjs';
+import { connect, logger, ResetCode } from '../../src/index.js';
+import type { Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
+import { portSocket } from '../../src/port.js';
 import { marbles } from '../../marbles/support/virtual.js';
+import { endless } from '../support/peer/endless.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
@@ -43,6 +47,7 @@ describe('exports', () => {
       closeOnSignal: true,
       book: true,
       joinPages: true,
+      serveTab: true,
       leavePort: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
@@ -162,6 +167,27 @@ describe('log', () => {
       expectSubscriptions(told$.subscriptions).toBe(subs);
     }),
   );
+});
+
+describe('tabs', () => {
+  it('`serveTab` passes streams on to the server and back, and resets both ways', async () => {
+    const { dialer, acceptor } = createPair();
+    const causes: Promise<unknown>[] = [];
+    acceptor.onStream(async (payload, stream: Stream<number>) => {
+      causes.push(stream.closed);
+      if (payload === 'fail') throw new RangeError('no such row');
+      await stream.sendAll(payload === 'double' ? stream.pipe(map((n) => n * 2)) : endless().iterator);
+    });
+    const { port1, port2 } = new MessageChannel();
+    page.serveTab(port2, dialer);
+    const tab = connect('ws://localhost', { socket: (_url, protocol) => portSocket(port1, protocol) });
+    expect(await firstValueFrom(tab.open$('double', { input: [1, 2, 3] }).pipe(toArray()))).toEqual([2, 4, 6]);
+    jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    await expect(tab.request('fail')).rejects.toMatchObject({ code: 'REMOTE', reason: 'no such row' });
+    expect(await firstValueFrom(tab.open$('count').pipe(take(2), toArray()))).toEqual([0, 1]);
+    expect(await causes[2]).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
+    await tab.close();
+  });
 });
 
 describe('upload', () => {

@@ -8,6 +8,8 @@ import * as rxmux from '../../src/index.js';
 import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
 import * as node from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
+import type { PortLike } from '../../src/port.js';
+import * as port from '../../src/port.js';
 import { fences } from './markdown.js';
 
 interface Task {
@@ -60,10 +62,11 @@ export interface Recipes {
   closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   book: (peer: Peer, seat: string) => Promise<string>;
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
+  serveTab: (port: PortLike, server: Peer) => Peer;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;
 }
 
-const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node };
+const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node, 'rxmux/port': port };
 
 /** Runs every block of the page, and returns their exports. */
 export function loadRecipes(): Partial<Recipes> {

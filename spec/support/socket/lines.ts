@@ -1,12 +1,14 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
 import { firstValueFrom } from 'rxjs';
 import { WebSocket as Ws } from 'ws';
 import { connect } from '../../../src/index.js';
 import type { Codec, ConnectOptions, Peer } from '../../../src/index.js';
-import { connect as connectWs, serve } from '../../../src/node.js';
+import { accept, connect as connectWs, serve } from '../../../src/node.js';
 import type { AcceptOptions } from '../../../src/node.js';
+import { portSocket } from '../../../src/port.js';
 import { createPair } from '../../../src/testing.js';
 import { selfSigned } from './certificate.js';
 
@@ -59,6 +61,33 @@ const memory: LineKind = {
   },
 };
 
+const port: LineKind = {
+  name: 'a port of worker_threads',
+  dials: true,
+  pauses: true,
+  browserCodes: false,
+  async join({ codec, dialer: dialing, acceptor: accepting }) {
+    const { port1, port2 } = new MessageChannel();
+    const acceptor = accept(portSocket(port2), { ...accepting, codec: accepting?.codec ?? codec });
+    const dialer = connect('ws://localhost', {
+      ...dialing,
+      codec: dialing?.codec ?? codec,
+      socket: (_url, protocol) => portSocket(port1, protocol),
+    });
+    await dialer.opened.catch(() => undefined);
+    return {
+      dialer,
+      acceptor,
+      lose() {
+        port1.close();
+      },
+      async dispose() {
+        await Promise.all([dialer.close(), acceptor.close()]);
+      },
+    };
+  },
+};
+
 /** Hides `pause` and `resume`, which browsers lack. */
 const UNSTOPPABLE = { pause: { value: undefined }, resume: { value: undefined } };
 
@@ -67,6 +96,7 @@ const CERTIFICATE = selfSigned();
 /** Every transport that this Node has. */
 export const LINE_KINDS: readonly LineKind[] = [
   memory,
+  port,
   overTcp('ws', { pauses: true, browserCodes: false }, (url, options) => connectWs(url, options)),
   overTcp('ws over TLS', { pauses: true, browserCodes: false, tls: CERTIFICATE }, (url, options) =>
     connectWs(url, { ...options, tls: { ca: CERTIFICATE.cert } }),
