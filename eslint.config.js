@@ -41,6 +41,7 @@ const PLAIN = [
   'spec/peer/calls/**',
   'spec/peer/dial/**',
   'spec/peer/stream/**',
+  'spec/rx/**',
   'spec/session/**',
   'spec/soak/**',
   'spec/support/**',
@@ -58,7 +59,6 @@ const PLAIN = [
   'src/peer/base/error-serializer.ts',
   'src/peer/base/full-jitter.ts',
   'src/peer/base/guard.ts',
-  'src/peer/base/is-subscriber.ts',
   'src/peer/base/log-frame.ts',
   'src/peer/base/log-refusal.ts',
   'src/peer/base/log-status.ts',
@@ -71,6 +71,7 @@ const PLAIN = [
   'src/peer/core/**',
   'src/peer/dial/**',
   'src/peer/operators/**',
+  'src/rx/is-subscriber.ts',
   'src/testing/**',
   'src/transport/**',
 ];

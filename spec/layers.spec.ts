@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 type Sources = ReadonlyMap<string, string>;
 
 const DOORS = ['index', 'node', 'msgpack', 'port', 'testing'];
-const UP_TO_SESSION = ['wire', 'codec', 'operators', 'session', 'transport', 'logger'];
+const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   env: [],
@@ -15,7 +15,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   settings: ['env'],
   wire: ['wire'],
   codec: ['wire', 'codec', 'logger'],
-  operators: ['wire', 'codec', 'operators', 'logger'],
+  rx: ['wire', 'rx', 'logger'],
+  operators: ['wire', 'codec', 'rx', 'operators', 'logger'],
   transport: ['wire', 'transport'],
   session: UP_TO_SESSION,
   peer: UP_TO_PEER,
@@ -116,6 +117,8 @@ describe('the layer check', () => {
     ['upward: wire/a.ts → codec/b.ts', { 'wire/a.ts': "import type { B } from '../codec/b.js';" }],
     ['upward: operators/a.ts → session/b.ts', { 'operators/a.ts': "import {\n  b,\n} from '../session/b.js';" }],
     ['upward: session/a.ts → peer/operators/b.ts', { 'session/a.ts': "export { b } from '../peer/operators/b.js';" }],
+    ['upward: rx/a.ts → operators/b.ts', { 'rx/a.ts': "import { b } from '../operators/b.js';" }],
+    ['upward: rx/a.ts → transport/b.ts', { 'rx/a.ts': "import type { B } from '../transport/b.js';" }],
     ['upward: session/a.ts → settings.ts', { 'session/a.ts': "const { settings } = await import('../settings.js');" }],
     ['upward: transport/a.ts → session/b.ts', { 'transport/a.ts': "import '../session/b.js';" }],
     ['upward: wire/a.ts → logger.ts', { 'wire/a.ts': "import { logger } from '../logger.js';" }],

@@ -304,9 +304,7 @@ export const ACCEPTED = [
     },
   ]),
   ...of('src/session/send/stream-queue.ts', [{ code: 'this.#front?.frame', why: 'no caller reads the first frame of an empty queue' }]),
-  ...of('src/session/base/restarting-pipeline.ts', [
-    { code: 'false', within: '#broken = false;', why: '`start()` sets it before the first read' },
-  ]),
+  ...of('src/rx/restarting-pipeline.ts', [{ code: 'false', within: '#broken = false;', why: '`start()` sets it before the first read' }]),
   ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/send/scheduler.ts', [
     { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },

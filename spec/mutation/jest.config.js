@@ -8,7 +8,7 @@ export default {
   rootDir: join(here, '../..'),
   roots: ['<rootDir>/src', '<rootDir>/spec'],
   testMatch: [
-    ...['wire', 'codec', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+    ...['wire', 'codec', 'rx', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
     ...['read-bypass', 'write-batch'].map((file) => `<rootDir>/spec/transport/${file}.spec.ts`),
   ],
   // The slowest specs: properties over whole sessions, and bombs in their own processes.

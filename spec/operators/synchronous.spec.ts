@@ -14,7 +14,7 @@ import {
   ofType,
 } from '../../src/index.js';
 import type { Frame } from '../../src/index.js';
-import { mapPresent } from '../../src/operators/map-present.js';
+import { mapPresent } from '../../src/rx/map-present.js';
 import { completeFrame } from '../../src/wire/frame.js';
 import { Slicer } from '../../src/wire/slicer.js';
 

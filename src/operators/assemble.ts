@@ -9,7 +9,7 @@ import type { Given } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
-import { mapPresent } from './map-present.js';
+import { mapPresent } from '../rx/map-present.js';
 
 /**
  * Puts fragments together: whole frames pass, fragments come out as one frame on their last.

@@ -8,7 +8,7 @@ import type { CompleteFrame } from '../wire/frame.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { isError } from '../wire/cross-realm.js';
-import { mapPresent } from './map-present.js';
+import { mapPresent } from '../rx/map-present.js';
 
 /**
  * Decodes each socket message to one frame.

@@ -2,8 +2,8 @@ import { Observable, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
 import { StreamFault } from '../wire/fault.js';
 import type { Frame } from '../wire/frame.js';
-import { mapPresent } from './map-present.js';
-import { Relay } from './relay.js';
+import { mapPresent } from '../rx/map-present.js';
+import { Relay } from '../rx/relay.js';
 
 /** Anything that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
 export interface Routed {

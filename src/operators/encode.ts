@@ -3,7 +3,7 @@ import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { frameEncoder } from '../wire/outgoing.js';
-import { mapPresent } from './map-present.js';
+import { mapPresent } from '../rx/map-present.js';
 
 /**
  * Encodes each frame to one socket message. It does not cut: put `fragment` before it.

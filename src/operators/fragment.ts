@@ -5,7 +5,7 @@ import type { Codec } from '../wire/codec.js';
 import { MAX_FRAME_BYTES, slicerToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
-import { Relay } from './relay.js';
+import { Relay } from '../rx/relay.js';
 
 /** Decides whose slice goes out next, and when. Slices are cut as they are asked for. */
 export interface SliceQueue<F extends Frame = Frame> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { map } from 'rxjs';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import { RestartingPipeline } from '../../../src/session/base/restarting-pipeline.js';
+import { RestartingPipeline } from '../../../src/rx/restarting-pipeline.js';
 import { overtakes } from '../../../src/session/base/precedence.js';
 import { TURN_BYTES } from '../../../src/session/send/pace.js';
 import { Scheduler } from '../../../src/session/send/scheduler.js';

@@ -1,7 +1,7 @@
 import { Observable, Subscription, throwError } from 'rxjs';
 import type { Observer } from 'rxjs';
 import type { Reader } from '../stream/inbox.js';
-import { isSubscriber } from '../base/is-subscriber.js';
+import { isSubscriber } from '../../rx/is-subscriber.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import type { StreamCore } from '../stream/stream-core.js';
 

@@ -13,7 +13,7 @@ import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from '../base/guard.js';
 import { labelled } from '../base/label.js';
-import { isSubscriber } from '../base/is-subscriber.js';
+import { isSubscriber } from '../../rx/is-subscriber.js';
 import type { Peer } from '../peer.js';
 import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';

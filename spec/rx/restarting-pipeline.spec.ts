@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { config, finalize, map, Observable, Subject } from 'rxjs';
-import { RestartingPipeline } from '../../../src/session/base/restarting-pipeline.js';
-import { inTime } from '../../support/session/time.js';
+import { RestartingPipeline } from '../../src/rx/restarting-pipeline.js';
+import { inTime } from '../support/session/time.js';
 
 /** A pipeline that throws at `'bad'`, and a record of its values and failures. */
 function rig(source: Observable<string>) {
