@@ -7,7 +7,6 @@ import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 import { performanceTimestampProvider } from 'rxjs/internal/scheduler/performanceTimestampProvider';
 import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { throughChannel } from '../transport/later-turn.js';
 
 /** A task that is due at a time of the clock. */
 interface Task {
@@ -115,11 +114,6 @@ export class MemoryClock {
       provider.delegate = delegate;
     };
   }
-}
-
-/** Resolves when every promise that can settle has settled, and its callbacks have run. That takes one turn and no waiting. */
-export function promisesSettled(): Promise<void> {
-  return new Promise(throughChannel);
 }
 
 /** The delay that a platform uses for one that its timers cannot count. */

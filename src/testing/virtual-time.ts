@@ -1,4 +1,5 @@
-import { MemoryClock, promisesSettled } from './memory-clock.js';
+import { throughChannel } from '../transport/later-turn.js';
+import { MemoryClock } from './memory-clock.js';
 import { checkNumber } from '../wire/check.js';
 
 /** Time that a test controls. */
@@ -51,4 +52,9 @@ export function virtualTime(): VirtualTime {
       clock.uninstall();
     },
   };
+}
+
+/** Resolves when every promise that can settle has settled, and its callbacks have run. That takes one turn and no waiting. */
+export function promisesSettled(): Promise<void> {
+  return new Promise(throughChannel);
 }

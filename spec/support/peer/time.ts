@@ -1,5 +1,6 @@
 import { afterEach, beforeEach } from '@jest/globals';
-import { MemoryClock, promisesSettled } from '../../../src/testing/memory-clock.js';
+import { MemoryClock } from '../../../src/testing/memory-clock.js';
+import { promisesSettled } from '../../../src/testing/virtual-time.js';
 
 /** The time of one test. */
 export interface PeerTime {
