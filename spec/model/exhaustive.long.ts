@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
-import { MemoryClock } from '../../src/testing/memory-clock.js';
+import { MemoryClock } from '../../src/rx/memory-clock.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
 import { plant, weed } from './plant.js';
 import type { Fault } from './plant.js';
