@@ -75,8 +75,10 @@ export { withCredit } from './peer/operators/with-credit.js';
 export type { Credit } from './peer/operators/with-credit.js';
 
 /* The wire */
-export { ABSENT, V1_FRAME_TYPES } from './wire/frame.js';
-export type { Absent, CompleteFrame, Frame, FrameDirection, FrameType, Metadata, MetadataInput } from './wire/frame.js';
+export { ABSENT } from './wire/frame.js';
+export type { Absent, CompleteFrame, Frame, FrameDirection, Metadata, MetadataInput } from './wire/frame.js';
+export { V1_FRAME_TYPES } from './wire/frame-types.js';
+export type { FrameType } from './wire/frame-types.js';
 export { fromMapping, toMapping } from './wire/mapping.js';
 export { framesEqual } from './wire/frames-equal.js';
 export { encodedLength } from './wire/length.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ABSENT, completeFrame, V1_FRAME_TYPES } from '../../src/wire/frame.js';
+import { V1_FRAME_TYPES } from '../../src/wire/frame-types.js';
+import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import { toMapping } from '../../src/wire/mapping.js';
 
 describe('ABSENT', () => {

@@ -1,7 +1,8 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { isPlainTo } from '../wire/fragment-cost.js';
-import { ABSENT, V1_FRAME_TYPES } from '../wire/frame.js';
+import { V1_FRAME_TYPES } from '../wire/frame-types.js';
+import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';

@@ -1,6 +1,7 @@
 import { filter } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Frame, FrameType } from '../wire/frame.js';
+import type { FrameType } from '../wire/frame-types.js';
+import type { Frame } from '../wire/frame.js';
 
 /** Anything that carries a frame, such as an event of `peer.frames$`. */
 export interface WithFrame {

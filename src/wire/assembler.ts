@@ -1,6 +1,7 @@
 import type { Codec } from './codec.js';
 import { Fragments } from './fragments.js';
-import { ABSENT, frameName } from './frame.js';
+import { frameName } from './frame-types.js';
+import { ABSENT } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';
 import { violation } from './violation.js';

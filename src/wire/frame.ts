@@ -21,9 +21,6 @@ export type Metadata = Record<string, unknown>;
 /** Metadata as a caller may pass it: an object typed by an interface has no index signature, hence `object`. */
 export type MetadataInput = Readonly<Metadata> | object;
 
-/** The frame types that a v1 peer sends. */
-export type FrameType = 'open' | 'data' | 'reset' | 'ping' | 'pong' | 'goaway';
-
 /** `tx`: this peer sends the frame; `rx`: it received it. */
 export type FrameDirection = 'tx' | 'rx';
 
@@ -34,7 +31,7 @@ export type FrameDirection = 'tx' | 'rx';
  * Field names are those of the wire, so `last_stream` keeps its underscore. Compare frames with `framesEqual`.
  */
 export interface Frame {
-  /** The frame type. Types outside {@link V1_FRAME_TYPES} decode like any other; a peer ignores them. */
+  /** The frame type. Types outside `V1_FRAME_TYPES` decode like any other; a peer ignores them. */
   readonly type: string;
   /** Stream id: odd for the dialer's streams, even for the acceptor's. Default `null`: the frame concerns the connection. */
   readonly stream?: number | null | undefined;
@@ -62,29 +59,6 @@ export interface Frame {
 
 /** A frame with all twelve fields present, each at its value or its default. */
 export type CompleteFrame = { readonly [Field in keyof Frame]-?: Exclude<Frame[Field], undefined> };
-
-/**
- * The frame types that a v1 peer sends. A receiver ignores a frame of any other type; that is not an error.
- *
- * @example
- * ```ts
- * [...V1_FRAME_TYPES];                     // ['open', 'data', 'reset', 'ping', 'pong', 'goaway']
- * V1_FRAME_TYPES.has('window_update');     // false: reserved, no peer of v1 sends it
- * ```
- */
-export const V1_FRAME_TYPES: ReadonlySet<string> = new Set<FrameType>(['open', 'data', 'reset', 'ping', 'pong', 'goaway']);
-
-/** A frame's type for messages. One that is unknown is the remote's own text, of any length, and is not quoted. */
-export function typeName(type: string): string {
-  return V1_FRAME_TYPES.has(type) ? type : UNKNOWN_TYPE;
-}
-
-/** {@link typeName} of a frame that is called one: `'data' frame`. */
-export function frameName(type: string): string {
-  return V1_FRAME_TYPES.has(type) ? `'${type}' frame` : UNKNOWN_TYPE;
-}
-
-const UNKNOWN_TYPE = 'frame of an unknown type';
 
 /** A frame with nothing but a payload, of the same shape as every complete frame. */
 export function payloadFrame(type: 'open' | 'data', stream: number, end: boolean, payload: unknown): CompleteFrame {

@@ -1,7 +1,8 @@
 import type { Codec, Message } from './codec.js';
 import { ConnectionFault, StreamFault } from './fault.js';
 import { Fragments } from './fragments.js';
-import { ABSENT, typeName } from './frame.js';
+import { typeName } from './frame-types.js';
+import { ABSENT } from './frame.js';
 import type { CompleteFrame } from './frame.js';
 import { chargeOf, HeldBytes, weightOfPiece } from './held-bytes.js';
 import { LazyMap } from './lazy.js';

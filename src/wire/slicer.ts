@@ -1,7 +1,7 @@
 import type { Codec, Message } from './codec.js';
 import type { ProtocolError } from './errors.js';
 import { fragmentCostOf } from './fragment-cost.js';
-import { frameName } from './frame.js';
+import { frameName } from './frame-types.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { payloadEnd, SliceForm, unitEdge, unitEnd } from './slice-form.js';
 import type { SliceSource } from './slice-form.js';

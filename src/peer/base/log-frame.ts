@@ -1,6 +1,6 @@
 import { log } from '../../logger.js';
 import { steadyNow } from '../../transport/steady-clock.js';
-import { V1_FRAME_TYPES } from '../../wire/frame.js';
+import { V1_FRAME_TYPES } from '../../wire/frame-types.js';
 import type { Frame, FrameDirection } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import { quoted } from '../../wire/quoted.js';
