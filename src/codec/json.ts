@@ -1,7 +1,7 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { isPlainTo } from '../wire/fragment-cost.js';
-import { V1_FRAME_TYPES } from '../wire/frame-types.js';
+import { isFrameType } from '../wire/frame-types.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
@@ -126,7 +126,7 @@ const JSON_DIALECT: Dialect = {
 // Keys in the order of `toMapping`. Joined here instead of stringifying the mapping, because a frame of 100 bytes then
 // costs four fifths, and the payload, which was encoded before, goes in as it is.
 function envelope(frame: Frame, payload: string | null, codec: JsonCodec): string {
-  let json = V1_FRAME_TYPES.has(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
+  let json = isFrameType(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
   if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
   if (frame.code != null) json += `,"code":${finite(frame.code, 'code')}`;
   if (frame.end === true) json += ',"end":true';

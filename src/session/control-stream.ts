@@ -2,6 +2,7 @@ import type { Sink } from '../operators/demultiplex.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionFault } from '../wire/fault.js';
+import type { ConnectionFrame, FrameOf } from '../wire/frame-types.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { LazyMap } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
@@ -39,7 +40,7 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   constructor(private readonly session: Session) {}
 
-  next(frame: CompleteFrame): void {
+  next(frame: ConnectionFrame): void {
     if (frame.type === 'ping') this.#answer(frame);
     else if (frame.type === 'pong') this.#answered(frame);
     else this.#goneAway(frame);
@@ -94,7 +95,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     return this.session.frames.goaway(code, this.goaway.announce(), reason);
   }
 
-  #answer({ nonce }: CompleteFrame): void {
+  #answer({ nonce }: FrameOf<'ping'>): void {
     const { session } = this;
     session.flood.countPing();
     if (nonce !== null && this.#tooLong(nonce)) {
@@ -111,7 +112,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     return encodedLength(codec.encode({ type: 'pong', nonce })) > maxFrameBytes;
   }
 
-  #answered({ nonce }: CompleteFrame): void {
+  #answered({ nonce }: FrameOf<'pong'>): void {
     const ping = nonce === null ? undefined : this.#pings.get(nonce);
     if (nonce === null || ping === undefined) {
       this.session.flood.countJunk('a pong that answers no ping');
@@ -123,7 +124,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     ping.answered(rttMs);
   }
 
-  #goneAway(frame: CompleteFrame): void {
+  #goneAway(frame: FrameOf<'goaway'>): void {
     if (++this.#goaways > MAX_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MAX_GOAWAYS} goaways`);
     const last = this.goaway.receive(frame.last_stream, frame.code);
     if (last === null) this.session.flood.countJunk('a goaway that says nothing new');

@@ -1,3 +1,4 @@
+import type { FrameType } from '../wire/frame-types.js';
 import type { Frame } from '../wire/frame.js';
 import { ResetCode } from '../wire/reset-code.js';
 
@@ -19,15 +20,16 @@ export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame
 export function frameMarbles(stream?: number): FrameLetters;
 export function frameMarbles<K extends string>(stream: number, more: Record<K, Partial<Frame>>): FrameLetters & Record<K, Frame>;
 export function frameMarbles(stream = 1, more: Record<string, Partial<Frame>> = {}): Record<string, Frame> {
-  const letters: FrameLetters = {
-    o: { type: 'open', stream },
-    d: { type: 'data', stream, payload: 'd' },
-    e: { type: 'data', stream, end: true },
-    r: { type: 'reset', stream, code: ResetCode.CANCEL },
-    p: { type: 'ping', nonce: 'n' },
-    q: { type: 'pong', nonce: 'n' },
-    g: { type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 },
+  const frames: Readonly<Record<FrameType, Frame>> = {
+    open: { type: 'open', stream },
+    data: { type: 'data', stream, payload: 'd' },
+    reset: { type: 'reset', stream, code: ResetCode.CANCEL },
+    ping: { type: 'ping', nonce: 'n' },
+    pong: { type: 'pong', nonce: 'n' },
+    goaway: { type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 },
   };
+  const { open: o, data: d, reset: r, ping: p, pong: q, goaway: g } = frames;
+  const letters: FrameLetters = { o, d, e: { type: 'data', stream, end: true }, r, p, q, g };
   const own = Object.entries(more).map(([letter, frame]) => [letter, { type: 'data', stream, ...frame }] as const);
   return { ...letters, ...Object.fromEntries(own) };
 }

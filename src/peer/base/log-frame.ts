@@ -1,6 +1,6 @@
 import { log } from '../../logger.js';
 import { steadyNow } from '../../transport/steady-clock.js';
-import { V1_FRAME_TYPES } from '../../wire/frame-types.js';
+import { FRAME_TYPES, isFrameType } from '../../wire/frame-types.js';
 import type { Frame, FrameDirection } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import { quoted } from '../../wire/quoted.js';
@@ -43,10 +43,11 @@ export class FrameLog {
 }
 
 function frameLine({ type, stream, end, code, reason, last_stream }: Frame): string {
-  const isReasoned = type === 'reset' || type === 'goaway';
+  const isKnown = isFrameType(type);
+  const isReasoned = isKnown && FRAME_TYPES[type].isReasoned;
   const parts = [
     // Any other text is the remote's own.
-    V1_FRAME_TYPES.has(type) ? type : 'of an unknown type',
+    isKnown ? type : 'of an unknown type',
     stream == null ? '' : `stream ${stream}`,
     end === true ? 'end' : '',
     !isReasoned || code == null ? '' : resetCodeName(code),

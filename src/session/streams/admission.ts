@@ -2,6 +2,8 @@ import { log } from '../../logger.js';
 import type { Sink, Sinks } from '../../operators/demultiplex.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { StreamFault } from '../../wire/fault.js';
+import { FRAME_TYPES, typeName } from '../../wire/frame-types.js';
+import type { ConnectionFrame, FrameOf, FrameType, StreamFrame } from '../../wire/frame-types.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
@@ -45,27 +47,27 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
-  admit(frame: CompleteFrame): CompleteFrame | null {
-    switch (frame.type) {
+  admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
+    // Spelled out: a look-up in `FRAME_TYPES` for each frame costs more. The compiler sees a type that has no case, or one of another scope.
+    const known = frame as StreamFrame | ConnectionFrame;
+    switch (known.type) {
       case 'open':
-        return this.#open(frame);
+        return this.#open(known);
       case 'data':
       case 'reset':
-        return this.#ofStream(frame);
+        return this.#ofStream(known);
       case 'ping':
       case 'pong':
       case 'goaway':
-        // A `stream` on these is ignored.
-        return frame.stream === null ? frame : { ...frame, stream: null };
+        return withoutStream(known);
       default:
-        log('debug', 'ignored a frame of an unknown type');
-        return null;
+        return ignored(known);
     }
   }
 
   /** Whether a payload that came in one piece, in a message of more bytes, is no larger than one of fragments may be; if not, its stream is reset. */
   fits({ type, stream, payload }: CompleteFrame, messageBytes: number): boolean {
-    if (payload === ABSENT || (type !== 'open' && type !== 'data')) return true;
+    if (payload === ABSENT || FRAME_TYPES[type as FrameType].lane !== 'turn') return true;
     const excess = this.#excess(payload, messageBytes);
     if (excess !== null)
       this.host.streams
@@ -89,7 +91,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     }
   }
 
-  #open(frame: CompleteFrame): CompleteFrame | null {
+  #open(frame: FrameOf<'open'>): FrameOf<'open'> | null {
     const { host } = this;
     const id = frame.stream ?? 0;
     if (id === 0) throw new ConnectionFault(`expected a stream id on an open, got ${String(frame.stream)}`);
@@ -120,7 +122,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     return streams.occupied >= limits.maxStreams ? `more than ${limits.maxStreams} streams (maxStreams)` : flood.refusal;
   }
 
-  #lateOpen(frame: CompleteFrame, id: number): CompleteFrame | null {
+  #lateOpen(frame: FrameOf<'open'>, id: number): FrameOf<'open'> | null {
     if (frame.fragment === null) throw new ConnectionFault(`expected an open above stream ${this.#highest}, got ${id}`);
     const live = this.host.streams.get(id);
     if (live === undefined) return null;
@@ -129,7 +131,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     return null;
   }
 
-  #ofStream(frame: CompleteFrame): CompleteFrame | null {
+  #ofStream(frame: FrameOf<'data'> | FrameOf<'reset'>): StreamFrame | null {
     const { host } = this;
     const id = frame.stream ?? 0;
     const live = host.streams.get(id);
@@ -156,7 +158,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     scheduler.release(id);
   }
 
-  #data(frame: CompleteFrame, live: LiveStream): CompleteFrame | null {
+  #data(frame: FrameOf<'data'>, live: LiveStream): FrameOf<'data'> | null {
     if (!live.expectsData()) {
       if (live.phase === 'idle') live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
       else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
@@ -167,4 +169,14 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     this.host.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;
   }
+}
+
+/** A `stream` on a frame of the connection is ignored. */
+function withoutStream(frame: ConnectionFrame): ConnectionFrame {
+  return frame.stream === null ? frame : { ...frame, stream: null };
+}
+
+function ignored(frame: never): null {
+  log('debug', `ignored a ${typeName((frame as CompleteFrame).type)}`);
+  return null;
 }

@@ -1,5 +1,6 @@
 import { log } from '../../logger.js';
 import type { CloseReason } from '../../wire/close-reason.js';
+import type { FrameOf } from '../../wire/frame-types.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import { chargeOf } from '../../wire/held-bytes.js';
@@ -112,7 +113,7 @@ export abstract class EndingStream extends StreamState {
   }
 
   /** The remote has reset the stream. */
-  protected resetByRemote({ code, reason, payload }: CompleteFrame): void {
+  protected resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
     const { flood, scheduler } = this.host;
     if (this.#slot?.running === true) flood.countEarlyReset();
     scheduler.backlog.drop(this.id);

@@ -1,6 +1,7 @@
 import { log } from '../../logger.js';
 import type { Sink } from '../../operators/demultiplex.js';
 import { StreamFault } from '../../wire/fault.js';
+import type { FrameOf, StreamFrame } from '../../wire/frame-types.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame, Frame } from '../../wire/frame.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
@@ -80,7 +81,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
   }
 
   /** Takes each whole frame that the remote sent on this stream. */
-  next(value: CompleteFrame | StreamFault): void {
+  next(value: StreamFrame | StreamFault): void {
     if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
     else if (value.type === 'open') this.#opened(value);
     else if (value.type === 'reset') this.resetByRemote(value);
@@ -104,7 +105,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     this.host.flood.countProvokedReset(code);
   }
 
-  #opened(frame: CompleteFrame): void {
+  #opened(frame: FrameOf<'open'>): void {
     this.advance('recvOpen');
     if (frame.end) this.advance('recvEnd');
     const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
@@ -116,7 +117,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     }
   }
 
-  #data(frame: CompleteFrame): void {
+  #data(frame: FrameOf<'data'>): void {
     const { headersDue } = this;
     if (headersDue) this.advance('recvData');
     else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
