@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { comparison } from '../../bench/report/comparison.js';
 import type { Results } from '../../bench/report/results.js';
+import { textOf } from '../docs/markdown.js';
 
-const ROOT = join(__dirname, '../..');
 const NOTHING: Results = { seed: 1, environment: {}, versions: {}, readings: [], bundles: [], streams: [], connections: [] };
 
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 /** Undoes the padding of the page's cells by prettier. */
 const unpadded = (text: string): string =>
   text
@@ -17,8 +14,8 @@ const unpadded = (text: string): string =>
 
 describe('the comparison of the guide', () => {
   it('The comparison of the guide agrees with the stored run', () => {
-    const [, kept = ''] = /<!-- benchmarks -->([^]*)<!-- end of benchmarks -->/.exec(read('docs/guide/speed.md')) ?? [];
-    const run = JSON.parse(read('docs/benchmarks/results.json')) as Results;
+    const [, kept = ''] = /<!-- benchmarks -->([^]*)<!-- end of benchmarks -->/.exec(textOf('docs/guide/speed.md')) ?? [];
+    const run = JSON.parse(textOf('docs/benchmarks/results.json')) as Results;
     expect(unpadded(kept)).toBe(unpadded(comparison(run)));
   });
 

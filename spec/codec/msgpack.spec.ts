@@ -11,7 +11,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { binaryPayload, frames } from '../support/wire/arbitraries.js';
-import { failureOf, nested, utf8 } from '../support/codec/values.js';
+import { bytes, failureOf, nested, utf8 } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
 
@@ -25,7 +25,6 @@ const nanoseconds = (size: 8 | 12, count: number): Uint8Array => {
   else data.setUint32(0, count);
   return new Uint8Array(data.buffer);
 };
-const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 const ascii = (text: string): number[] => [...Buffer.from(text)];
 const hasProtoKey = (value: unknown): boolean => JSON.stringify(value).includes('__proto__');
 const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));

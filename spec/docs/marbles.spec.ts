@@ -1,13 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
+import { REPOSITORY, textOf } from './markdown.js';
 
-const ROOT = join(__dirname, '../..');
-const FOLDER = join(ROOT, 'marbles');
+const FOLDER = join(REPOSITORY, 'marbles');
 const SUFFIX = '.marbles.ts';
 
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const files = readdirSync(FOLDER).filter((name) => name.endsWith(SUFFIX));
 
 /** The calls of `it` and of shared tables in a text, each with its title and source. */
@@ -34,13 +33,13 @@ const silent = (text: string): string[] =>
 
 describe('marble files', () => {
   it.each(files)('The file %s checks subscriptions in each test', (name) => {
-    const text = read(`marbles/${name}`);
+    const text = textOf(`marbles/${name}`);
     expect(testsOf(text).length).toBeGreaterThan(0);
     expect(silent(text)).toEqual([]);
   });
 
   it.each(['narrowing.ts', 'hooking.ts'])('The shared rows of support/%s check subscriptions', (name) => {
-    expect(read(`marbles/support/${name}`)).toContain('expectSubscriptions(');
+    expect(textOf(`marbles/support/${name}`)).toContain('expectSubscriptions(');
   });
 
   it('The check reports a marble test without subscriptions', () => {
@@ -55,7 +54,7 @@ describe('marble files', () => {
 const MADE_OF = ['peer/base/full-jitter.ts', 'operators/map-present.ts', 'operators/relay.ts', 'peer/operators/hook.ts'];
 
 describe('operators', () => {
-  const door = read('src/index.ts');
+  const door = textOf('src/index.ts');
   const exported = [...door.matchAll(/export \{ (\w+) \} from '\.\/((?:peer\/)?operators)\/([\w-]+)\.js'/g)].map(
     ([, name, folder, file]) => ({
       name: String(name),
@@ -67,7 +66,7 @@ describe('operators', () => {
 
   it('The entry point exports every operator, one per file', () => {
     const shipped = ['operators', 'peer/operators'].flatMap((folder) =>
-      readdirSync(join(ROOT, 'src', folder)).map((file) => `${folder}/${file}`),
+      readdirSync(join(REPOSITORY, 'src', folder)).map((file) => `${folder}/${file}`),
     );
     expect(exported.map(({ path }) => path).sort()).toEqual(shipped.filter((path) => !MADE_OF.includes(path)).sort());
     expect(exported.map(({ file }) => file)).toEqual(exported.map(({ name }) => kebab(name)));
@@ -75,6 +74,6 @@ describe('operators', () => {
 
   it.each(exported)('`$name` has its own marble file, which imports it from the entry point', ({ name, file }) => {
     expect(files).toContain(`${file}${SUFFIX}`);
-    expect(read(`marbles/${file}${SUFFIX}`)).toMatch(new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '../src/index.js'`));
+    expect(textOf(`marbles/${file}${SUFFIX}`)).toMatch(new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '../src/index.js'`));
   });
 });

@@ -4,7 +4,7 @@ import { reopenOnReconnect } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
 import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import { Machine, machineTime } from '../support/honest/machine.js';
-import { HonestWorld } from '../support/honest/world.js';
+import { upTo, HonestWorld } from '../support/honest/world.js';
 import type { DialOptions } from '../support/honest/world.js';
 import { collectLogs } from '../support/peer/logs.js';
 
@@ -30,7 +30,6 @@ const counted = (peer: Peer, count: number): Promise<number[]> =>
       toArray(),
     ),
   );
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
 
 describe('a laptop that is asleep for eight hours', () => {
   it('A stream resumes where it was when both ends were asleep together', async () => {

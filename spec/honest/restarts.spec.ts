@@ -3,7 +3,7 @@ import { concatMap, firstValueFrom, interval, map, take, toArray } from 'rxjs';
 import { reopenOnReconnect, retryWhenSafe } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { machineTime } from '../support/honest/machine.js';
-import { HonestWorld } from '../support/honest/world.js';
+import { upTo, HonestWorld } from '../support/honest/world.js';
 import { framesOf } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';
 
@@ -14,7 +14,6 @@ const RESTARTS = 50;
 const BETWEEN_MS = 3_000;
 const ENTRY_MS = 100;
 const REQUEST_MS = 300;
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
 const AFAR = { up: { latencyMs: 40 }, down: { latencyMs: 40 } };
 
 describe('a server that restarts 50 times in a row, each time with a goaway', () => {

@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
 import { encode } from '@msgpack/msgpack';
 import { ResetCode } from '../../src/index.js';
-import type { Codec, StreamHandler } from '../../src/index.js';
+import type { Codec } from '../../src/index.js';
 import type { Message } from '../../src/wire/codec.js';
 import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
+import { echo } from '../support/peer/dialing.js';
 
 const { PROTOCOL_ERROR } = ResetCode;
 
@@ -58,8 +59,6 @@ const openWith =
     remote.highest = 3;
     remote.send(around(remote.codec, key, encoded, remote.twin(3)));
   };
-
-const echo: StreamHandler = (payload, stream) => stream.reply(payload);
 
 /** Checks that the peer has sent the payload of its only call back unchanged. */
 const echoed: Step = (remote) => {

@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
 import { describeHostile, TOO_MUCH } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import { idOf, inTurns, opens, quietly, times } from '../support/hostile/floods.js';
+import { unfinished } from '../support/hostile/messages.js';
 import { INNOCENT, SECRET } from '../support/hostile/peer.js';
 import { isOpen } from '../support/hostile/steps.js';
 import { progressOf } from '../support/peer/outcome.js';
@@ -165,7 +166,6 @@ const FREE: readonly HostileCase[] = [
 ];
 
 const bad = (binary: boolean): unknown => (binary ? Uint8Array.of(0xc1) : '{');
-const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
 
 /** Violations for which the peer resets a stream. */
 const PROVOCATIONS: readonly (readonly [
@@ -178,10 +178,20 @@ const PROVOCATIONS: readonly (readonly [
   ['a second end', STREAM_CLOSED, () => [whole, { end: true }], true],
   ['`more` beside a payload', PROTOCOL_ERROR, () => [{}, { payload: 1, more: true }], true],
   ['`more` alone', PROTOCOL_ERROR, () => [{}, { more: true }], true],
-  ['an end beside `more`', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true, end: true }], true],
-  ['an open that goes on after its end', PROTOCOL_ERROR, (_, binary) => [{}, { type: 'open', fragment: some(binary), more: true }], true],
-  ['a payload between fragments', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: some(binary), more: true }, { payload: 1 }], true],
-  ['data before the open is complete', PROTOCOL_ERROR, (_, binary) => [{ fragment: some(binary), more: true }, { payload: 1 }], false],
+  ['an end beside `more`', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: unfinished(binary), more: true, end: true }], true],
+  [
+    'an open that goes on after its end',
+    PROTOCOL_ERROR,
+    (_, binary) => [{}, { type: 'open', fragment: unfinished(binary), more: true }],
+    true,
+  ],
+  ['a payload between fragments', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: unfinished(binary), more: true }, { payload: 1 }], true],
+  [
+    'data before the open is complete',
+    PROTOCOL_ERROR,
+    (_, binary) => [{ fragment: unfinished(binary), more: true }, { payload: 1 }],
+    false,
+  ],
   ['a fragment that does not decode', PROTOCOL_ERROR, (_, binary) => [{}, { fragment: bad(binary) }], true],
   ['an open that does not decode', PROTOCOL_ERROR, (_, binary) => [{ fragment: bad(binary) }], false],
 ];

@@ -1,9 +1,10 @@
 import { expect } from '@jest/globals';
 import { JsonCodec, ResetCode } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
+import { bytes } from '../support/codec/values.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
-import { bytes, slices } from '../support/hostile/messages.js';
+import { slices } from '../support/hostile/messages.js';
 import { SECRET } from '../support/hostile/peer.js';
 import { data, firstCall, firstOpened, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile/steps.js';
 import type { Envelope } from '../support/peer/frames.js';

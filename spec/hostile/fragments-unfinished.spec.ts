@@ -1,9 +1,10 @@
 import { DEFAULT_LIMITS, ResetCode } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
+import { bytes } from '../support/codec/values.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { Step } from '../support/hostile/case.js';
 import { times } from '../support/hostile/floods.js';
-import { bytes, cut, slices } from '../support/hostile/messages.js';
+import { cut, slices } from '../support/hostile/messages.js';
 import { SECRET } from '../support/hostile/peer.js';
 import { data, framed, holds, holdsNothing, limited, NONE, open, reset } from '../support/hostile/steps.js';
 import type { Envelope } from '../support/peer/frames.js';

@@ -1,7 +1,8 @@
 import { ResetCode } from '../../src/index.js';
+import { bytes } from '../support/codec/values.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
-import { bytes, cut, packed } from '../support/hostile/messages.js';
+import { cut, packed } from '../support/hostile/messages.js';
 import { SECRET } from '../support/hostile/peer.js';
 import { counted, data, holdsNothing, MINE, NONE, open, opens, reset, slice } from '../support/hostile/steps.js';
 import type { Row } from '../support/hostile/steps.js';

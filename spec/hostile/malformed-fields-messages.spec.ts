@@ -1,6 +1,7 @@
+import { bytes } from '../support/codec/values.js';
 import { describeHostile, PROTOCOL, TOO_BIG, WRONG_KIND } from '../support/hostile/case.js';
 import type { HostileCase } from '../support/hostile/case.js';
-import { bytes, packed, packedMap } from '../support/hostile/messages.js';
+import { packed, packedMap } from '../support/hostile/messages.js';
 import { SECRET } from '../support/hostile/peer.js';
 
 const PING = '{"type":"ping"}';

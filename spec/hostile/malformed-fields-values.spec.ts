@@ -4,11 +4,12 @@ import type { Codec } from '../../src/index.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { describeHostile, PROTOCOL } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
-import { bytes, cut, doubled, Packed, packedMap } from '../support/hostile/messages.js';
+import { cut, doubled, Packed, packedMap } from '../support/hostile/messages.js';
 import { checkMap, poison, unpolluted } from '../support/hostile/prototypes.js';
 import { SECRET } from '../support/hostile/peer.js';
 import { isOpen, MINE, opens } from '../support/hostile/steps.js';
 import { CODECS } from '../support/codec/shipped.js';
+import { bytes } from '../support/codec/values.js';
 
 /** Checks the cause of the peer's stream that the remote has reset. */
 const failure =

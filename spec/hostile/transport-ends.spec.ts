@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
+import { unfinished } from '../support/hostile/messages.js';
 import type { HostilePeer } from '../support/hostile/peer.js';
 import { firstCall } from '../support/hostile/steps.js';
 
@@ -66,17 +67,15 @@ const ENDS: readonly (readonly [how: string, end: (remote: HostilePeer) => void,
   ],
 ];
 
-const some = (binary: boolean): unknown => (binary ? Uint8Array.of(0x92) : '[1,');
-
 /** Activities during which the socket ends. */
 const MIDDLES: readonly (readonly [when: string, before: (binary: boolean) => readonly Step[], calls: number])[] = [
   ['at rest', () => [], 0],
-  ['amid a fragmented open', (binary) => [{ type: 'open', stream: 3, fragment: some(binary), more: true }], 0],
+  ['amid a fragmented open', (binary) => [{ type: 'open', stream: 3, fragment: unfinished(binary), more: true }], 0],
   [
     'amid a fragmented payload',
     (binary) => [
       { type: 'open', stream: 3 },
-      { type: 'data', stream: 3, fragment: some(binary), more: true },
+      { type: 'data', stream: 3, fragment: unfinished(binary), more: true },
     ],
     1,
   ],

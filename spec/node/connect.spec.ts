@@ -15,6 +15,7 @@ import { collectLogs } from '../support/peer/logs.js';
 import { FakeSocket } from '../support/socket/fake.js';
 import { portOf } from '../support/socket/handshake.js';
 import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { closing, listening } from '../support/socket/listening.js';
 import { testServer } from '../support/socket/servers.js';
 
 collectLogs();
@@ -23,13 +24,11 @@ describe('connect', () => {
   let leaks: ReturnType<typeof watchResources>;
   let endings: (() => unknown)[];
 
-  const listening = async <S extends Server>(server: S): Promise<S> => {
-    server.listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    endings.push(() => new Promise((resolve) => server.close(resolve)));
-    return server;
+  const listens = <S extends Server>(server: S): Promise<S> => {
+    endings.push(() => closing(server));
+    return listening(server);
   };
-  const page = (answer: RequestListener) => listening(createServer(answer));
+  const page = (answer: RequestListener) => listens(createServer(answer));
   const muxServer = async (...options: Parameters<typeof testServer>) => {
     const server = await testServer(...options);
     endings.push(() => server.dispose());
@@ -147,7 +146,7 @@ describe('connect', () => {
     });
 
     it('`connect` fails with ConnectError when the answer is not HTTP', async () => {
-      const tcp = await listening(
+      const tcp = await listens(
         createTcpServer((socket) =>
           socket
             .on('error', () => undefined)
@@ -159,7 +158,7 @@ describe('connect', () => {
     });
 
     it('`connect` fails with ConnectError when the socket is reset', async () => {
-      const tcp = await listening(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+      const tcp = await listens(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
       await expect(dial(tcp).opened).rejects.toMatchObject({ code: 'CONNECT', status: null });
     });
 
@@ -223,7 +222,7 @@ describe('connect', () => {
     ] as const)('`connect` fails after connectTimeoutMs without an answer, over %s', async (_what, dialTo) => {
       let met = 0;
       let left = 0;
-      const tcp = await listening(
+      const tcp = await listens(
         createTcpServer((socket) => {
           met++;
           socket.on('error', () => undefined).on('close', () => left++);
@@ -251,7 +250,7 @@ describe('connect', () => {
 
     it('`close` ends an unanswered `connect` at once', async () => {
       const sockets: { destroyed: boolean }[] = [];
-      const tcp = await listening(createTcpServer((socket) => sockets.push(socket.on('error', () => undefined).resume())));
+      const tcp = await listens(createTcpServer((socket) => sockets.push(socket.on('error', () => undefined).resume())));
       const peer = dial(tcp);
       await until('the dialer to come', () => sockets.length === 1);
       expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });

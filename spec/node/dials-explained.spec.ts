@@ -8,6 +8,7 @@ import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
 import { portOf } from '../support/socket/handshake.js';
 import { until, watchResources } from '../support/socket/leaks.js';
+import { listening } from '../support/socket/listening.js';
 
 const logs = collectLogs();
 
@@ -29,14 +30,12 @@ const ending = (peer: Peer): Peer => {
   return peer;
 };
 
-async function listening(server: Server): Promise<Server> {
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+function listens(server: Server): Promise<Server> {
   endings.push(() => {
     server.closeAllConnections();
     server.close();
   });
-  return server;
+  return listening(server);
 }
 
 /** A port on which nothing listens. */
@@ -102,7 +101,7 @@ describe('failed dials', () => {
     endings.push(() => server.close());
     await server.listening;
     // The proxy forwards the request without its hop-by-hop headers.
-    const proxy = await listening(
+    const proxy = await listens(
       createServer().on('upgrade', (_request, socket) => {
         void fetch(`http://127.0.0.1:${portOf(server)}`).then(({ status }) => socket.end(`HTTP/1.1 ${status} Upgrade Required\r\n\r\n`));
       }),
@@ -119,7 +118,7 @@ describe('failed dials', () => {
     ['Fri, 27 Nov 2026 00:00:00 GMT', 0, 500],
     ['-1', 0, 500],
   ])('A dialer waits for the time of Retry-After: %s', async (header, least, most) => {
-    const http = await listening(
+    const http = await listens(
       createServer().on('upgrade', (_request, socket) => socket.end(`HTTP/1.1 503 x\r\nRetry-After: ${header}\r\n\r\n`)),
     );
     const peer = ending(connect(`ws://127.0.0.1:${portOf(http)}`, { reconnect: true }));

@@ -11,6 +11,7 @@ import type { StreamHandler } from '../../src/index.js';
 import { selfSigned } from '../support/socket/certificate.js';
 import { answerOn, handshake, portOf, rawSocket } from '../support/socket/handshake.js';
 import { turn, watchResources } from '../support/socket/leaks.js';
+import { closing, listening } from '../support/socket/listening.js';
 
 const named =
   (name: string): StreamHandler =>
@@ -22,11 +23,9 @@ describe('servers', () => {
   /** Functions that run in this order after each test. */
   let endings: (() => unknown)[];
 
-  const listening = async <S extends Server>(server: S): Promise<S> => {
-    server.listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    endings.push(() => new Promise((resolve) => server.close(resolve)));
-    return server;
+  const listens = <S extends Server>(server: S): Promise<S> => {
+    endings.push(() => closing(server));
+    return listening(server);
   };
   const served = (options: Parameters<typeof serve>[0]): MuxServer => {
     const server = serve({ keepalive: false, ...options });
@@ -100,7 +99,7 @@ describe('servers', () => {
       const routes: RequestListener = (request, response) => response.end(`page ${String(request.url)}`);
       const http = createServer(routes);
       const mux = served({ server: http, path: '/mux', handler: named('joined') });
-      await listening(http);
+      await listens(http);
       expect(await mux.listening).toEqual(http.address());
       expect(await page(http, '/a')).toEqual({ status: 200, text: 'page /a' });
       const peer = connect(`ws://127.0.0.1:${portOf(http)}/mux`, { keepalive: false });
@@ -117,7 +116,7 @@ describe('servers', () => {
       const counts = () => http.eventNames().map((name) => [name, http.listenerCount(name)]);
       const before = counts();
       const mux = served({ server: http });
-      await listening(http);
+      await listens(http);
       await mux.listening;
       await mux.close();
       expect(counts()).toEqual(before);
@@ -127,12 +126,12 @@ describe('servers', () => {
       const { key, cert } = selfSigned();
       const https = createTlsServer({ key, cert });
       served({ server: https, handler: named('https') });
-      await listening(https);
+      await listens(https);
       expect(await ask(https, '/', { tls: { ca: cert } }, 'wss')).toBe('https got hi');
     });
 
     it('A server joins an HTTP server that already listens', async () => {
-      const http = await listening(createServer());
+      const http = await listens(createServer());
       const mux = served({ server: http, handler: named('late') });
       expect(await mux.listening).toEqual(http.address());
       expect(await ask(http)).toBe('late got hi');
@@ -142,7 +141,7 @@ describe('servers', () => {
       const http = createServer();
       served({ server: http, path: '/a', handler: named('a') });
       served({ server: http, path: '/b', handler: named('b') });
-      await listening(http);
+      await listens(http);
       expect(await Promise.all([ask(http, '/a'), ask(http, '/b')])).toEqual(['a got hi', 'b got hi']);
     });
 
@@ -154,7 +153,7 @@ describe('servers', () => {
       http.on('upgrade', (request, socket, head) => {
         if (request.url === '/other') others.handleUpgrade(request, socket, head, (ws) => others.emit('connection', ws));
       });
-      await listening(http);
+      await listens(http);
       expect(await ask(http, '/mux')).toBe('mux got hi');
       const other = new WebSocket(`ws://127.0.0.1:${portOf(http)}/other`);
       const message = await new Promise((resolve) => other.once('message', (data: Buffer) => resolve(data.toString())));
@@ -163,7 +162,7 @@ describe('servers', () => {
     });
 
     it('A server leaves the errors of the HTTP server to its user', async () => {
-      const taken = await listening(createServer());
+      const taken = await listens(createServer());
       const http = createServer();
       const mux = served({ server: http });
       // A server without an error listener throws in Node. A listener of the library would prevent that.
@@ -178,7 +177,7 @@ describe('servers', () => {
 
   it('A server reports each peer to peers$ and onPeer, and adds it to peers, before it reads', async () => {
     const order: unknown[] = [];
-    const http = await listening(createServer());
+    const http = await listens(createServer());
     const mux = served({
       server: http,
       onPeer: (peer, request) => {
@@ -206,7 +205,7 @@ describe('servers', () => {
   });
 
   it('A server has a peer in peers while the peer is connected', async () => {
-    const http = await listening(createServer());
+    const http = await listens(createServer());
     const mux = served({ server: http, handler: named('x') });
     const gone: unknown[] = [];
     mux.peers$.subscribe((peer) => void peer.closed.then((reason) => gone.push(reason)));
@@ -221,7 +220,7 @@ describe('servers', () => {
 
   it('A server and its peer survive an onPeer that throws', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-    const http = await listening(createServer());
+    const http = await listens(createServer());
     served({
       server: http,
       handler: named('still'),
@@ -235,7 +234,7 @@ describe('servers', () => {
 
   it('A server logs a dialer that another listener has answered, and sends nothing', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
-    const http = await listening(createServer());
+    const http = await listens(createServer());
     const other = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
     served({ server: http });
     const { status, body, socket } = await handshake(http);

@@ -5,6 +5,7 @@ import { logger } from '../../src/index.js';
 import { serve } from '../../src/node.js';
 import { nodePrograms } from '../support/process/node-child.js';
 import { watchResources } from '../support/socket/leaks.js';
+import { closing, listening } from '../support/socket/listening.js';
 
 const run = nodePrograms();
 let leaks: ReturnType<typeof watchResources>;
@@ -13,15 +14,13 @@ let port: number;
 
 beforeEach(async () => {
   leaks = watchResources();
-  taken = createServer();
-  taken.listen(0, '127.0.0.1');
-  await new Promise((resolve) => taken.once('listening', resolve));
+  taken = await listening(createServer());
   ({ port } = taken.address() as AddressInfo);
 });
 
 afterEach(async () => {
   jest.restoreAllMocks();
-  await new Promise((resolve) => taken.close(resolve));
+  await closing(taken);
   expect(await leaks()).toEqual({});
 });
 

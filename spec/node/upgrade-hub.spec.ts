@@ -13,6 +13,7 @@ import { selfSigned } from '../support/socket/certificate.js';
 import { handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
 import { until } from '../support/socket/leaks.js';
+import { listening } from '../support/socket/listening.js';
 
 const logs = collectLogs();
 const http = httpServer();
@@ -179,8 +180,7 @@ describe('other upgrades', () => {
     const { key, cert } = selfSigned();
     const https = createTlsServer({ key, cert });
     prepare(https);
-    https.listen(0, '127.0.0.1');
-    await once(https, 'listening');
+    await listening(https);
     const socket = connectTls({ port: portOf(https), host: '127.0.0.1', ca: cert });
     const received = reader(socket);
     socket.write(`${headOf('POST /a', { 'Content-Length': '5' })}hello`);

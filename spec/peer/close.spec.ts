@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CloseOptions, CloseReason, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import type { CloseOptions, CloseReason } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
-import type { PairOptions } from '../../src/testing.js';
 import { framesOf } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
+import { pair } from '../support/peer/pairs.js';
+import { stays } from '../support/peer/streams.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { CountedCode, PLACES } from '../support/peer/user-code.js';
 import type { UserPlace } from '../support/peer/user-code.js';
@@ -12,20 +13,6 @@ import type { UserPlace } from '../support/peer/user-code.js';
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-const stays: StreamHandler = () => new Promise(() => undefined);
-
-function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
-  const made = createPair(options);
-  const streams: Stream[] = [];
-  made.acceptor.onStream((payload, stream) => {
-    streams.push(stream);
-    return handler(payload, stream);
-  });
-  const statuses: PeerStatus[] = [];
-  made.dialer.status$.subscribe((status) => statuses.push(status));
-  return { ...made, streams, statuses, sent: framesOf(made.dialer) };
-}
 
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 

@@ -1,31 +1,18 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { lastValueFrom, timer } from 'rxjs';
-import type { CloseHandler, CloseReason, ConnectOptions, Hello, PeerStatus, Stream, StreamHandler } from '../../src/index.js';
+import type { CloseHandler, CloseReason, ConnectOptions, Hello } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
-import type { PairOptions } from '../../src/testing.js';
 import { dialing, echoing } from '../support/peer/dialing.js';
 import { framesOf } from '../support/peer/frames.js';
 import { settled } from '../support/peer/outcome.js';
+import { pair } from '../support/peer/pairs.js';
+import { stays } from '../support/peer/streams.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
 const time = virtualPeerTime();
 
 /** A hello that takes 400 ms to make. */
 const later = (): Promise<Hello> => lastValueFrom(timer(400)).then(() => ({ payload: 'me' }));
-
-const stays: StreamHandler = () => new Promise(() => undefined);
-
-function pair(handler: StreamHandler = stays, options: PairOptions = {}) {
-  const made = createPair(options);
-  const streams: Stream[] = [];
-  made.acceptor.onStream((payload, stream) => {
-    streams.push(stream);
-    return handler(payload, stream);
-  });
-  const statuses: PeerStatus[] = [];
-  made.dialer.status$.subscribe((status) => statuses.push(status));
-  return { ...made, streams, statuses, sent: framesOf(made.dialer) };
-}
 
 const CLEAN: CloseReason = { code: 1000, reason: '', wasClean: true, willRetry: false };
 

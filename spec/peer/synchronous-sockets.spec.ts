@@ -3,12 +3,12 @@ import { concatMap, firstValueFrom, from, lastValueFrom, range, take, toArray } 
 import { connect, Peer, ResetCode, respond } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { CODECS } from '../support/codec/shipped.js';
+import { echo } from '../support/peer/dialing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { synchronousSockets } from '../support/socket/synchronous.js';
 
 const logs = collectLogs();
 
-const echo: StreamHandler = (payload, stream) => stream.reply(payload);
 const LARGE = 'x'.repeat(300_000);
 
 describe.each(CODECS)('Sockets that deliver within `send`, under %s', (_name, codec) => {

@@ -6,6 +6,7 @@ import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
+import { bytes } from '../support/codec/values.js';
 
 const json = new JsonCodec();
 const msgpack = new MsgpackCodec();
@@ -20,7 +21,6 @@ const silent: Codec = {
 
 const more = (fragment: string | ArrayBuffer): Frame => ({ type: 'data', stream: 1, fragment, more: true });
 const last = (fragment: string | ArrayBuffer): Frame => ({ type: 'data', stream: 1, fragment });
-const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
 let assembler: Assembler;
 const state = (): object => ({ inProgress: assembler.inProgress, byteLength: assembler.byteLength });

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
+import { bytes } from '../support/codec/values.js';
 import { binaryPayload, frames } from '../support/wire/arbitraries.js';
 
 const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
-const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
 /** Detaches a buffer. */
 function handedOn(buffer: ArrayBuffer): ArrayBuffer {

@@ -5,15 +5,12 @@ import { createPair } from '../../../src/testing.js';
 import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { settled } from '../../support/peer/outcome.js';
+import { promised, settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-/** A promise, typed as the result of an interceptor that ignores its type. */
-const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
 describe('Incoming-headers interceptor', () => {
   it('An incoming-headers interceptor sees the frozen headers of a remote open before the handler runs', async () => {
@@ -79,7 +76,7 @@ describe('Incoming-headers interceptor', () => {
         throw new Error('broken');
       },
     ],
-    ['returns a promise that rejects', () => later(new Error('broken'))],
+    ['returns a promise that rejects', () => promised(new Error('broken'))],
   ])('An incoming-headers interceptor that %s is logged, and its stream is unaffected', async (_what, interceptor) => {
     const { dialer, acceptor } = createPair();
     const second = jest.fn<IncomingHeadersInterceptor>();

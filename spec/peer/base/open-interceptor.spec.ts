@@ -4,13 +4,10 @@ import type { Peer } from '../../../src/peer/peer.js';
 import { createPair } from '../../../src/testing.js';
 import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
-import { settled } from '../../support/peer/outcome.js';
+import { promised, settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
-
-/** A promise, typed as the result of an interceptor that ignores its type. */
-const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
 const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) => unknown])[] = [
   ['open', (peer, headers) => peer.open('p', { headers, end: true })],
@@ -65,7 +62,7 @@ describe('Open interceptor', () => {
   it.each(OPENING)('An open interceptor that returns a rejected promise fails %s with a TypeError', async (call, open) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    dialer.interceptOpen(() => later(new Error('the caller does not see this')));
+    dialer.interceptOpen(() => promised(new Error('the caller does not see this')));
     if (call === 'request') expect(await settled(open(dialer) as Promise<unknown>)).toMatchObject({ error: { name: 'TypeError' } });
     else expect(() => open(dialer)).toThrow(TypeError);
     expect(sent).toEqual([]);

@@ -4,15 +4,12 @@ import type { Stream } from '../../../src/peer/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { settled } from '../../support/peer/outcome.js';
+import { promised, settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-/** A promise, typed as the result of an interceptor that ignores its type. */
-const later = (error?: Error): undefined => (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
 
 describe('Reply-headers interceptor', () => {
   const FIRST: readonly (readonly [call: string, (stream: Stream) => unknown])[] = [
@@ -161,7 +158,7 @@ describe('Reply-headers interceptor', () => {
   it.each(FIRST)('A reply-headers interceptor that returns a promise fails %s with a TypeError', async (_call, send) => {
     const { dialer, acceptor } = createPair();
     const thrown: unknown[] = [];
-    acceptor.interceptReplyHeaders(() => later(new Error('the caller does not see this')));
+    acceptor.interceptReplyHeaders(() => promised(new Error('the caller does not see this')));
     acceptor.onStream((_, stream) => {
       try {
         void send(stream);
@@ -182,7 +179,7 @@ describe('Reply-headers interceptor', () => {
         throw new Error('not now');
       },
     ],
-    ['returns a promise', () => later()],
+    ['returns a promise', () => promised()],
   ])('A reply-headers interceptor that %s in the implicit end resets the stream with APPLICATION_ERROR', async (_what, interceptor) => {
     const { dialer, acceptor } = createPair();
     const sent = framesOf(acceptor);

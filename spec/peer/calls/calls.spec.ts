@@ -2,25 +2,17 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../../src/peer/base/hooks.js';
 import type { OpenOptions } from '../../../src/peer/calls/calls.js';
-import type { PeerOptions } from '../../../src/peer/base/options.js';
 import type { Peer } from '../../../src/peer/peer.js';
-import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
+import { pair } from '../../support/peer/pairs.js';
+import { stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-const stays: StreamHandler = () => new Promise(() => undefined);
-
-function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
-  const made = createPair({ dialer });
-  made.acceptor.onStream(handler);
-  return { ...made, sent: framesOf(made.dialer) };
-}
 
 describe('notify', () => {
   it.each<[string, StreamHandler]>([

@@ -5,22 +5,14 @@ import type { OpenOptions } from '../../../src/peer/calls/calls.js';
 import type { PeerOptions } from '../../../src/peer/base/options.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import type { Stream } from '../../../src/peer/stream/stream.js';
-import { createPair } from '../../../src/testing.js';
-import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
+import { pair } from '../../support/peer/pairs.js';
+import { stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
-
-const stays: StreamHandler = () => new Promise(() => undefined);
-
-function pair(handler: StreamHandler, dialer: PeerOptions = {}) {
-  const made = createPair({ dialer });
-  made.acceptor.onStream(handler);
-  return { ...made, sent: framesOf(made.dialer) };
-}
 
 /** The calls with one answer. */
 const ASKING: readonly (readonly [
@@ -155,7 +147,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['timeoutMs', {}, { timeoutMs: 100 }, 100],
     ['timeoutMs, ahead of requestTimeoutMs', { requestTimeoutMs: 200 }, { timeoutMs: 300 }, 300],
   ])('A request times out as %s says', async (_what, options, call, ms) => {
-    const { dialer, sent } = pair(stays, options);
+    const { dialer, sent } = pair(stays, { dialer: options });
     const outcome = settled(ask(dialer, 'p', call));
     await time.advance(ms - 1);
     expect(sent).toHaveLength(1);
@@ -168,7 +160,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
     ['timeoutMs 0', {}, { timeoutMs: 0 }],
     ['timeoutMs Infinity', {}, { timeoutMs: Infinity }],
   ])('A request never times out with %s', async (_what, options, call) => {
-    const { dialer, sent } = pair(stays, options);
+    const { dialer, sent } = pair(stays, { dialer: options });
     void settled(ask(dialer, 'p', call));
     await time.advance(86_400_000);
     expect(sent).toHaveLength(1);

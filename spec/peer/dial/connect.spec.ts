@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect } from '../../../src/index.js';
 import type { ConnectOptions, Peer } from '../../../src/index.js';
-import type { SocketLike } from '../../../src/transport/socket-like.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
@@ -242,17 +241,12 @@ describe('`connect`', () => {
   it('A socket with another subprotocol that the server does not close ends after 2 s without progress', async () => {
     const network = new Network();
     network.answer = { protocol: 'mux.v1.msgpack' };
-    const sockets: SocketLike[] = [];
-    const socket = (url: string, protocol: string): SocketLike => {
-      const made = network.socket(url, protocol);
-      sockets.push(made);
-      return made;
-    };
-    const peer = dialing(network, { socket });
+    const peer = dialing(network);
+    const { socket } = network.last;
     await time.advance(1_999);
-    expect([peer.status.state, sockets[0]?.readyState]).toEqual(['closed', 2]);
+    expect([peer.status.state, socket.readyState]).toEqual(['closed', 2]);
     await time.advance(1);
-    expect([sockets[0]?.readyState, time.isOver()]).toEqual([3, true]);
+    expect([socket.readyState, time.isOver()]).toEqual([3, true]);
   });
 
   it('A handshake refused with 400 fails with CodecMismatch', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConnectOptions, Peer } from '../../../src/index.js';
-import type { SocketLike } from '../../../src/transport/socket-like.js';
 import { framesOf } from '../../support/peer/frames.js';
 import type { Envelope } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
@@ -89,15 +88,9 @@ describe('Reconnect helper', () => {
     options: ConnectOptions,
   ): Promise<{ readonly peer: Peer; readonly network: Network; readonly sent: readonly Envelope[] }> {
     const network = echoing();
-    const sockets: SocketLike[] = [];
-    const socket = (url: string, protocol: string): SocketLike => {
-      const made = network.socket(url, protocol);
-      sockets.push(made);
-      return made;
-    };
-    const { peer } = watched(network, { ...options, socket });
+    const { peer } = watched(network, options);
     await time.advance();
-    Object.defineProperty(sockets[0], 'readyState', { value: 2 });
+    Object.defineProperty(network.last.socket, 'readyState', { value: 2 });
     return { peer, network, sent: framesOf(peer) };
   }
 

@@ -5,6 +5,7 @@ import type { Stream } from '../../../src/peer/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
+import { sends } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -16,13 +17,6 @@ function opened(handler: StreamHandler, limits: PeerOptions['limits'] = {}) {
   const sent = framesOf(dialer);
   return { stream: dialer.open('p', { end: true }), sent, acceptor };
 }
-
-const sends =
-  (...values: readonly unknown[]): StreamHandler =>
-  (_, stream) => {
-    for (const value of values) void stream.send(value);
-    return new Promise(() => undefined);
-  };
 
 /** Runs a loop. Returns the values that it saw, then `over` or the error of the loop. */
 function loop(stream: AsyncIterable<unknown>, body: (value: unknown) => unknown = () => undefined): unknown[] {

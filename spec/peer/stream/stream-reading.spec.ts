@@ -6,19 +6,12 @@ import type { Stream } from '../../../src/peer/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { read } from '../../support/peer/streams.js';
+import { read, sends } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
 
 const logs = collectLogs();
-
-const sends =
-  (...values: readonly unknown[]): StreamHandler =>
-  (_, stream) => {
-    for (const value of values) void stream.send(value);
-    return new Promise(() => undefined);
-  };
 
 const sendsAndEnds =
   (...values: readonly unknown[]): StreamHandler =>

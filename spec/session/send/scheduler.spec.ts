@@ -12,7 +12,7 @@ import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
-import { Rig } from '../../support/session/rig.js';
+import { Rig, typesOf } from '../../support/session/rig.js';
 import type { Envelope, RigOptions } from '../../support/session/rig.js';
 
 const KIB = 1024;
@@ -602,10 +602,6 @@ function withQueue(options: RigOptions = {}) {
   rig.send(holder, { payload: 'second' });
   rig.open({ payload: 'other' });
   return { rig, holder };
-}
-
-function typesOf(rig: Rig): unknown[] {
-  return rig.news.map(({ type }) => type);
 }
 
 function bytesOf(slices: readonly Envelope[]): number {

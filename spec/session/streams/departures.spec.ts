@@ -8,7 +8,7 @@ import * as fragments from '../../../src/wire/fragment.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { Rig } from '../../support/session/rig.js';
+import { Rig, typesOf } from '../../support/session/rig.js';
 import type { RigOptions } from '../../support/session/rig.js';
 
 const FULL = 1024 * 1024;
@@ -294,8 +294,4 @@ function pickyRig(options: RigOptions = {}) {
   const rig = new Rig({ isDialer: true, ...options, codec });
   rigs.push(rig);
   return { rig, codec };
-}
-
-function typesOf(rig: Rig): unknown[] {
-  return rig.news.map(({ type }) => type);
 }

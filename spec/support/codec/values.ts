@@ -17,6 +17,18 @@ export function failureOf(call: () => unknown): string {
   return 'returns';
 }
 
+/** Concatenates parts. A number is one byte. */
+export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
+  const whole = new Uint8Array(parts.reduce<number>((size, part) => size + (typeof part === 'number' ? 1 : part.length), 0));
+  let at = 0;
+  for (const part of parts) {
+    const piece = typeof part === 'number' ? [part] : part;
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole.buffer;
+}
+
 /** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. */
 export function utf8<T>(value: T): T {
   return mapped(value) as T;

@@ -150,3 +150,8 @@ export class HonestWorld {
     };
   }
 }
+
+/** The numbers from 0 on, `count` of them. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, nth) => nth);
+}

@@ -1,18 +1,7 @@
 import { encode } from '@msgpack/msgpack';
 import type { Codec } from '../../../src/index.js';
 import type { Message } from '../../../src/wire/codec.js';
-
-/** Concatenates parts. A number is one byte. */
-export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
-  const whole = new Uint8Array(parts.reduce<number>((size, part) => size + (typeof part === 'number' ? 1 : part.length), 0));
-  let at = 0;
-  for (const part of parts) {
-    const piece = typeof part === 'number' ? [part] : part;
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole.buffer;
-}
+import { bytes } from '../codec/values.js';
 
 /** A value encoded by msgpack. */
 export const packed = (value: unknown): Uint8Array => encode(value);
@@ -43,4 +32,9 @@ export function cut(whole: Message, count: number): Message[] {
   return Array.from({ length: count }, (_, nth) =>
     whole.slice(Math.floor((nth * length) / count), Math.floor(((nth + 1) * length) / count)),
   );
+}
+
+/** The first slice of a list that never becomes whole. */
+export function unfinished(binary: boolean): Message {
+  return binary ? bytes(0x92) : '[1,';
 }

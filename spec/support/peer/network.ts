@@ -17,6 +17,8 @@ export interface Dialed {
   readonly url: string;
   readonly protocol: string;
   readonly link: Link;
+  /** The socket of the dialer. */
+  readonly socket: SocketLike;
   /** The accepted peer; it begins to read when the socket opens. */
   readonly peer: Peer;
 }
@@ -55,10 +57,11 @@ export class Network {
     const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: resolveHelloLimits(helloLimits) };
     const core = acceptorCore({ ...resolveOptions({ keepalive: false, ...options }, false), hello });
     const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), options.onStream);
-    this.dials.push({ url, protocol, peer, link: linkOf(line, core.codec) });
-    if (answer === 'silence') return this.#silent();
     if (answer === 'accept') void peer.serve();
-    return new MemorySocket(line.ends.dialer, typeof answer === 'object' && 'status' in answer ? (answer.status ?? 0) : null);
+    const status = typeof answer === 'object' && 'status' in answer ? (answer.status ?? 0) : null;
+    const socket = answer === 'silence' ? this.#silent() : new MemorySocket(line.ends.dialer, status);
+    this.dials.push({ url, protocol, peer, socket, link: linkOf(line, core.codec) });
+    return socket;
   };
 
   #silent(): SocketLike {

@@ -23,3 +23,8 @@ export function progressOf(promise: Promise<unknown>): { readonly settled: boole
   );
   return progress;
 }
+
+/** A promise, typed as the result of a callback that ignores its type. */
+export function promised(error?: Error): undefined {
+  return (error === undefined ? Promise.resolve() : Promise.reject(error)) as unknown as undefined;
+}

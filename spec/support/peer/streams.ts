@@ -8,6 +8,14 @@ import type { PeerTime } from './time.js';
 /** A handler that never settles. */
 export const stays: StreamHandler = () => new Promise(() => undefined);
 
+/** A handler that sends these values, and never settles. */
+export const sends =
+  (...values: readonly unknown[]): StreamHandler =>
+  (payload, stream) => {
+    for (const value of values) void stream.send(value);
+    return stays(payload, stream);
+  };
+
 /** A pair whose dialer has opened a stream. The acceptor passes the stream to `handler`. */
 export function opened(handler: StreamHandler): Pair & { readonly stream: Stream } {
   const pair = createPair();

@@ -213,3 +213,8 @@ export class Rig {
     };
   }
 }
+
+/** The types of the frames sent since `news` was last read. */
+export function typesOf(rig: Rig): unknown[] {
+  return rig.news.map(({ type }) => type);
+}

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { watchResources } from './leaks.js';
+import { closing, listening } from './listening.js';
 
 /**
  * An HTTP server for each test of a file, on a free port. After the test it closes with its last connection, and must leave nothing.
@@ -13,13 +14,11 @@ export function httpServer(ending: (server: Server) => void = () => undefined): 
   let now: Server;
   beforeEach(async () => {
     leaks = watchResources();
-    now = createServer();
-    now.listen(0, '127.0.0.1');
-    await new Promise((resolve) => now.once('listening', resolve));
+    now = await listening(createServer());
   });
   afterEach(async () => {
     ending(now);
-    await new Promise((resolve) => now.close(resolve));
+    await closing(now);
     expect(await leaks()).toEqual({});
   });
   return {

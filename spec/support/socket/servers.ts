@@ -4,6 +4,7 @@ import { serve } from '../../../src/node.js';
 import type { MuxServer, Refusal, UpgradeOptions } from '../../../src/node.js';
 import type { Peer } from '../../../src/index.js';
 import { until } from './leaks.js';
+import { closing } from './listening.js';
 
 /** A mux server attached to the test's HTTP server, and the peers that it accepted. */
 export interface TestServer {
@@ -33,7 +34,7 @@ export async function testServer(options: UpgradeOptions & { readonly path?: str
     async dispose() {
       await mux.close();
       http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
+      await closing(http);
     },
   };
 }

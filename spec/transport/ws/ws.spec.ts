@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Message } from '../../../src/wire/codec.js';
 import type { SocketClose, Transport } from '../../../src/transport/transport.js';
@@ -9,6 +9,7 @@ import { dialWs, transportOf, WsTransport, WsUpgrader } from '../../../src/trans
 import { otherPlatform } from '../../support/platform/globals.js';
 import { turn, until, watchResources } from '../../support/socket/leaks.js';
 import { FakeSocket } from '../../support/socket/fake.js';
+import { closing, listening } from '../../support/socket/listening.js';
 import { acceptedOver, FakeStream, upgradedBy } from '../../support/socket/pipe.js';
 
 const KIB = 1024;
@@ -291,7 +292,7 @@ describe('WsTransport', () => {
       emitted.mockRestore();
       dialed.close(1000, '');
       expect(await Promise.all(ends.map(endOf))).toMatchObject([{ code: 1000 }, { code: 1000 }]);
-      await new Promise((resolve) => http.close(resolve));
+      await closing(http);
     });
 
     it('WsTransport reads through ws when the caller made the socket', async () => {
@@ -332,15 +333,13 @@ describe('WsTransport', () => {
     });
 
     it('WsTransport ends a dial that is terminated before the handshake completes', async () => {
-      const silent: Server = createServer();
-      silent.listen(0, '127.0.0.1');
-      await new Promise((resolve) => silent.once('listening', resolve));
+      const silent = await listening(createServer());
       const dialed = dialWs(`ws://127.0.0.1:${(silent.address() as AddressInfo).port}`, 'mux.v1.json', { maxPayload: 100 });
       const met = new Promise((resolve) => silent.once('connection', resolve));
       await met;
       dialed.terminate('given up');
       expect(dialed.closed).toEqual({ code: 1006, reason: 'given up', wasClean: false });
-      await new Promise((resolve) => silent.close(resolve));
+      await closing(silent);
     });
 
     it('WsTransport removes all its listeners but the error listener at its end', async () => {
