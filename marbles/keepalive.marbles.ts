@@ -148,6 +148,7 @@ describe('the keepalive', () => {
           },
           encoded: () => undefined,
           answered: () => undefined,
+          idle: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

@@ -125,6 +125,7 @@ describe('the deadline of a reassembly', () => {
           },
           encoded: () => undefined,
           answered: () => undefined,
+          idle: () => undefined,
           refused: () => undefined,
           notified: () => undefined,
           goneAway: () => undefined,

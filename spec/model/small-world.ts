@@ -191,6 +191,7 @@ export class SmallWorld {
         observed: () => undefined,
         encoded: () => undefined,
         answered: () => undefined,
+        idle: () => undefined,
         refused: () => undefined,
         notified: () => undefined,
         goneAway: () => undefined,

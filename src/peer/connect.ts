@@ -29,11 +29,13 @@ export interface ConnectOptions extends PeerOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
-  /**
-   * Dials on the first call instead of at once. The status is `connecting` until then, and a connection that becomes idle stays open.
-   * Default `false`.
-   */
+  /** Dials on the first call instead of at once. The status is `connecting` until then. Default `false`. */
   readonly lazy?: boolean | undefined;
+  /**
+   * Closes the socket of a `lazy` peer once no stream has been open for so long, in ms; 0 never does. The peer stays `connecting`, and its
+   * next call dials. Default 0.
+   */
+  readonly idleCloseMs?: number | undefined;
   /** Makes the socket. Default `new WebSocket(url, protocol)` of the platform, or a socket of `ws` in Node. */
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
 }
@@ -45,6 +47,7 @@ interface ResolvedConnect {
   readonly connectTimeoutMs: number;
   readonly helloTimeoutMs: number;
   readonly lazy: boolean;
+  readonly idleCloseMs: number;
   readonly socket: ConnectOptions['socket'];
 }
 
@@ -55,6 +58,7 @@ export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, R
   connectTimeoutMs: [checkNumber, 10_000],
   helloTimeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
   lazy: [checkBoolean, false],
+  idleCloseMs: [checkNumber, 0],
   socket: [checkFunction, undefined],
 };
 
@@ -96,7 +100,8 @@ function shownAddress(address: string): string {
 /** {@link connect} over any transport. */
 export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
   checkUrl(url, options.socket !== undefined);
-  const { reconnect, hello, connectTimeoutMs, helloTimeoutMs, lazy } = readOptions(CONNECT_OPTIONS, options);
+  const { reconnect, hello, connectTimeoutMs, helloTimeoutMs, lazy, idleCloseMs } = readOptions(CONNECT_OPTIONS, options);
+  if (idleCloseMs > 0 && !lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
   const core = new PeerCore(resolveOptions(options, true));
   if (typeof url !== 'function') core.setRemote(shownAddress(String(url)));
   const dialer = new Dialer(core, {
@@ -110,6 +115,7 @@ export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url
     connectTimeoutMs,
     helloTimeoutMs,
     lazy,
+    idleCloseMs,
     connectivity: browserConnectivity(),
   });
   const peer = new Peer(core, dialer, core.options.onStream);

@@ -54,7 +54,9 @@ export class Closing {
 
   /** A stream has left the connection; after the last one a draining socket closes. */
   streamReleased(): void {
-    if (this.#phase === 'draining' && this.session.streams.size === 0) this.#finish();
+    if (this.session.streams.size > 0) return;
+    if (this.#phase === 'draining') this.#finish();
+    else if (this.#phase === 'open') this.session.owner.idle(this.session);
   }
 
   /** The connection cannot go on: nothing more is sent, the remote is told why, and the socket closes. */

@@ -21,6 +21,8 @@ export interface SessionOwner extends StreamOwner {
   encoded(session: Session, frame: Frame, message: Message): void;
   /** The remote has answered a ping, after so many ms. */
   answered(rttMs: number): void;
+  /** The last open stream of a socket has ended. */
+  idle(session: Session): void;
   /** A notification that took several messages has left, or never will: later ones may follow. */
   notified(session: Session): void;
   /** The remote goes away: this socket takes no new streams. */

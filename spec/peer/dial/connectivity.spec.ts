@@ -32,6 +32,7 @@ describe('Connectivity of a dialing peer', () => {
       connectTimeoutMs: 10_000,
       helloTimeoutMs: 10_000,
       lazy,
+      idleCloseMs: 0,
       connectivity,
     });
     const peer = new Peer(core, dialer);

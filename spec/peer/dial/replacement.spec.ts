@@ -438,6 +438,7 @@ describe('Peer without free stream ids', () => {
       connectTimeoutMs: 0,
       helloTimeoutMs: 0,
       lazy: false,
+      idleCloseMs: 0,
       connectivity: { offline: false, resumes$: new Subject() },
     });
     const peer = new Peer(core, dialer);

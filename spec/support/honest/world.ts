@@ -76,6 +76,7 @@ export class HonestWorld {
       connectTimeoutMs: 10_000,
       helloTimeoutMs: 10_000,
       lazy: false,
+      idleCloseMs: 0,
       connectivity: ALWAYS_ONLINE,
     };
     // As in a program, the dialer belongs to the machine that makes it.

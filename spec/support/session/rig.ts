@@ -80,6 +80,8 @@ export class Rig {
   readonly remotes: Holder[] = [];
   readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
+  /** How often the last open stream has ended. */
+  idle = 0;
   /** In ms. */
   readonly roundTrips: number[] = [];
   /** Each frame that was encoded, with its length in bytes. */
@@ -203,6 +205,7 @@ export class Rig {
         this.encoded.push([frame.type, encodedLength(message)]);
       },
       answered: (rttMs) => this.roundTrips.push(rttMs),
+      idle: () => this.idle++,
       notified: () => this.notified++,
       goneAway: (_session, code) => this.goaways.push(code),
       ending: ({ goawayCode }, close) => {

@@ -268,6 +268,10 @@ export class PeerCore implements SessionOwner, AnswerHost {
     if (!this.hooks.sizedFrames.empty) this.#sized(session, 'tx', frame, encodedLength(message));
   }
 
+  idle(session: Session): void {
+    this.source.idle(session);
+  }
+
   answered(rttMs: number): void {
     this.rttMs = rttMs;
     for (const hook of this.hooks.roundTrips) hook(rttMs);

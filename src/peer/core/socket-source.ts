@@ -18,6 +18,8 @@ export interface SocketSource extends SocketOutlook {
   replace(): boolean;
   /** Called when the remote of a session goes away; `code` is NO_ERROR if there is no error. */
   goneAway(session: Session, code: ResetCode): void;
+  /** No stream is open on a session any more. */
+  idle(session: Session): void;
   /**
    * Called when a session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
    * after them.

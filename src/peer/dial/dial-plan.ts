@@ -17,5 +17,7 @@ export interface DialPlan {
   readonly connectTimeoutMs: number;
   readonly helloTimeoutMs: number;
   readonly lazy: boolean;
+  /** How long a socket without an open stream stays, in ms; 0 is for ever. */
+  readonly idleCloseMs: number;
   readonly connectivity: Connectivity;
 }

@@ -15,6 +15,7 @@ import type { DialPlan } from './dial-plan.js';
 import { DialSeries } from './dial-series.js';
 import { Dialing } from './dialing.js';
 import type { DialReports } from './dialing.js';
+import { IdleClose } from './idle-close.js';
 import { Uptime } from './uptime.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
@@ -41,6 +42,7 @@ export class Dialer implements SocketSource, DialReports {
   readonly #inContext = currentContext();
   readonly #series: DialSeries;
   readonly #uptime: Uptime;
+  readonly #idleClose: IdleClose | null = null;
   /** Set at the first dial, so that a peer that never dials leaves no listener on its page. */
   #resumes = Subscription.EMPTY;
   /** Losses that are decided, but whose `follow` has not run yet. */
@@ -52,6 +54,14 @@ export class Dialer implements SocketSource, DialReports {
   ) {
     this.#series = new DialSeries(plan.url);
     this.#uptime = new Uptime(plan.backoff);
+    if (plan.idleCloseMs > 0)
+      this.#idleClose = new IdleClose(
+        plan.idleCloseMs,
+        () => this.#phase === 'open' && this.#session?.streams.size === 0,
+        () => {
+          this.#closeIdle();
+        },
+      );
   }
 
   get absence(): Absence {
@@ -95,11 +105,15 @@ export class Dialer implements SocketSource, DialReports {
     return true;
   }
 
+  idle(session: Session): void {
+    if (session === this.#session) this.#idleClose?.begin();
+  }
+
   lost(session: Session, close: SocketClose): Loss {
     if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
     this.#uptime.end();
-    if (this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
+    if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
     this.#dialing?.giveUp();
     const facts = { status: null, retryAfterMs: null, announced: session.goawayCode };
     if (this.#phase !== 'greeting') return this.#decide(close, { ...facts, error: null, openMs: this.#uptime.ms });
@@ -134,6 +148,7 @@ export class Dialer implements SocketSource, DialReports {
     this.#series.opened();
     this.#uptime.begin();
     this.core.ready(session, this.#sockets++);
+    this.idle(session);
   }
 
   failed({ close, ...facts }: FailedDial): void {
@@ -176,6 +191,13 @@ export class Dialer implements SocketSource, DialReports {
     if (attempt.givenUp) return;
     this.#delay.unsubscribe();
     dialing.start();
+  }
+
+  /** Ends a socket that no call needs. The next call dials another. */
+  #closeIdle(): void {
+    this.#phase = 'idle';
+    this.#resumes.unsubscribe();
+    this.core.openSession?.drain(0, ResetCode.NO_ERROR, 'idle');
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
@@ -227,6 +249,7 @@ export class Dialer implements SocketSource, DialReports {
     this.#phase = 'stopped';
     this.#resumes.unsubscribe();
     this.#uptime.end();
+    this.#idleClose?.stop();
     this.#delay.unsubscribe();
     this.#dialing?.giveUp();
   }
@@ -246,7 +269,8 @@ export class Dialer implements SocketSource, DialReports {
   #report(): void {
     const last = this.#last;
     const attempt = this.#nextAttempt();
-    if (this.#phase === 'dialing' || this.#phase === 'greeting') this.core.report({ state: 'connecting', attempt, last });
+    if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'greeting')
+      this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
       this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#offline() });
   }

@@ -79,6 +79,10 @@ export class GivenSocket implements SocketSource {
     // There is no other socket to move to.
   }
 
+  idle(): void {
+    // There is no other socket to dial later.
+  }
+
   lost(_session: Session, close: SocketClose): Loss {
     return this.#loss(close, null);
   }
