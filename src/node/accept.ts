@@ -7,7 +7,7 @@ import { DEFAULT_HELLO_LIMITS, resolveHelloLimits } from '../peer/answers/hello-
 import type { HelloLimits } from '../peer/answers/hello-limits.js';
 import { connectError } from '../peer/dial/connect-error.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
-import { guard } from '../peer/base/guard.js';
+import { guard } from '../rx/guard.js';
 import { HELLO_TIMEOUT_MS } from '../peer/dial/hello.js';
 import type { StreamHandler } from '../peer/base/hooks.js';
 import { resolveOptions } from '../peer/base/options.js';

@@ -2,7 +2,9 @@ import { log } from '../../logger.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { Frame, FrameDirection, Metadata } from '../../wire/frame.js';
 import { checkFunction } from '../../wire/check.js';
-import { guard, isThenable, refuseThenable } from './guard.js';
+import { guard } from '../../rx/guard.js';
+import { HookList } from '../../rx/hook-list.js';
+import { isThenable, refuseThenable } from './guard.js';
 import { freezeDeep } from './metadata.js';
 import type { Stream } from '../stream/stream.js';
 
@@ -77,30 +79,6 @@ export interface HandlerFailure {
 
 /** Removes a hook. It is safe to call it twice. */
 export type Remove = () => void;
-
-const NONE: readonly never[] = [];
-
-/** Callbacks of one kind, in the order of their registration. The same function may be registered several times. */
-export class HookList<F> {
-  #entries: readonly { readonly hook: F }[] = NONE;
-
-  get empty(): boolean {
-    return this.#entries.length === 0;
-  }
-
-  add(hook: F): Remove {
-    const entry = { hook };
-    this.#entries = [...this.#entries, entry];
-    return () => {
-      this.#entries = this.#entries.filter((other) => other !== entry);
-    };
-  }
-
-  /** Iterates over the current hooks. Adding or removing a hook affects only later iterations. */
-  [Symbol.iterator](): Iterator<F> {
-    return this.#entries.map(({ hook }) => hook).values();
-  }
-}
 
 /** @throws TypeError unless the user's hook is a function; `name` is the hook's public name */
 export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {

@@ -1,10 +1,8 @@
-import { Observable } from 'rxjs';
-import type { Subscriber } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { CloseReason } from '../../wire/close-reason.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import { completeGuarded } from './guard.js';
-import { HookList } from './hooks.js';
+import { OrderedValue } from '../../rx/ordered-value.js';
 
 /** The state of a peer's connection. Attempts count from 1 since the last stable socket; delays are in ms. */
 export type PeerStatus =
@@ -54,34 +52,19 @@ export function isOver(status: PeerStatus): boolean {
   return status.state === 'closed' || (status.state === 'draining' && status.by === 'local');
 }
 
-/**
- * Reports the state of a peer's connection: now, at each change, and in promises. It creates Observables and promises only on first
- * use.
- */
-export class StatusTracker {
-  #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
-  #told: PeerStatus = this.#now;
-  readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
-  #status$: Observable<PeerStatus> | null = null;
-  #complete = false;
-  /** Statuses not emitted yet, while an emission is under way: a subscriber may change the status. */
-  #untold: PeerStatus[] | null = null;
+/** Reports the state of a peer's connection: now, at each change, and in promises. It creates promises only on first use. */
+export class StatusTracker extends OrderedValue<PeerStatus> {
   /** Created on first use, and the same from then on. */
   #closed: Promise<CloseReason> | null = null;
   /** Pending promises. Each function returns whether a status settles its promise. */
   #undecided: ((status: PeerStatus) => boolean)[] | null = null;
 
-  get now(): PeerStatus {
-    return this.#now;
+  constructor() {
+    super({ state: 'connecting', attempt: 1, last: null }, 'status$');
   }
 
   get status$(): Observable<PeerStatus> {
-    return (this.#status$ ??= new Observable((subscriber) => {
-      // Add the subscriber first: it may change the status within `next`, and must receive that change too.
-      subscriber.add(this.#subscribers.add(subscriber));
-      subscriber.next(this.#told);
-      if (this.#complete && this.#untold === null) subscriber.complete();
-    }));
+    return this.value$;
   }
 
   /** Calls `opened` once the connection is open, or `failed` when the peer ends first. */
@@ -103,37 +86,12 @@ export class StatusTracker {
     }));
   }
 
-  set(status: PeerStatus): void {
-    this.#now = status;
+  protected override changed(status: PeerStatus): void {
     this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
-    if (this.#untold !== null) this.#untold.push(status);
-    else if (this.#subscribers.empty) this.#told = status;
-    else this.#tell(status);
-  }
-
-  /** Called when the status is final. */
-  complete(): void {
-    this.#complete = true;
-    if (this.#untold === null) this.#tellComplete();
-  }
-
-  /** All subscribers receive one status before any of them receives the next. */
-  #tell(status: PeerStatus): void {
-    const untold = (this.#untold = [status]);
-    for (const each of untold) {
-      this.#told = each;
-      for (const subscriber of this.#subscribers) subscriber.next(each);
-    }
-    this.#untold = null;
-    if (this.#complete) this.#tellComplete();
-  }
-
-  #tellComplete(): void {
-    for (const subscriber of this.#subscribers) completeGuarded('a subscriber of status$', subscriber);
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {
-    if (decides(this.#now)) return;
+    if (decides(this.now)) return;
     (this.#undecided ??= []).push(decides);
   }
 }

@@ -6,7 +6,7 @@ import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
 import { feed } from '../stream/feed.js';
-import { completeGuarded, guard } from '../base/guard.js';
+import { completeGuarded, guard } from '../../rx/guard.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';

@@ -1,13 +1,11 @@
-import { Observable, Subscription, throwError } from 'rxjs';
-import type { Observer } from 'rxjs';
-import type { Reader } from '../stream/inbox.js';
+import { Observable } from 'rxjs';
+import type { Observer, Subscription } from 'rxjs';
 import { isSubscriber } from '../../rx/is-subscriber.js';
+import { LeanSubscriber } from '../../rx/lean-subscriber.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 type Handlers = Partial<Observer<unknown>>;
-
-const NO_HANDLERS: Handlers = Object.freeze({});
 
 /**
  * The Observable of `open$` without `input`: each subscription opens a stream.
@@ -32,74 +30,12 @@ export class OpenObservable extends Observable<unknown> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    if (typeof to !== 'object' || to === null) return new LeanSubscriber({ next: to, error, complete } as Handlers).read(this.#open);
+    const observer = typeof to === 'object' && to !== null ? to : ({ next: to, error, complete } as Handlers);
     // An operator passes a subscriber, which is already part of a chain.
-    return isSubscriber(to) ? super.subscribe(to) : new LeanSubscriber(to).read(this.#open);
+    if (isSubscriber(observer)) return super.subscribe(observer);
+    const subscriber = new LeanSubscriber(observer);
+    const stream = openFor(subscriber, this.#open);
+    if (stream !== undefined) subscriber.follow(readOpened(subscriber, stream));
+    return subscriber;
   }
-}
-
-/** One subscription, with all guarantees of rxjs: an error that a handler throws is reported and does not affect other code. */
-class LeanSubscriber extends Subscription implements Reader<unknown> {
-  #handlers: Handlers;
-  #stream: StreamCore | null = null;
-
-  constructor(handlers: Handlers) {
-    super();
-    this.#handlers = handlers;
-  }
-
-  read(open: () => StreamCore): this {
-    const stream = openFor(this, open);
-    if (stream === undefined) return this;
-    readOpened(this, stream);
-    // The stream may have emitted its queued values and its end already.
-    if (this.closed) stream.unsubscribe();
-    else this.#stream = stream;
-    return this;
-  }
-
-  next(value: unknown): void {
-    if (this.closed) return;
-    try {
-      this.#handlers.next?.(value);
-    } catch (error) {
-      report(error);
-    }
-  }
-
-  error(error: unknown): void {
-    if (this.closed) return;
-    const handlers = this.#handlers;
-    try {
-      if (handlers.error) handlers.error(error);
-      else report(error);
-    } catch (thrown) {
-      report(thrown);
-    }
-    this.unsubscribe();
-  }
-
-  complete(): void {
-    if (this.closed) return;
-    try {
-      this.#handlers.complete?.();
-    } catch (error) {
-      report(error);
-    }
-    this.unsubscribe();
-  }
-
-  override unsubscribe(): void {
-    const stream = this.#stream;
-    this.#stream = null;
-    this.#handlers = NO_HANDLERS;
-    // Leave the stream before added teardowns run (as rxjs does): one that throws must not leak it.
-    stream?.unsubscribe();
-    super.unsubscribe();
-  }
-}
-
-/** Reports an unhandled error as rxjs does, through its `config`. */
-function report(error: unknown): void {
-  throwError(() => error).subscribe();
 }

@@ -16,7 +16,7 @@ import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
-import { completeGuarded } from '../base/guard.js';
+import { completeGuarded } from '../../rx/guard.js';
 import { FrameLog } from '../base/log-frame.js';
 import { closeLine, logStatus } from '../base/log-status.js';
 import { warnOfRefusal } from '../base/log-refusal.js';

@@ -6,7 +6,7 @@ import type { MetadataInput } from '../../wire/frame.js';
 import type { Attempt, DialContext } from './attempt.js';
 import { callPerDial, withTimeout } from './call-per-dial.js';
 import { readOne } from '../stream/one-answer.js';
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';

@@ -1,7 +1,7 @@
 import { log } from '../../logger.js';
 import { isError } from '../../wire/cross-realm.js';
 import { isForRemote } from './error-reset.js';
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 import type { Hooks } from '../base/hooks.js';
 import type { StreamCore } from './stream-core.js';
 

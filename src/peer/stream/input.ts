@@ -1,7 +1,8 @@
 import { from, isObservable, Observable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { isArrayBuffer, isBlob } from '../../wire/cross-realm.js';
-import { disown, guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
+import { disown } from '../base/guard.js';
 import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
 

@@ -10,7 +10,7 @@ import { chargeOfPart } from '../../wire/held-bytes.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { violation } from '../../wire/violation.js';
 import { report } from './failures.js';
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
 import { checkSendable } from './sendable.js';

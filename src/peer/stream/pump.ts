@@ -1,7 +1,7 @@
 import { takeWhile } from 'rxjs';
 import type { ObservableInput, TeardownLogic } from 'rxjs';
 import { LateContext } from '../../transport/async-context.js';
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 import { observableFrom, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { OverflowBuffer } from './overflow.js';

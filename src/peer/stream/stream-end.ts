@@ -1,4 +1,4 @@
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 
 /** How what is received ends. */
 export interface End {

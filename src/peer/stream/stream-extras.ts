@@ -2,8 +2,8 @@ import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { Metadata } from '../../wire/frame.js';
-import { completeGuarded, guard } from '../base/guard.js';
-import { HookList } from '../base/hooks.js';
+import { completeGuarded, guard } from '../../rx/guard.js';
+import { HookList } from '../../rx/hook-list.js';
 import type { Remove } from '../base/hooks.js';
 import type { StreamCore } from './stream-core.js';
 

@@ -11,7 +11,7 @@ import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { checkValue } from './outbox.js';
 import { checkOverflow } from './overflow.js';
-import { guard } from '../base/guard.js';
+import { guard } from '../../rx/guard.js';
 import { labelled } from '../base/label.js';
 import { isSubscriber } from '../../rx/is-subscriber.js';
 import type { Peer } from '../peer.js';

@@ -1,0 +1,29 @@
+const NONE: readonly never[] = [];
+
+/**
+ * Callbacks of one kind, or subscribers, in the order of their registration. The same function may be registered several times.
+ *
+ * In place of a Subject: the caller decides what an error of one callback does to the others. A change during an iteration affects only
+ * later iterations, as with a Subject.
+ */
+export class HookList<F> {
+  #entries: readonly { readonly hook: F }[] = NONE;
+
+  get empty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** Returns a function that removes the hook. It is safe to call it twice. */
+  add(hook: F): () => void {
+    const entry = { hook };
+    this.#entries = [...this.#entries, entry];
+    return () => {
+      this.#entries = this.#entries.filter((other) => other !== entry);
+    };
+  }
+
+  /** Iterates over the current hooks. */
+  [Symbol.iterator](): Iterator<F> {
+    return this.#entries.map(({ hook }) => hook).values();
+  }
+}
