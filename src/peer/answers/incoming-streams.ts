@@ -4,13 +4,17 @@ import { log } from '../../logger.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import { checkFunction } from '../../wire/check.js';
+import { ResetCode } from '../../wire/reset-code.js';
 import { runHandler } from './run-handler.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
+import { warnOfRefusal } from '../base/log-refusal.js';
 import type { Remove, StreamHandler } from '../base/hooks.js';
 import type { AnswerHost } from './answer-host.js';
+import { failAnswer } from '../stream/answer.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
+import { untakenError } from '../stream/untaken.js';
 import type { HelloAcceptor } from './hello-acceptor.js';
 
 /** Offers each stream of the remote to the subscribers of `streams$`, then to the handler. The first that uses the stream takes it. */
@@ -75,8 +79,18 @@ export class IncomingStreams {
         subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#handler === null) live.refuse(this.#untaken());
+    if (this.#handler === null) this.#refuse(live, stream);
     else runHandler(this.#handler, stream);
+  }
+
+  /** Ends a stream that no code takes. A refusal can be retried; the error of an operator says more. */
+  #refuse(live: LiveStream, stream: StreamCore): void {
+    const error = untakenError(stream.facade);
+    if (error === undefined) live.refuse(this.#untaken());
+    else {
+      warnOfRefusal(stream.label, ResetCode.APPLICATION_ERROR, error.message);
+      failAnswer(stream, error);
+    }
   }
 
   /** Says why no code here answers a stream. */

@@ -1,5 +1,6 @@
 import { log } from '../../logger.js';
 import { isMuxError } from '../../wire/any-error.js';
+import type { MuxError } from '../../wire/errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { isError } from '../../wire/cross-realm.js';
 import { defaultErrorSerializer, messageOf } from '../base/error-serializer.js';
@@ -17,6 +18,15 @@ export interface ErrorReset {
 /** The reason where the owner's serializer names none: an error's own text may hold secrets. */
 const NO_REASON = 'internal error';
 
+/** Errors that are part of a contract. */
+const declared = new WeakSet();
+
+/** Marks an error as part of a contract: it reaches the remote as it is, whatever the owner's serializer is. Returns `error`. */
+export function declaredError<E extends MuxError>(error: E): E {
+  declared.add(error);
+  return error;
+}
+
 /**
  * Turns a thrown error into a reset. An integer `resetCode` of the error becomes its code. REFUSED is the exception: it vouches that
  * nothing was done.
@@ -27,7 +37,7 @@ const NO_REASON = 'internal error';
  */
 export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset {
   const code = markedCode(error) ?? ResetCode.APPLICATION_ERROR;
-  if (serializer !== defaultErrorSerializer) return redacted(error, serializer, code);
+  if (serializer !== defaultErrorSerializer && !declared.has(error as object)) return redacted(error, serializer, code);
   return tryRead(() => ownReset(error)) ?? plain(error, code);
 }
 
