@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   session: UP_TO_SESSION,
   peer: UP_TO_PEER,
   ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
+  contract: [...UP_TO_PEER, 'contract'],
 };
 
 /** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */
@@ -123,6 +124,8 @@ describe('the layer check', () => {
     ['upward: transport/a.ts → session/b.ts', { 'transport/a.ts': "import '../session/b.js';" }],
     ['upward: wire/a.ts → logger.ts', { 'wire/a.ts': "import { logger } from '../logger.js';" }],
     ['upward: peer/a.ts → index.ts', { 'peer/a.ts': "import { b } from '../index.js';" }],
+    ['upward: peer/a.ts → contract/b.ts', { 'peer/a.ts': "import { b } from '../contract/b.js';" }],
+    ['upward: contract/a.ts → node.ts', { 'contract/a.ts': "import type { B } from '../node.js';" }],
     ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
     ['between wings: session/base/a.ts → session/send/b.ts', { 'session/base/a.ts': "import type { B } from '../send/b.js';" }],
     ['between wings: session/send/a.ts → session/receive/b.ts', { 'session/send/a.ts': "import { b } from '../receive/b.js';" }],

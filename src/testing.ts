@@ -2,7 +2,7 @@ import './index.js';
 
 /* Two real peers, or a server, in memory */
 export { createPair } from './testing/pair.js';
-export type { Pair, PairOptions } from './testing/pair.js';
+export type { ContractPair, ContractPairOptions, Pair, PairOptions } from './testing/pair.js';
 export { createServer } from './testing/server.js';
 export type { TestServer, TestServerOptions } from './testing/server.js';
 export type { FaultScript, Link, LinkMessage } from './testing/link.js';
@@ -18,5 +18,5 @@ export type { FrameLetters } from './testing/frames.js';
 export { peerFromMarbles } from './testing/peer-from-marbles.js';
 export type { MarblePeer } from './testing/peer-from-marbles.js';
 export { fakePeer } from './testing/fake-peer.js';
-export type { FakeCall, FakePeer, FakePeerOptions } from './testing/fake-peer.js';
+export type { ContractRow, FakeCall, FakePeer, FakePeerOptions, RowValue } from './testing/fake-peer.js';
 export { printMarbles } from './testing/print-marbles.js';

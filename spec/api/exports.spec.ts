@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as node from '../../src/node.js';
@@ -29,6 +30,7 @@ describe.each([
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'port', namespace: port, subpath: './port' },
+  { door: 'contract', namespace: contract, subpath: './contract' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -57,6 +59,7 @@ describe('the version', () => {
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/port', port.VERSION],
+    ['rxmux/contract', contract.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

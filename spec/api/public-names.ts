@@ -10,7 +10,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
  * unnoticed.
  */
-export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'testing', DoorNames>> = {
+export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'testing', DoorNames>> = {
   index: {
     values: names(`
       ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX Reassembly ResetCode StreamFault V1_FRAME_TYPES VERSION
@@ -45,10 +45,20 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
     values: names('VERSION portSocket'),
     types: names('PortLike SocketLike'),
   },
+  contract: {
+    values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),
+    types: names(`
+      ChannelProcedure Checked Contract Kind NamesOf Procedure Received RequestProcedure SchemaIssue SchemaResult Sent StandardSchemaV1
+      StreamProcedure UploadProcedure
+      ChannelCall Client ClientOptions RequestCall SendingOptions StreamCall UploadCall
+      CommonErrors ErrorData ErrorsOf Failure Issue
+      AnswerOptions Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
+    `),
+  },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),
     types: names(
-      'FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions VirtualTime',
+      'ContractPair ContractPairOptions ContractRow FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions RowValue VirtualTime',
     ),
   },
 };

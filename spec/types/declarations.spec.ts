@@ -8,7 +8,14 @@ const CONSUMER = join(REPOSITORY, 'spec/types/consumer');
 /** The place where the consumer finds the package; reads there are served from the repository. */
 const INSTALLED = join(CONSUMER, 'node_modules/rxmux');
 
-const MODULES = { index: 'rxmux', node: 'rxmux/node', msgpack: 'rxmux/msgpack', port: 'rxmux/port', testing: 'rxmux/testing' } as const;
+const MODULES = {
+  index: 'rxmux',
+  node: 'rxmux/node',
+  msgpack: 'rxmux/msgpack',
+  port: 'rxmux/port',
+  contract: 'rxmux/contract',
+  testing: 'rxmux/testing',
+} as const;
 /** The compiler's diagnostic for an import that resolves to nothing. With it the spec would check nothing. */
 const CANNOT_FIND_MODULE = 2307;
 const DOORS = Object.keys(MODULES) as (keyof typeof MODULES)[];

@@ -1,13 +1,13 @@
-import { tap } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
-import { respond } from '../peer/operators/respond.js';
+import { isContract } from '../contract/contract.js';
+import type { Contract, NamesOf } from '../contract/contract.js';
+import { isCall } from '../contract/convention.js';
+import type { Sent } from '../contract/procedure.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import type { Stream } from '../peer/stream/stream.js';
 import type { Metadata } from '../wire/frame.js';
 import { checkFunction, checkObject, optionError } from '../wire/check.js';
-import { ResetCode } from '../wire/reset-code.js';
-import { createPair } from './pair.js';
+import { fakeAnswers } from './fake-answers.js';
 
 /** One call of the program under test. */
 export interface FakeCall {
@@ -32,6 +32,25 @@ export interface FakePeer<Row extends string = string> {
   /** Every call so far, in order. */
   readonly calls: readonly FakeCall[];
 }
+
+/**
+ * The row of one procedure: marbles, with the values of their letters and the error of `#` where it has its own. Make that error with
+ * `fail`.
+ */
+export type ContractRow<Value> = string | readonly [marbles: string, values?: Readonly<Record<string, Value>> | undefined, error?: unknown];
+
+type ContractRows = Readonly<Record<string, ContractRow<unknown>>>;
+
+/** The type of the values that answer the procedure of a name. */
+export type RowValue<C, Name extends string> = Name extends `${infer Space}.${infer Rest}`
+  ? Space extends keyof C
+    ? RowValue<C[Space], Rest>
+    : never
+  : Name extends keyof C
+    ? Answered<C[Name]>
+    : never;
+
+type Answered<X> = X extends { readonly '~types'?: readonly [unknown, infer Output, unknown?] } ? Sent<Output> : never;
 
 /** Options of a fake peer. */
 export interface FakePeerOptions extends PeerOptions {
@@ -68,33 +87,63 @@ export interface FakePeerOptions extends PeerOptions {
 export function fakePeer<Row extends string>(
   helpers: Pick<RunHelpers, 'cold'>,
   rows: Readonly<Record<Row, string>>,
-  options: FakePeerOptions = {},
-): FakePeer<Row> {
+  options?: FakePeerOptions,
+): FakePeer<Row>;
+/**
+ * A peer whose answers to a contract are rows of marbles. A row's key is the name of a procedure, such as `price` or `chat.lines`, and
+ * its values have the type that the procedure declares.
+ *
+ * @throws CodecNotRegistered, and TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * scheduler.run((helpers) => {
+ *   const { peer, calls } = fakePeer(helpers, api, { price: ['--a-b-|', { a: 11, b: 12 }] });
+ *   helpers.expectObservable(client(peer, api).price({ symbol: 'X' }).pipe(take(1))).toBe('--(a|)', { a: 11 });
+ *   helpers.flush();
+ *   calls;   // [{ row: 'price', payload: { symbol: 'X' }, headers: {}, sent: [], cancelled: true }]
+ * });
+ * ```
+ */
+export function fakePeer<C extends Contract, Row extends NamesOf<C>>(
+  helpers: Pick<RunHelpers, 'cold'>,
+  api: C,
+  rows: { readonly [Name in Row]: ContractRow<RowValue<C, Name>> },
+  options?: Omit<FakePeerOptions, 'name'>,
+): FakePeer<Row>;
+export function fakePeer(
+  helpers: Pick<RunHelpers, 'cold'>,
+  given: Contract | Readonly<Record<string, string>>,
+  second: object = {},
+  third: FakePeerOptions = {},
+): FakePeer {
   if (typeof (helpers as { readonly cold?: unknown } | null)?.cold !== 'function')
     throw optionError('helpers', 'those of TestScheduler.run', helpers);
-  checkObject('rows', rows);
+  checkObject('rows', given);
+  return isContract(given) ? fakeContract(helpers, second as ContractRows, third) : fakeRows(helpers, given, second);
+}
+
+function fakeRows(helpers: Pick<RunHelpers, 'cold'>, rows: Readonly<Record<string, string>>, options: FakePeerOptions): FakePeer {
   checkObject('options', options);
   const { values, error, name = nameOf, ...shared } = options;
   checkFunction('name', name);
-  const { dialer, acceptor } = createPair({ dialer: shared, ...(shared.codec === undefined ? {} : { codec: shared.codec }) });
-  const calls: FakeCall[] = [];
   const named = rowsByName(rows);
-  const answers: FakePeer['answers'] = Object.fromEntries(
-    Object.entries<string>(rows).map(([row, answer]) => [row, helpers.cold<unknown>(answer, values, error)]),
-  );
-  acceptor.streams$
-    .pipe(
-      respond((payload, stream) => {
-        const called = name(payload);
-        const row = named.get(called);
-        calls.push(callOf(row ?? called, stream));
-        if (row !== undefined) return answers[row];
-        stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(rows).join(', ')}, got a call named '${called}'`);
-        return undefined;
-      }),
-    )
-    .subscribe();
-  return { peer: dialer, answers, calls };
+  const answers = Object.entries(rows).map(([row, answer]) => [row, helpers.cold<unknown>(answer, values, error)] as const);
+  const fakes = { answers: Object.fromEntries(answers), rowOf: (called: string) => named.get(called), nameOf: name };
+  return fakeAnswers({ ...fakes, payloadOf: (payload) => payload }, shared);
+}
+
+function fakeContract(helpers: Pick<RunHelpers, 'cold'>, rows: ContractRows, options: Omit<FakePeerOptions, 'name'>): FakePeer {
+  checkObject('rows', rows);
+  checkObject('options', options);
+  const { values, error, ...shared } = options;
+  const answers = Object.entries(rows).map(([row, given]) => {
+    const [answer, ownValues = values, ownError = error] = typeof given === 'string' ? [given] : given;
+    return [row, helpers.cold<unknown>(answer, ownValues, ownError)] as const;
+  });
+  const fakes = { answers: Object.fromEntries(answers), rowOf: (called: string) => (Object.hasOwn(rows, called) ? called : undefined) };
+  const nameOfCall = (payload: unknown): string => (isCall(payload) ? payload[0] : nameOf(payload));
+  return fakeAnswers({ ...fakes, nameOf: nameOfCall, payloadOf: (payload) => (isCall(payload) ? (payload[1] ?? null) : payload) }, shared);
 }
 
 function rowsByName(rows: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
@@ -107,22 +156,6 @@ function rowsByName(rows: Readonly<Record<string, unknown>>): ReadonlyMap<string
     named.set(called, row);
   }
   return named;
-}
-
-/** Returns the record of a call. A test compares it with a literal object, so it has the call's own data and nothing else. */
-function callOf(row: string, stream: Stream): FakeCall {
-  const sent: unknown[] = [];
-  stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
-  return {
-    row,
-    payload: stream.payload,
-    headers: stream.headers,
-    sent,
-    get cancelled() {
-      const { cause } = stream;
-      return cause?.how === 'reset' && cause.by === 'remote';
-    },
-  };
 }
 
 function nameOf(payload: unknown): string {

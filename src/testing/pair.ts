@@ -1,6 +1,11 @@
+import { answering } from '../contract/answering.js';
+import type { AnswerOptions, Answers } from '../contract/answer.js';
+import { client } from '../contract/client.js';
+import type { Client, ClientOptions } from '../contract/client.js';
+import type { Contract, NamesOf } from '../contract/contract.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { resolveOptions } from '../peer/base/options.js';
-import type { PeerOptions } from '../peer/base/options.js';
+import type { PeerContext, PeerOptions } from '../peer/base/options.js';
 import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
@@ -35,6 +40,32 @@ export interface Pair {
   readonly link: Link;
 }
 
+/** How a pair with a contract is made. */
+export interface ContractPairOptions<C, V extends boolean = boolean>
+  extends PairOptions, AnswerOptions<PeerContext, NamesOf<C>>, ClientOptions<V> {}
+
+/** A pair whose acceptor answers a contract. */
+export interface ContractPair<C, V = false> extends Pair {
+  /** The calls of the dialer. */
+  readonly calls: Client<C, V>;
+}
+
+/**
+ * A pair whose acceptor answers a contract, and the calls of its dialer.
+ *
+ * @throws CodecNotRegistered, and TypeError for a bad option and for a procedure without an answer
+ *
+ * @example
+ * ```ts
+ * const { calls } = createPair(api, { square: ({ n }) => n * n });
+ * await calls.square.promise({ n: 12 });   // 144
+ * ```
+ */
+export function createPair<C extends Contract, V extends boolean = false>(
+  api: C,
+  answers: Answers<C>,
+  options?: ContractPairOptions<C, V>,
+): ContractPair<C, V>;
 /**
  * Makes two real peers, joined in memory: real codec and real sessions, without a socket. Messages travel on the clock of rxjs, so
  * their time is virtual under a TestScheduler. Keepalive is off by default.
@@ -50,7 +81,21 @@ export interface Pair {
  * await dialer.request('you');   // 'hello you'
  * ```
  */
-export function createPair(options: PairOptions = {}): Pair {
+export function createPair(options?: PairOptions): Pair;
+export function createPair(
+  given: PairOptions | Contract = {},
+  answers?: Answers<Contract>,
+  { around, overflow, validate, ...options }: ContractPairOptions<Contract> = {},
+): Pair {
+  if (answers === undefined) return pairOf(given);
+  const api = given as Contract;
+  const pair = pairOf(options);
+  answering(api, answers, { around, overflow }).onPeer(pair.acceptor);
+  const answered: ContractPair<Contract, boolean> = { ...pair, calls: client(pair.dialer, api, { validate }) };
+  return answered;
+}
+
+function pairOf(options: PairOptions): Pair {
   checkObject('options', options);
   const { dialer, acceptor, latencyMs, faults } = readOptions(PAIR_OPTIONS, options);
   const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, options), true));

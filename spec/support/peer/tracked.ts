@@ -2,7 +2,6 @@ import { afterEach } from '@jest/globals';
 import { connect as dial } from '../../../src/index.js';
 import type { ConnectOptions, ConnectUrl, Peer } from '../../../src/index.js';
 import { createPair as pair } from '../../../src/testing.js';
-import type { Pair, PairOptions } from '../../../src/testing.js';
 
 const ends = new Set<() => void>();
 
@@ -13,13 +12,13 @@ afterEach(() => {
 });
 
 /** `createPair`, with its line cut after the test. On a stalled line, closing peers would wait for each other. */
-export function createPair(options?: PairOptions): Pair {
-  const made = pair(options);
+export const createPair = ((...given: Parameters<typeof pair>) => {
+  const made = pair(...given);
   ends.add(() => {
     made.link.cut();
   });
   return made;
-}
+}) as typeof pair;
 
 /** `connect`, with its peer closed after the test. */
 export function connect(url: ConnectUrl, options?: ConnectOptions): Peer {

@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import type * as arktype from 'arktype';
+import { lastValueFrom, map, NEVER, of, Subject, toArray } from 'rxjs';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { channel, contract, plain, request, stream, upload } from '../../src/contract.js';
+import type { StandardSchemaV1 } from '../../src/contract.js';
+import { ResetCode } from '../../src/index.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { loadEsModule } from '../support/platform/es-module.js';
+import { createPair } from '../support/peer/tracked.js';
+
+const { type } = loadEsModule('arktype') as typeof arktype;
+const logs = collectLogs();
+
+/** A schema of numbers that decides later. */
+const later: StandardSchemaV1<number> = {
+  '~standard': {
+    version: 1,
+    vendor: 'spec',
+    validate: (value) => Promise.resolve(typeof value === 'number' ? { value } : { issues: [{ message: 'not a number' }] }),
+  },
+};
+
+const SCHEMAS: readonly { library: string; n: StandardSchemaV1<{ n: number }>; issue: string }[] = [
+  { library: 'zod', n: z.object({ n: z.number() }), issue: 'Invalid input: expected number, received string' },
+  { library: 'valibot', n: v.object({ n: v.number() }), issue: 'Invalid type: Expected number but received "2"' },
+  { library: 'arktype', n: type({ n: 'number' }), issue: 'n must be a number (was a string)' },
+];
+
+describe('validation', () => {
+  it.each(SCHEMAS)('A schema of $library checks a payload before the answer gets it', async ({ n, issue }) => {
+    const seen: unknown[] = [];
+    const { calls, dialer } = createPair(contract({ square: request({ payload: n, reply: plain<number>() }) }), {
+      square: (payload) => {
+        seen.push(payload);
+        return payload.n ** 2;
+      },
+    });
+    expect(await calls.square.promise({ n: 12 })).toBe(144);
+    const message = `the payload of 'square' is invalid: n: ${issue}`;
+    await expect(dialer.request(['square', { n: '2' }])).rejects.toMatchObject({
+      code: 'REMOTE',
+      retriable: false,
+      message,
+      payload: { name: 'INVALID', message, data: [{ message: issue, path: ['n'] }] },
+    });
+    expect(seen).toEqual([{ n: 12 }]);
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('The answer gets a payload as its schema makes it', async () => {
+    const api = contract({ plus: request({ payload: z.string().transform(Number).default(7), reply: z.number() }) });
+    const { calls } = createPair(api, { plus: (n) => n + 1 });
+    expect([await calls.plus.promise('12'), await calls.plus.promise(undefined)]).toEqual([13, 8]);
+  });
+
+  it('A call without a payload fails where the schema needs one', async () => {
+    const { dialer } = createPair(contract({ book: request({ payload: z.string() }) }), { book: () => undefined });
+    await expect(dialer.request(['book'])).rejects.toMatchObject({ payload: { name: 'INVALID', data: [{ path: [] }] } });
+  });
+
+  it.each([
+    { read: 'as an Observable', sums: 'observed' },
+    { read: 'by a loop', sums: 'looped' },
+  ] as const)('An item that does not fit fails an upload that is read $read, and stops its producer', async ({ sums }) => {
+    const api = contract({
+      observed: upload({ input: z.number(), reply: z.number() }),
+      looped: upload({ input: z.number(), reply: z.number() }),
+    });
+    const { calls } = createPair(api, {
+      observed: (_, { input }) => lastValueFrom(input),
+      looped: async (_, { input }) => {
+        let sum = 0;
+        for await (const n of input) sum += n;
+        return sum;
+      },
+    });
+    const item$ = new Subject<number>();
+    const failed = calls[sums].promise(undefined, item$);
+    item$.next(1);
+    item$.next('2' as never);
+    await expect(failed).rejects.toMatchObject({ payload: { name: 'INVALID', message: expect.stringContaining(`an input of '${sums}'`) } });
+    expect(item$.observed).toBe(false);
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('An answer that survives an invalid item does not hide it from the caller', async () => {
+    const api = contract({ log: upload({ input: z.number(), reply: z.string() }) });
+    const { calls } = createPair(api, { log: (_, { input }) => lastValueFrom(input).catch(() => 'fine') as Promise<string> });
+    await expect(calls.log.promise(undefined, ['a' as never])).rejects.toMatchObject({
+      resetCode: ResetCode.APPLICATION_ERROR,
+      payload: { name: 'INVALID' },
+    });
+  });
+
+  it('Leaving a loop over checked inputs ends the upload', async () => {
+    const api = contract({ first: upload({ input: z.number(), reply: z.number() }) });
+    const { calls } = createPair(api, {
+      first: async (_, { input }) => {
+        for await (const n of input) return n;
+        return 0;
+      },
+    });
+    const item$ = new Subject<number>();
+    const first = calls.first.promise(undefined, item$);
+    item$.next(5);
+    expect(await first).toBe(5);
+    expect(item$.observed).toBe(false);
+  });
+
+  it('Schemas that need time check payloads and items in order', async () => {
+    const api = contract({
+      plus: request({ payload: later, reply: later }),
+      each: channel({ payload: later, input: later, item: later }),
+      all: stream({ payload: later, item: later }),
+      sum: upload({ payload: later, input: later, reply: later }),
+    });
+    const answers = {
+      plus: (n: number) => Promise.resolve(n + 1),
+      each: (n: number, { input }: { input: { pipe: Subject<number>['pipe'] } }) => input.pipe(map((m) => n + m)),
+      all: (n: number) => [n, n + 1],
+      sum: async (n: number, { input }: { input: AsyncIterable<number> }) => {
+        let sum = n;
+        for await (const m of input) sum += m;
+        return sum;
+      },
+    };
+    const { calls, dialer } = createPair(api, answers, { validate: true });
+    expect(await calls.plus.promise(1)).toBe(2);
+    expect(await lastValueFrom(calls.plus(1))).toBe(2);
+    expect(await lastValueFrom(calls.each(1, of(1, 2, 3)).pipe(toArray()))).toEqual([2, 3, 4]);
+    expect(await lastValueFrom(calls.all(1).pipe(toArray()))).toEqual([1, 2]);
+    expect(await calls.sum.promise(1, [2, 3])).toBe(6);
+    await expect(dialer.request(['plus', 'a'])).rejects.toMatchObject({
+      payload: { name: 'INVALID', data: [{ message: 'not a number' }] },
+    });
+    await expect(lastValueFrom(calls.each(1, ['a' as never]))).rejects.toMatchObject({ payload: { name: 'INVALID' } });
+  });
+
+  it('A caller checks replies and items by option, and an invalid item stops the producer', async () => {
+    const api = contract({
+      price: request({ reply: z.number().transform(String) }),
+      prices: stream({ item: z.number() }),
+    });
+    const item$ = new Subject<number>();
+    const answers = { price: () => 5, prices: () => item$ };
+    const checked = createPair(api, answers, { validate: true });
+    expect(await checked.calls.price.promise()).toBe('5');
+    expect(await lastValueFrom(checked.calls.price())).toBe('5');
+    const failed = lastValueFrom(checked.calls.prices());
+    await checked.calls.price.promise();
+    item$.next('six' as never);
+    await expect(failed).rejects.toMatchObject({ payload: { name: 'INVALID', message: expect.stringContaining("what 'prices' sent") } });
+    await checked.calls.price.promise();
+    expect(item$.observed).toBe(false);
+    const unchecked = createPair(api, { ...answers, price: () => 'five' as never });
+    expect(await unchecked.calls.price.promise()).toBe('five');
+  });
+
+  it('An error names its first issue and counts the others, and carries keys that JSON can hold', async () => {
+    const [key, other] = [Symbol('key'), { key: 0 }];
+    const issues = [{ message: 'bad', path: [key, other, 'a'] }, { message: 'worse' }];
+    const strange: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'spec', validate: () => ({ issues }) } };
+    const { dialer } = createPair(contract({ odd: request({ payload: strange }), none: request({ payload: empty }) }), {
+      odd: () => undefined,
+      none: () => NEVER,
+    });
+    await expect(dialer.request(['odd'])).rejects.toMatchObject({
+      message: "the payload of 'odd' is invalid: Symbol(key).0.a: bad, and 1 more",
+      payload: {
+        data: [
+          { message: 'bad', path: ['Symbol(key)', 0, 'a'] },
+          { message: 'worse', path: [] },
+        ],
+      },
+    });
+    await expect(dialer.request(['none'])).rejects.toMatchObject({ message: "the payload of 'none' is invalid: no issue was named" });
+  });
+});
+
+/** A schema that refuses without a reason. */
+const empty: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'spec', validate: () => ({ issues: [] }) } };

@@ -1,0 +1,32 @@
+/* Declaring */
+export { channel, plain, request, stream, upload } from './contract/procedure.js';
+export type {
+  ChannelProcedure,
+  Checked,
+  Kind,
+  Procedure,
+  Received,
+  RequestProcedure,
+  Sent,
+  StreamProcedure,
+  UploadProcedure,
+} from './contract/procedure.js';
+export { contract } from './contract/contract.js';
+export type { Contract, NamesOf } from './contract/contract.js';
+export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/standard-schema.js';
+
+/* Calling */
+export { client } from './contract/client.js';
+export type { ChannelCall, Client, ClientOptions, RequestCall, SendingOptions, StreamCall, UploadCall } from './contract/client.js';
+
+/* Errors */
+export { fail, isFailure, whenError } from './contract/failure.js';
+export type { CommonErrors, ErrorData, ErrorsOf, Failure, Issue } from './contract/failure.js';
+
+/* Answering */
+export { answer } from './contract/answer.js';
+export { answering } from './contract/answering.js';
+export type { Answering, AnsweringOptions, ContextOf, Verify } from './contract/answering.js';
+export type { Around, Answers, AnswerOptions, Items, Reply } from './contract/answer.js';
+export type { Call, Inputs } from './contract/call.js';
+export { VERSION } from './version.js';

@@ -1,0 +1,121 @@
+import { lastValueFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { checkPeer } from '../peer/check-peer.js';
+import type { InputOptions, OpenOptions } from '../peer/calls/calls.js';
+import type { Peer } from '../peer/peer.js';
+import type { Input } from '../peer/stream/input.js';
+import type { MetadataInput } from '../wire/frame.js';
+import { opening, TIMEOUT_HEADER } from './convention.js';
+import { isProcedure } from './contract.js';
+import type { Contract } from './contract.js';
+import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
+import { checkBy, checkEach } from './validate.js';
+
+/** Makes requests. The call itself is a cold Observable: each subscription asks anew, and unsubscribing cancels. */
+export interface RequestCall<Payload, Reply> {
+  (payload: Payload, options?: OpenOptions<Reply, never>): Observable<Reply>;
+  /** Asks at once. Rejects as `peer.request` does. */
+  promise(payload: Payload, options?: OpenOptions<Reply, never>): Promise<Reply>;
+  /** Sends the payload and drops the answer, as `peer.notify` does: for pushes to many peers. */
+  notify(payload: Payload, options?: { readonly headers?: MetadataInput | undefined }): void;
+}
+
+/** Opens streams: each subscription is one, and unsubscribing cancels it on the other side. */
+export type StreamCall<Payload, Item> = (payload: Payload, options?: OpenOptions<Item, never>) => Observable<Item>;
+
+/** Options of a call that sends inputs. */
+export type SendingOptions<Item, In> = OpenOptions<Item, In> & Pick<InputOptions<In>, 'overflow'>;
+
+/** Sends uploads: each subscription takes the input and sends it. */
+export interface UploadCall<Payload, In, Reply> {
+  (payload: Payload, input: Input<In>, options?: SendingOptions<Reply, In>): Observable<Reply>;
+  /** Sends at once, and resolves with the reply. */
+  promise(payload: Payload, input: Input<In>, options?: SendingOptions<Reply, In>): Promise<Reply>;
+}
+
+/** Opens streams that go both ways. */
+export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>, options?: SendingOptions<Item, In>) => Observable<Item>;
+
+/** How values arrive at the caller: as they were sent, or as its schema makes them. */
+type Arriving<X, Validated> = Validated extends true ? Received<X> : Sent<X>;
+
+type CallOf<X, Validated> =
+  X extends RequestProcedure<infer P, infer R, object>
+    ? RequestCall<Sent<P>, Arriving<R, Validated>>
+    : X extends StreamProcedure<infer P, infer T, object>
+      ? StreamCall<Sent<P>, Arriving<T, Validated>>
+      : X extends UploadProcedure<infer P, infer U, infer R, object>
+        ? UploadCall<Sent<P>, Sent<U>, Arriving<R, Validated>>
+        : X extends ChannelProcedure<infer P, infer U, infer T, object>
+          ? ChannelCall<Sent<P>, Sent<U>, Arriving<T, Validated>>
+          : Client<X, Validated>;
+
+/** A function for each procedure of a contract, in the contract's own namespaces. */
+export type Client<C, Validated = false> = { readonly [N in keyof C]: CallOf<C[N], Validated> };
+
+/** How a client is made. */
+export interface ClientOptions<Validated extends boolean = boolean> {
+  /** Whether replies and items are checked where they arrive, and become what their schema makes of them. Default `false`. */
+  readonly validate?: Validated | undefined;
+}
+
+/**
+ * Makes a function for each procedure of a contract. Each takes the payload, the input of uploads and channels, and the options of a
+ * call: `timeoutMs`, `signal`, `retry`, `headers`, `onOpen`, `overflow`. A `timeoutMs` travels with the call, so the answer can see it in
+ * `signal`.
+ *
+ * Catch declared errors with {@link whenError}. Calls fail with the other errors of `peer.open$`, too.
+ *
+ * @throws TypeError for an object that is no peer
+ *
+ * @example
+ * ```ts
+ * const calls = client(connect('wss://example.org/mux'), api);
+ * await calls.square.promise({ n: 12 });                                      // 144
+ * calls.countdown({ from: 10 }).pipe(take(3)).subscribe(console.log);         // 10, 9, 8, and the server stops
+ * ```
+ */
+export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
+  checkPeer('client', peer, 'open$');
+  return callsOf(peer, api, options.validate === true, '') as Client<C, V>;
+}
+
+function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
+  const calls = Object.entries(api).map(([key, value]) => [
+    key,
+    isProcedure(value) ? callOf(peer, prefix + key, value, validate) : callsOf(peer, value, validate, `${prefix}${key}.`),
+  ]);
+  return Object.freeze(Object.fromEntries(calls));
+}
+
+function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
+  const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
+  const checked = checkEach(check);
+  const sending = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
+    peer.open$(opening(name, payload), { ...timed(options), input }).pipe(checked);
+  switch (kind) {
+    case 'stream':
+      return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
+    case 'channel':
+      return sending;
+    case 'upload':
+      return Object.assign(sending, {
+        promise: (...call: Parameters<typeof sending>) => lastValueFrom(sending(...call), { defaultValue: null }),
+      });
+    case 'request':
+      return Object.assign(
+        (payload: unknown, options?: OpenOptions<unknown, never>) => peer.request$(opening(name, payload), timed(options)).pipe(checked),
+        {
+          promise: (payload: unknown, options?: OpenOptions<unknown, never>) =>
+            peer.request(opening(name, payload), timed(options)).then(check),
+          notify: (payload: unknown, options?: { readonly headers?: MetadataInput }) => peer.notify(opening(name, payload), options),
+        },
+      );
+  }
+}
+
+/** The options of a call, whose time-out travels with it. */
+function timed<O extends OpenOptions<unknown, never>>(options?: O): O | undefined {
+  const { timeoutMs = 0, headers } = options ?? {};
+  return timeoutMs > 0 && timeoutMs < Infinity ? ({ ...options, headers: { ...headers, [TIMEOUT_HEADER]: timeoutMs } } as O) : options;
+}

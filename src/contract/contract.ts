@@ -1,0 +1,48 @@
+import { optionError } from '../wire/check.js';
+import type { Procedure } from './procedure.js';
+
+/** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
+export interface Contract {
+  readonly [name: string]: Procedure | Contract;
+}
+
+/** The names of all procedures, such as `'square' | 'chat.send'`. */
+export type NamesOf<C> = { [N in keyof C & string]: C[N] extends Procedure ? N : `${N}.${NamesOf<C[N]>}` }[keyof C & string];
+
+/** A name may hold no dot, which parts namespaces. An object with a `then` would pass for a promise. */
+const BAD_NAME = /^(then)?$|\./;
+
+/**
+ * Declares the calls that one peer answers. Both ends import it: `client` makes calls of it, and `answer` takes its answers.
+ *
+ * @returns `api`, frozen
+ * @throws TypeError for a name that is empty, `then` or holds a dot; for a value other than procedures and namespaces
+ *
+ * @example
+ * ```ts
+ * export const api = contract({
+ *   square: request<{ n: number }, number>(),
+ *   chat: { lines: stream<{ room: string }, string>() },   // calls.chat.lines({ room: 'all' })
+ * });
+ * ```
+ */
+export function contract<C extends Contract>(api: C): C {
+  for (const [name, value] of Object.entries<unknown>(api)) {
+    if (BAD_NAME.test(name)) throw new TypeError(`contract: expected a name without dots other than 'then', got '${name}'`);
+    if (typeof value !== 'object' || value === null) throw optionError(`contract: ${name}`, 'a procedure or a namespace', value);
+    if (!isProcedure(value as Procedure | Contract)) contract(value as Contract);
+  }
+  return Object.freeze(api);
+}
+
+/** Whether a value is a procedure, not a namespace. A namespace may hold a procedure named `kind`. */
+export function isProcedure(value: Procedure | Contract): value is Procedure {
+  return typeof value.kind === 'string';
+}
+
+/** Whether an object is a contract, at least one procedure in it. */
+export function isContract(value: object): value is Contract {
+  return Object.values(value).some(
+    (entry: unknown) => typeof entry === 'object' && entry !== null && (isProcedure(entry as Contract) || isContract(entry)),
+  );
+}

@@ -1,0 +1,183 @@
+import type { StandardSchemaV1 } from './standard-schema.js';
+
+/** The shape of a call: how many values each side sends after the payload. */
+export type Kind = 'request' | 'stream' | 'upload' | 'channel';
+
+/** A procedure of a contract, as a program sees it at run time. Make one with `request`, `stream`, `upload` or `channel`. */
+export interface Procedure<Errors extends object = object> {
+  readonly kind: Kind;
+  /** Checks the payload; `undefined` for a plain type. */
+  readonly payload: StandardSchemaV1 | undefined;
+  /** Checks each item that the caller sends; `undefined` for a plain type. */
+  readonly input: StandardSchemaV1 | undefined;
+  /** Checks each reply or item that the answerer sends; `undefined` for a plain type. */
+  readonly output: StandardSchemaV1 | undefined;
+  /** Exists for inference only. */
+  readonly '~errors'?: Errors;
+}
+
+/** One payload, one reply. */
+export interface RequestProcedure<Payload, Reply, Errors extends object> extends Procedure<Errors> {
+  readonly kind: 'request';
+  /** Exists for inference only. */
+  readonly '~types'?: readonly [Payload, Reply];
+}
+
+/** One payload, many items back. */
+export interface StreamProcedure<Payload, Item, Errors extends object> extends Procedure<Errors> {
+  readonly kind: 'stream';
+  /** Exists for inference only. */
+  readonly '~types'?: readonly [Payload, Item];
+}
+
+/** One payload and many inputs, one reply. */
+export interface UploadProcedure<Payload, Input, Reply, Errors extends object> extends Procedure<Errors> {
+  readonly kind: 'upload';
+  /** Exists for inference only. */
+  readonly '~types'?: readonly [Payload, Reply, Input];
+}
+
+/** One payload and many inputs, many items back. */
+export interface ChannelProcedure<Payload, Input, Item, Errors extends object> extends Procedure<Errors> {
+  readonly kind: 'channel';
+  /** Exists for inference only. */
+  readonly '~types'?: readonly [Payload, Item, Input];
+}
+
+/** A value that the schema `S` checks. The schema may change it, as a text into a date: then its sender and its receiver have two types. */
+export interface Checked<S> {
+  readonly '~schema': S;
+}
+
+/** The type that the sender of a value passes. */
+export type Sent<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : X;
+
+/** The type that the receiver of a value gets, once its schema has checked it. */
+export type Received<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['output'] : X;
+
+type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
+
+/** `undefined` stands for no value. */
+type ValueOf<S> = S extends undefined ? void : Checked<S>;
+
+type ErrorValues<E> = E extends undefined ? object : { readonly [N in keyof E]: ValueOf<E[N]> };
+
+type MaybeSchema = StandardSchemaV1 | undefined;
+type MaybeSchemas = Readonly<Record<string, StandardSchemaV1>> | undefined;
+
+/**
+ * Declares a call with one reply.
+ *
+ * @param of the schema of each value, from any library of Standard Schema. Without it the types stand between `<` and `>`, and no
+ *   code checks them at run time
+ *
+ * @example
+ * ```ts
+ * contract({
+ *   square: request<{ n: number }, number>(),
+ *   book: request({ payload: z.object({ seat: z.string() }), reply: z.string(), errors: { TAKEN: z.object({ by: z.string() }) } }),
+ * });
+ * ```
+ */
+export function request<Payload = void, Reply = void, Errors extends object = object>(): RequestProcedure<Payload, Reply, Errors>;
+export function request<P extends MaybeSchema = undefined, R extends MaybeSchema = undefined, E extends MaybeSchemas = undefined>(of: {
+  readonly payload?: P;
+  readonly reply?: R;
+  readonly errors?: E;
+}): RequestProcedure<ValueOf<P>, ValueOf<R>, ErrorValues<E>>;
+export function request(of: { readonly payload?: MaybeSchema; readonly reply?: MaybeSchema } = {}): Procedure {
+  return declare('request', of.payload, undefined, of.reply);
+}
+
+/**
+ * Declares a call with many items back.
+ *
+ * @param of the schema of each value; without it the types stand between `<` and `>`
+ *
+ * @example
+ * ```ts
+ * contract({ prices: stream<{ symbol: string }, number>() });
+ * ```
+ */
+export function stream<Payload, Item, Errors extends object = object>(): StreamProcedure<Payload, Item, Errors>;
+export function stream<I extends MaybeSchema, P extends MaybeSchema = undefined, E extends MaybeSchemas = undefined>(of: {
+  readonly payload?: P;
+  readonly item: I;
+  readonly errors?: E;
+}): StreamProcedure<ValueOf<P>, ValueOf<I>, ErrorValues<E>>;
+export function stream(of: { readonly payload?: MaybeSchema; readonly item?: MaybeSchema } = {}): Procedure {
+  return declare('stream', of.payload, undefined, of.item);
+}
+
+/**
+ * Declares a call that sends many inputs, for one reply.
+ *
+ * @param of the schema of each value; without it the types stand between `<` and `>`
+ *
+ * @example
+ * ```ts
+ * contract({ store: upload<{ name: string }, Uint8Array, { bytes: number }>() });
+ * ```
+ */
+export function upload<Payload, Input, Reply = void, Errors extends object = object>(): UploadProcedure<Payload, Input, Reply, Errors>;
+export function upload<
+  U extends MaybeSchema,
+  P extends MaybeSchema = undefined,
+  R extends MaybeSchema = undefined,
+  E extends MaybeSchemas = undefined,
+>(of: {
+  readonly payload?: P;
+  readonly input: U;
+  readonly reply?: R;
+  readonly errors?: E;
+}): UploadProcedure<ValueOf<P>, ValueOf<U>, ValueOf<R>, ErrorValues<E>>;
+export function upload(of: { readonly payload?: MaybeSchema; readonly input?: MaybeSchema; readonly reply?: MaybeSchema } = {}): Procedure {
+  return declare('upload', of.payload, of.input, of.reply);
+}
+
+/**
+ * Declares a call that sends many inputs, and gets many items back.
+ *
+ * @param of the schema of each value; without it the types stand between `<` and `>`
+ *
+ * @example
+ * ```ts
+ * contract({ chat: channel<{ room: string }, string, { by: string; text: string }>() });
+ * ```
+ */
+export function channel<Payload, Input, Item, Errors extends object = object>(): ChannelProcedure<Payload, Input, Item, Errors>;
+export function channel<
+  U extends MaybeSchema,
+  I extends MaybeSchema,
+  P extends MaybeSchema = undefined,
+  E extends MaybeSchemas = undefined,
+>(of: {
+  readonly payload?: P;
+  readonly input: U;
+  readonly item: I;
+  readonly errors?: E;
+}): ChannelProcedure<ValueOf<P>, ValueOf<U>, ValueOf<I>, ErrorValues<E>>;
+export function channel(of: { readonly payload?: MaybeSchema; readonly input?: MaybeSchema; readonly item?: MaybeSchema } = {}): Procedure {
+  return declare('channel', of.payload, of.input, of.item);
+}
+
+const PLAIN: StandardSchemaV1 = Object.freeze({
+  '~standard': Object.freeze({ version: 1, vendor: 'rxmux', validate: (value: unknown) => ({ value }) }),
+});
+
+/**
+ * Stands for a plain type beside schemas. No code checks its values at run time.
+ *
+ * @example
+ * ```ts
+ * request({ payload: z.object({ n: z.number() }), reply: plain<number>() });
+ * ```
+ */
+export function plain<T>(): StandardSchemaV1<T> {
+  return PLAIN as StandardSchemaV1<T>;
+}
+
+function declare(kind: Kind, payload: MaybeSchema, input: MaybeSchema, output: MaybeSchema): Procedure {
+  const [checkedPayload, checkedInput, checkedOutput] = [payload, input, output].map((schema) => (schema === PLAIN ? undefined : schema));
+  return Object.freeze({ kind, payload: checkedPayload, input: checkedInput, output: checkedOutput });
+}

@@ -1,0 +1,52 @@
+import { tap } from 'rxjs';
+import { respond } from '../peer/operators/respond.js';
+import type { PeerOptions } from '../peer/base/options.js';
+import type { Stream } from '../peer/stream/stream.js';
+import { ResetCode } from '../wire/reset-code.js';
+import type { FakeCall, FakePeer } from './fake-peer.js';
+import { createPair } from './pair.js';
+
+/** The rows of a fake peer. */
+export interface FakeRows {
+  readonly answers: FakePeer['answers'];
+  /** The row that answers calls of a name. */
+  readonly rowOf: (name: string) => string | undefined;
+  readonly nameOf: (payload: unknown) => string;
+  /** The payload as {@link FakeCall} shows it. */
+  readonly payloadOf: (payload: unknown) => unknown;
+}
+
+/** Makes a peer whose other end answers from rows. */
+export function fakeAnswers({ answers, rowOf, nameOf, payloadOf }: FakeRows, options: PeerOptions): FakePeer {
+  const { dialer, acceptor } = createPair({ dialer: options, ...(options.codec === undefined ? {} : { codec: options.codec }) });
+  const calls: FakeCall[] = [];
+  acceptor.streams$
+    .pipe(
+      respond((payload, stream) => {
+        const called = nameOf(payload);
+        const row = rowOf(called);
+        calls.push(callOf(row ?? called, payloadOf(payload), stream));
+        if (row !== undefined) return answers[row];
+        stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(answers).join(', ')}, got a call named '${called}'`);
+        return undefined;
+      }),
+    )
+    .subscribe();
+  return { peer: dialer, answers, calls };
+}
+
+/** Returns the record of a call. A test compares it with a literal object, so it has the call's own data and nothing else. */
+function callOf(row: string, payload: unknown, stream: Stream): FakeCall {
+  const sent: unknown[] = [];
+  stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
+  return {
+    row,
+    payload,
+    headers: stream.headers,
+    sent,
+    get cancelled() {
+      const { cause } = stream;
+      return cause?.how === 'reset' && cause.by === 'remote';
+    },
+  };
+}
