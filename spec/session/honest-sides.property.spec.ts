@@ -126,7 +126,7 @@ function play(steps: readonly Step[]): [Side, Side] {
     for (const [at, side] of sides.entries()) {
       const other = sides[1 - at] as Side;
       side.rig.transport.drainTo(0);
-      while (side.rig.transport.turnsDue > 0) side.rig.transport.nextTurn();
+      side.rig.settle();
       const due = other.rig.transport.sent.length - side.got;
       if (due > 0) moved = true;
       deliver(other, side, due);

@@ -7,7 +7,7 @@ import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
 import { pair } from '../../support/peer/pairs.js';
-import { stays } from '../../support/peer/streams.js';
+import { sends, stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -141,10 +141,7 @@ describe('timeoutMs of open and open$', () => {
   });
 
   it.each(CALLS.slice(0, 2))('`timeoutMs` limits the whole stream of %s', async (_call, call) => {
-    const { dialer, sent } = pair((_, stream) => {
-      void stream.send(1);
-      return new Promise(() => undefined);
-    });
+    const { dialer, sent } = pair(sends(1));
     const failed = call(dialer, { timeoutMs: 100 });
     await time.advance(100);
     expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: 1 });

@@ -8,7 +8,7 @@ import type { Stream } from '../../../src/peer/stream/stream.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
 import { pair } from '../../support/peer/pairs.js';
-import { stays } from '../../support/peer/streams.js';
+import { sends, stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -47,12 +47,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
   });
 
   it('A request settles with the first payload, and an end that follows closes the stream', async () => {
-    const streams: Stream[] = [];
-    const { dialer, sent } = pair((_, stream) => {
-      streams.push(stream);
-      void stream.send(1);
-      return new Promise(() => undefined);
-    });
+    const { dialer, sent, streams } = pair(sends(1));
     const answer = ask(dialer, 'p');
     await time.advance();
     expect(await answer).toBe(1);
@@ -107,10 +102,7 @@ describe.each(ASKING)('%s', (_call, ask) => {
   });
 
   it('A reader that leaves the stream of a request does not cancel the request', async () => {
-    const { dialer, sent } = pair((_, stream) => {
-      void stream.send(1);
-      return new Promise(() => undefined);
-    });
+    const { dialer, sent } = pair(sends(1));
     const seen: unknown[] = [];
     const answer = ask(dialer, 'p', {
       onOpen: (stream) => {
@@ -211,10 +203,7 @@ describe('request$', () => {
   });
 
   it('`request$` cancels nothing when it is unsubscribed after its answer', async () => {
-    const { dialer, sent } = pair((_, stream) => {
-      void stream.send(1);
-      return new Promise(() => undefined);
-    });
+    const { dialer, sent } = pair(sends(1));
     const answers = lastValueFrom(dialer.request$('p').pipe(toArray()));
     await time.advance();
     expect([await answers, sent.length]).toEqual([[1], 1]);

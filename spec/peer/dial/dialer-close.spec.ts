@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { skip } from 'rxjs';
 import { connect } from '../../../src/index.js';
-import type { CloseReason, Peer } from '../../../src/index.js';
+import type { CloseReason, ConnectOptions, Peer } from '../../../src/index.js';
 import { Network } from '../../support/peer/network.js';
 import { echoing, reconnecting } from '../../support/peer/dialing.js';
 import { framesOf } from '../../support/peer/frames.js';
@@ -13,6 +13,21 @@ const time = virtualPeerTime();
 const logs = collectLogs();
 
 const cut = { code: 1006, reason: '', wasClean: false };
+
+/** A lazy peer whose socket factory closes the peer, and then calls `make`. */
+function closedInFactory(make: NonNullable<ConnectOptions['socket']>): Peer {
+  const peers: Peer[] = [];
+  const peer = connect('ws://test', {
+    lazy: true,
+    reconnect: true,
+    socket: (...address) => {
+      void peers[0]?.close();
+      return make(...address);
+    },
+  });
+  peers.push(peer);
+  return peer;
+}
 
 describe('`close` of a dialing peer', () => {
   it.each<[string, (network: Network, peer: Peer) => void | Promise<void>]>([
@@ -114,16 +129,7 @@ describe('`close` of a dialing peer', () => {
   it('`close` in the socket factory ends the new socket before it opens', async () => {
     const network = new Network();
     network.answer = 'silence';
-    const peers: Peer[] = [];
-    const peer = connect('ws://test', {
-      lazy: true,
-      reconnect: true,
-      socket: (url, protocol) => {
-        void peers[0]?.close();
-        return network.socket(url, protocol);
-      },
-    });
-    peers.push(peer);
+    const peer = closedInFactory(network.socket);
     peer.open().subscribe({ error: () => undefined });
     await time.advance(60_000);
     expect([network.dials.length, network.givenUp, peer.status.state]).toEqual([1, 1, 'closed']);
@@ -136,16 +142,7 @@ describe('`close` of a dialing peer', () => {
     await time.advance();
     const received = framesOf(network.last.peer, 'rx');
     const reasons: CloseReason[] = [];
-    const peers: Peer[] = [];
-    const peer = connect('ws://test', {
-      lazy: true,
-      reconnect: true,
-      socket: () => {
-        void peers[0]?.close();
-        return open;
-      },
-    });
-    peers.push(peer);
+    const peer = closedInFactory(() => open);
     peer.onClose((reason) => reasons.push(reason));
     const outcome = settled(peer.request('p'));
     await time.advance(5_000);
@@ -155,16 +152,9 @@ describe('`close` of a dialing peer', () => {
 
   it('`close` in a socket factory that throws reports no failure', async () => {
     const reasons: CloseReason[] = [];
-    const peers: Peer[] = [];
-    const peer = connect('ws://test', {
-      lazy: true,
-      reconnect: true,
-      socket: () => {
-        void peers[0]?.close();
-        throw new Error('no socket');
-      },
+    const peer = closedInFactory(() => {
+      throw new Error('no socket');
     });
-    peers.push(peer);
     peer.onClose((reason) => reasons.push(reason));
     peer.open().subscribe({ error: () => undefined });
     await time.advance(60_000);

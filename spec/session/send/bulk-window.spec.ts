@@ -348,11 +348,6 @@ describe('small frames', () => {
   });
 });
 
-/** Runs turns until nothing more is written. */
-function settle(rig: Rig): void {
-  while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
-}
-
 /** The remote answers the last ping, which means that it has read everything before that ping. */
 function answer(rig: Rig): void {
   rig.receive({ type: 'pong', nonce: rig.sent.filter(({ type }) => type === 'ping').at(-1)?.nonce ?? '' });
@@ -376,6 +371,16 @@ describe('large whole frames', () => {
   const turns = (rig: Rig, count: number): void => {
     for (let turn = 0; turn < count; turn++) rig.transport.nextTurn();
   };
+  /** A stream of large frames that is held up, since a small frame contends. */
+  const contended = (): { readonly rig: Rig; readonly bulk: Holder } => {
+    const rig = new Rig();
+    const bulk = rig.open();
+    pull(rig, bulk, LARGE);
+    turns(rig, 10);
+    rig.open({ payload: 'contends' });
+    rig.settle();
+    return { rig, bulk };
+  };
   const countOf = (frames: readonly Envelope[], { live }: Holder): number => frames.filter(({ stream }) => stream === live.id).length;
 
   it(
@@ -387,13 +392,13 @@ describe('large whole frames', () => {
       turns(rig, 10);
       const small = rig.open({ payload: 'contends' });
       rig.forget();
-      settle(rig);
+      rig.settle();
       expect(bulk.live.hasDemand).toBe(false);
       expect(small.live.hasDemand).toBe(true);
       rig.send(small, { payload: 'passes' });
       expect(rig.news.at(-1)).toMatchObject({ payload: 'passes' });
       answer(rig);
-      settle(rig);
+      rig.settle();
       const then = rig.news;
       expect(countOf(then, bulk)).toBeGreaterThanOrEqual(ENOUGH - 1);
       expect(countOf(then, bulk)).toBeLessThanOrEqual(MOST);
@@ -403,12 +408,7 @@ describe('large whole frames', () => {
   it(
     'A held stream of large frames continues after one second without a pong',
     inTime((time) => {
-      const rig = new Rig();
-      const bulk = rig.open();
-      pull(rig, bulk, LARGE);
-      turns(rig, 10);
-      rig.open({ payload: 'contends' });
-      settle(rig);
+      const { rig, bulk } = contended();
       rig.forget();
       time.advance(CONTENDED_MS - 1);
       expect([rig.news, rig.transport.turnsDue]).toEqual([[], 0]);
@@ -427,13 +427,13 @@ describe('large whole frames', () => {
       for (let n = 0; n < ENOUGH; n++) rig.send(pushed, { payload: [n, LARGE] });
       turns(rig, ENOUGH);
       rig.open({ payload: 'contends' });
-      settle(rig);
+      rig.settle();
       rig.forget();
       for (const payload of [[ENOUGH, LARGE], 'small']) rig.send(pushed, { payload });
-      settle(rig);
+      rig.settle();
       expect(rig.news).toEqual([]);
       answer(rig);
-      settle(rig);
+      rig.settle();
       const sent = rig.news.filter(({ stream }) => stream === pushed.live.id).map(({ payload }) => payload);
       expect(sent).toEqual([[ENOUGH, LARGE], 'small']);
     }),
@@ -472,12 +472,7 @@ describe('large whole frames', () => {
   it(
     'A closed window does not hold up the first frame of a stream, however large',
     inTime(() => {
-      const rig = new Rig();
-      const bulk = rig.open();
-      pull(rig, bulk, LARGE);
-      turns(rig, 10);
-      rig.open({ payload: 'contends' });
-      settle(rig);
+      const { rig } = contended();
       rig.forget();
       for (let n = 0; n < 3; n++) rig.open({ payload: LARGE, end: true });
       expect(rig.news.map(({ type }) => type).filter((type) => type !== 'ping')).toEqual(['open', 'open', 'open']);
@@ -487,15 +482,10 @@ describe('large whole frames', () => {
   it(
     'Pings and pongs do not contend with bulk, since they belong to no stream',
     inTime((time) => {
-      const rig = new Rig();
-      const bulk = rig.open();
-      pull(rig, bulk, LARGE);
-      turns(rig, 10);
-      rig.open({ payload: 'contends' });
-      settle(rig);
+      const { rig, bulk } = contended();
       time.advance(0.5 * CONTENDED_MS);
       answer(rig);
-      settle(rig);
+      rig.settle();
       time.advance(0.4 * CONTENDED_MS);
       rig.receive({ type: 'ping', nonce: 'theirs' });
       expect(rig.sent.at(-1)).toEqual({ type: 'pong', nonce: 'theirs' });
@@ -515,7 +505,7 @@ describe('large whole frames', () => {
       turns(rig, 50);
       for (let n = 0; n < 2; n++) {
         rig.send(other, { payload: 'contends' });
-        settle(rig);
+        rig.settle();
       }
       expect(cut.live.hasDemand).toBe(false);
     }),
@@ -534,13 +524,13 @@ describe('large whole frames', () => {
       rig.send(failed, { payload: LARGE });
       turns(rig, 10);
       rig.open({ payload: 'contends' });
-      settle(rig);
+      rig.settle();
       failed.live.reset('user', ResetCode.APPLICATION_ERROR, '', { encodedPayload: JSON.stringify('y'.repeat(bytes)) });
-      settle(rig);
+      rig.settle();
       expect([isReset(), ...hasDemand()]).toEqual([false, false, false]);
       for (let answers = 0; answers < 4 && !isReset(); answers++) {
         answer(rig);
-        settle(rig);
+        rig.settle();
       }
       expect([isReset(), ...hasDemand()]).toEqual([true, false, true]);
     })();
@@ -548,29 +538,34 @@ describe('large whole frames', () => {
 });
 
 describe('connections with a big transfer', () => {
+  const transferring = (): { readonly rig: Rig; readonly big: Holder } => {
+    const rig = new Rig();
+    const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
+    for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+    return { rig, big };
+  };
+
   it(
     'Session holds up a big transfer while small frames contend, and sends the small frames',
     inTime((time) => {
-      const rig = new Rig();
-      const big = rig.open({ payload: 'x'.repeat(8 * MIB) });
-      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      const { rig, big } = transferring();
       const before = bytesOf(rig, big.live.id);
       expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + BYTES_PER_PING);
       rig.open({ payload: 'small', end: true });
-      settle(rig);
+      rig.settle();
       expect(bytesOf(rig, big.live.id) - before).toBeLessThanOrEqual(TURN_BYTES);
       const held = rig.sent.length;
       for (const payload of ['one', 'two']) rig.open({ payload, end: true });
-      settle(rig);
+      rig.settle();
       expect(rig.sent.slice(held).map(({ type, payload }) => [type, payload])).toEqual([
         ['open', 'one'],
         ['open', 'two'],
       ]);
       answer(rig);
-      settle(rig);
+      rig.settle();
       expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
       time.advance(10 * CONTENDED_MS);
-      settle(rig);
+      rig.settle();
       expect(bytesOf(rig, big.live.id)).toBe(8 * MIB + 2);
     }),
   );
@@ -580,13 +575,13 @@ describe('connections with a big transfer', () => {
     inTime(() => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(100_000), end: true });
-      settle(rig);
+      rig.settle();
       rig.transport.bufferedAmount = 2 * MIB;
       rig.open({ payload: 'small', end: true });
       rig.transport.drainTo(0);
-      settle(rig);
+      rig.settle();
       rig.open({ payload: 'x'.repeat(8 * MIB), end: true });
-      settle(rig);
+      rig.settle();
       expect(rig.session.scheduler.backlog.bytes).toBe(0);
     }),
   );
@@ -597,10 +592,10 @@ describe('connections with a big transfer', () => {
       const rig = new Rig();
       rig.open({ payload: 'x'.repeat(MIN_WINDOW_BYTES) });
       rig.open({ payload: 'small', end: true });
-      settle(rig);
+      rig.settle();
       const held = rig.sent.length;
       for (const payload of ['y'.repeat(200_000), 'small']) rig.open({ payload, end: true });
-      settle(rig);
+      rig.settle();
       const opens = rig.sent.slice(held).filter(({ type }) => type === 'open');
       expect(opens.map(({ stream, more }) => [stream, more])).toEqual([
         [6, true],
@@ -617,7 +612,7 @@ describe('connections with a big transfer', () => {
       const pulled = rig.open({});
       for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
       rig.send(pulled, { payload: 'contends' });
-      settle(rig);
+      rig.settle();
       const held = rig.sent.length;
       let asked = 0;
       const step = (): void => {
@@ -625,7 +620,7 @@ describe('connections with a big transfer', () => {
         if (asked < 3) pulled.live.whenDemand(step);
       };
       pulled.live.whenDemand(step);
-      settle(rig);
+      rig.settle();
       expect(rig.sent.slice(held).map(({ payload }) => payload)).toEqual([0, 1, 2]);
     }),
   );
@@ -633,15 +628,13 @@ describe('connections with a big transfer', () => {
   it(
     'Session accepts a late pong as an answer, and counts a pong behind a later one as junk',
     inTime((time) => {
-      const rig = new Rig();
-      rig.open({ payload: 'x'.repeat(8 * MIB) });
+      const { rig } = transferring();
       const pings = () => rig.sent.filter(({ type }) => type === 'ping').map(({ nonce }) => nonce ?? '');
-      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
       for (let n = 0; n < 8; n++) {
         rig.open({ payload: n, end: true });
-        settle(rig);
+        rig.settle();
         time.advance(0.4 * CONTENDED_MS);
-        settle(rig);
+        rig.settle();
       }
       const [first = '', second = '', third = ''] = pings().slice(-3);
       const junk = jest.spyOn(rig.session.flood, 'countJunk');
@@ -662,7 +655,7 @@ describe('connections with a big transfer', () => {
       rig.transport.drainTo(0);
       expect(rig.sent.length).toBe(2);
       rig.open({ payload: 'x'.repeat(8 * MIB) });
-      settle(rig);
+      rig.settle();
       expect(rig.session.scheduler.backlog.bytes).toBe(0);
     }),
   );
@@ -670,11 +663,9 @@ describe('connections with a big transfer', () => {
   it(
     'Session leaves no timer of a held transfer when the connection ends',
     inTime((time) => {
-      const rig = new Rig();
-      rig.open({ payload: 'x'.repeat(8 * MIB) });
-      for (let turn = 0; turn < 16; turn++) rig.transport.nextTurn();
+      const { rig } = transferring();
       rig.open({ payload: 'small', end: true });
-      settle(rig);
+      rig.settle();
       rig.transport.end();
       expect(time.isOver).toBe(true);
     }),

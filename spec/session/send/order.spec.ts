@@ -18,7 +18,7 @@ function full(): Rig {
 /** Drains the socket, and returns the frames that left, each as its type, stream and payload. */
 function flush(rig: Rig): readonly unknown[] {
   rig.transport.drainTo(0);
-  while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+  rig.settle();
   return rig.news.map(spell);
 }
 

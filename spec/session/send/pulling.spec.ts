@@ -143,7 +143,7 @@ describe('pulling streams', () => {
       return () => times;
     });
     rig.transport.drainTo(0);
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    rig.settle();
     expect(asked.map((times) => times())).toEqual(Array.from({ length: count }, () => 4));
     expect(queuedAtMost).toBeLessThanOrEqual(602);
   });

@@ -81,13 +81,13 @@ describe('order of frames', () => {
     const rig = rigOf({ maxFrameBytes: 64 * KIB });
     rig.transport.stuck = true;
     const big = ['a', 'b', 'c'].map((letter) => rig.open({ payload: letter.repeat(3 * FULL) }));
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    rig.settle();
     expect(rig.transport.bufferedAmount).toBeGreaterThanOrEqual(FULL);
     rig.transport.stuck = false;
     expect(rig.news.length).toBeGreaterThan(0);
     const request = rig.open({ payload: 'small', end: true });
     rig.transport.drainTo(ROOM);
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    rig.settle();
     const before = rig.news.findIndex(({ stream }) => stream === request.live.id);
     expect(before).toBeGreaterThanOrEqual(0);
     expect(before).toBeLessThanOrEqual(big.length);
@@ -125,7 +125,7 @@ describe('the pump', () => {
     const rig = rigOf();
     rig.transport.stuck = true;
     rig.open({ payload: 'x'.repeat(3 * FULL) });
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    rig.settle();
     expect(rig.transport.bufferedAmount).toBeGreaterThanOrEqual(FULL);
     expect(rig.transport.bufferedAmount).toBeLessThan(FULL + 64 * KIB);
     expect(rig.transport.awaitedBytes).toBe(ROOM);
@@ -163,7 +163,7 @@ describe('the pump', () => {
     for (let at = 0; at < 10_000; at++) rig.session.control.ping(nothing, nothing);
     rig.transport.drainTo(0);
     expect(rig.transport.sent.length).toBe(TURN_BYTES / 64);
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    rig.settle();
     expect(rig.transport.sent.length).toBe(10_000);
   });
 

@@ -14,6 +14,12 @@ interface Row {
   readonly reason: string;
 }
 
+/** A stream whose next payload is cut. */
+const MID_PAYLOAD: readonly Frame[] = [
+  { type: 'open', stream: 1 },
+  { type: 'data', stream: 1, fragment: '"a', more: true },
+];
+
 const STREAM_ERRORS: readonly Row[] = [
   {
     what: 'a fragment of an open that was already complete',
@@ -48,20 +54,14 @@ const STREAM_ERRORS: readonly Row[] = [
   },
   {
     what: 'a whole payload in the middle of a fragment sequence',
-    before: [
-      { type: 'open', stream: 1 },
-      { type: 'data', stream: 1, fragment: '"a', more: true },
-    ],
+    before: MID_PAYLOAD,
     frame: { type: 'data', stream: 1, payload: 1 },
     code: PROTOCOL_ERROR,
     reason: 'expected the next fragment of the data, got a data without one',
   },
   {
     what: 'fragments that do not decode',
-    before: [
-      { type: 'open', stream: 1 },
-      { type: 'data', stream: 1, fragment: '"a', more: true },
-    ],
+    before: MID_PAYLOAD,
     frame: { type: 'data', stream: 1, fragment: 'b' },
     code: PROTOCOL_ERROR,
     reason: "codec 'json': expected JSON, got 3 characters that are not",
@@ -109,10 +109,7 @@ const STREAM_ERRORS: readonly Row[] = [
   },
   {
     what: 'a bare end in the middle of a fragment sequence',
-    before: [
-      { type: 'open', stream: 1 },
-      { type: 'data', stream: 1, fragment: '"a', more: true },
-    ],
+    before: MID_PAYLOAD,
     frame: { type: 'data', stream: 1, end: true },
     code: PROTOCOL_ERROR,
     reason: 'expected the next fragment of the data, got a data without one',

@@ -210,10 +210,15 @@ describe('sessions with a fast socket and a slow line', () => {
   const SIZE = 600 * KIB;
   const pingsOf = (rig: Rig) => rig.sent.filter(({ type }) => type === 'ping').map(({ nonce }) => nonce ?? '');
 
+  /** Sends a large payload, as fast as the socket takes it. */
+  function sendLarge(rig: Rig): void {
+    rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
+    rig.settle();
+  }
+
   /** Sends a large payload; the remote reads `bytesPerMs` and answers each ping that it has read. */
   function slow(time: SessionTime, bytesPerMs: number, rig: Rig): { readonly read: (ms: number) => void } {
-    rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
-    while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+    sendLarge(rig);
     let read = 0;
     let answered = 0;
     const step = (ms: number): void => {
@@ -239,8 +244,7 @@ describe('sessions with a fast socket and a slow line', () => {
     'Session sends a ping after each slice of a large payload',
     inTime(() => {
       const rig = new Rig();
-      rig.open({ payload: 'x'.repeat(SIZE), end: true }, true);
-      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      sendLarge(rig);
       expect(pingsOf(rig)).toHaveLength(rig.sent.filter(({ type, more }) => type === 'open' && more === true).length);
     }),
   );
@@ -308,7 +312,7 @@ describe('sessions with a fast socket and a slow line', () => {
       const rig = new Rig();
       rig.transport.stuck = true;
       rig.open({ payload: 'x'.repeat(2 * MIB) });
-      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      rig.settle();
       time.advance(59_000);
       rig.receive({ type: 'pong', nonce: pingsOf(rig)[0] ?? '' });
       time.advance(59_999);

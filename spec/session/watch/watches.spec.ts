@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder, RigOptions } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
+import type { SessionTime } from '../../support/session/time.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -12,8 +13,16 @@ function stalled(bytes: number, options: RigOptions = {}): { rig: Rig; stream: H
   rig.transport.stuck = true;
   const stream = rig.open();
   rig.send(stream, { payload: 'x'.repeat(bytes) });
-  while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+  rig.settle();
   return { rig, stream };
+}
+
+/** Session terminates the socket once `ms` have passed, and not earlier. */
+function terminatesAfter(ms: number, rig: Rig, time: SessionTime): void {
+  time.advance(ms - 1);
+  expect(rig.transport.terminated).toBeNull();
+  time.advance(1);
+  expect(rig.transport.terminated).toBe('slow consumer');
 }
 
 describe('slow consumers', () => {
@@ -21,10 +30,7 @@ describe('slow consumers', () => {
     'Session terminates a socket that takes no byte for 60 s while more than 1 MiB waits',
     inTime((time) => {
       const { rig, stream } = stalled(2 * MIB);
-      time.advance(59_999);
-      expect(rig.transport.terminated).toBeNull();
-      time.advance(1);
-      expect(rig.transport.terminated).toBe('slow consumer');
+      terminatesAfter(60_000, rig, time);
       expect(stream.ends).toMatchObject([{ how: 'lost', reason: { code: 1006, reason: 'slow consumer' } }]);
       expect(time.isOver).toBe(true);
     }),
@@ -36,10 +42,7 @@ describe('slow consumers', () => {
       const { rig } = stalled(3 * MIB);
       time.advance(59_000);
       rig.transport.bufferedAmount -= 1;
-      time.advance(60_999);
-      expect(rig.transport.terminated).toBeNull();
-      time.advance(1);
-      expect(rig.transport.terminated).toBe('slow consumer');
+      terminatesAfter(61_000, rig, time);
     }),
   );
 
@@ -49,15 +52,12 @@ describe('slow consumers', () => {
       const { rig, stream } = stalled(MIB - 40 * KIB, { limits: { stallBytes: 3 * MIB } });
       time.advance(200_000);
       rig.send(stream, { payload: 'x'.repeat(MIB) });
-      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      rig.settle();
       time.advance(200_000);
       expect(rig.transport.terminated).toBeNull();
       rig.send(stream, { payload: 'x'.repeat(2 * MIB) });
       // The minute began with the last check at which too few bytes waited.
-      time.advance(39_999);
-      expect(rig.transport.terminated).toBeNull();
-      time.advance(1);
-      expect(rig.transport.terminated).toBe('slow consumer');
+      terminatesAfter(40_000, rig, time);
     }),
   );
 
@@ -79,7 +79,7 @@ describe('slow consumers', () => {
       time.advance(60_000);
       expect(time.isOver).toBe(true);
       rig.send(stream, { payload: 'x'.repeat(2 * MIB) });
-      while (rig.transport.turnsDue > 0) rig.transport.nextTurn();
+      rig.settle();
       time.advance(60_000);
       expect(rig.transport.terminated).toBe('slow consumer');
     }),
@@ -90,10 +90,7 @@ describe('slow consumers', () => {
     inTime((time) => {
       const { rig } = stalled(2 * MIB);
       time.sleep(3_600_000);
-      time.advance(59_999);
-      expect(rig.transport.terminated).toBeNull();
-      time.advance(1);
-      expect(rig.transport.terminated).toBe('slow consumer');
+      terminatesAfter(60_000, rig, time);
     }),
   );
 

@@ -115,6 +115,11 @@ export class Rig {
     made.add(this);
   }
 
+  /** Runs turns until nothing more is written. */
+  settle(): void {
+    while (this.transport.turnsDue > 0) this.transport.nextTurn();
+  }
+
   /** Everything sent so far, decoded. */
   get sent(): readonly Envelope[] {
     return this.transport.sent.map((message) => toMapping(this.session.codec.decode(message)));
