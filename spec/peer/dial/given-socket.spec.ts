@@ -178,13 +178,19 @@ describe('`new Peer(socket)`', () => {
 });
 
 describe('Peer over a given socket without free stream ids', () => {
-  it('`open` throws StreamIdsExhaustedError and sends nothing when a given socket has no free id', async () => {
+  /** A peer that may open one more stream. */
+  async function withLastId(): Promise<Peer> {
     const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
     const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
     const core = new PeerCore(options);
     const peer = new Peer(core, new GivenSocket(core, ends.dialer));
     void peer.serve();
     await time.advance();
+    return peer;
+  }
+
+  it('`open` throws StreamIdsExhaustedError and sends nothing when a given socket has no free id', async () => {
+    const peer = await withLastId();
     expect(peer.open('last').id).toBe(Number.MAX_SAFE_INTEGER);
     const sent = framesOf(peer);
     expect(() => peer.open('one more')).toThrow(expect.objectContaining({ code: 'IDS_EXHAUSTED', retriable: false }));
@@ -192,12 +198,7 @@ describe('Peer over a given socket without free stream ids', () => {
   });
 
   it('A notification that waited for another is dropped with a warning when a given socket has no free id', async () => {
-    const { ends } = new MemoryLink({ protocol: 'mux.v1.json' });
-    const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
-    const core = new PeerCore(options);
-    const peer = new Peer(core, new GivenSocket(core, ends.dialer));
-    void peer.serve();
-    await time.advance();
+    const peer = await withLastId();
     peer.notify('x'.repeat(300_000));
     peer.notify('one more');
     await time.advance(100);

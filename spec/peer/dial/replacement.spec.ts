@@ -26,6 +26,8 @@ import {
   watched,
   welcome,
 } from '../../support/peer/dialing.js';
+import type { Watched } from '../../support/peer/dialing.js';
+import { stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -160,11 +162,15 @@ describe('Goaway with a replacement', () => {
     await time.advance(70_000);
   });
 
-  it('The status returns to connecting when the old socket ends before the hello on the replacement is answered', async () => {
+  /** A peer whose server answers the hello on every socket but the first 8 s late. */
+  function greetedLate(): Watched {
     let greeted = 0;
     const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
-    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
-    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    return reconnecting(new Network({ onHello, onStream: stays }), { hello: () => ({ payload: 'hi' }) });
+  }
+
+  it('The status returns to connecting when the old socket ends before the hello on the replacement is answered', async () => {
+    const { peer, states, network } = greetedLate();
     await time.advance(1_000);
     peer.open('old').subscribe({ error: () => undefined });
     await time.advance();
@@ -179,10 +185,7 @@ describe('Goaway with a replacement', () => {
   });
 
   it('The status stays draining when the replacement is lost before its hello was answered', async () => {
-    let greeted = 0;
-    const onHello = (payload: unknown, stream: Stream): unknown => (++greeted === 1 ? welcome : later(8_000, welcome))(payload, stream);
-    const network = new Network({ onHello, onStream: () => new Promise(() => undefined) });
-    const { peer, states } = reconnecting(network, { hello: () => ({ payload: 'hi' }) });
+    const { peer, states, network } = greetedLate();
     await time.advance();
     peer.open('old').subscribe({ error: () => undefined });
     await time.advance();

@@ -57,12 +57,17 @@ describe('Queue beyond `maxUnsentBytes`', () => {
 });
 
 describe('Unread values', () => {
-  it('Unread values pause the socket at `pauseBytes`, for all streams, until they are read', async () => {
+  /** A request that waits behind 20 KiB of unread values of another stream. */
+  async function waiting() {
     const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
-    const answer = progressOf(dialer.request('waits'));
+    return { local, answer: progressOf(dialer.request('waits')) };
+  }
+
+  it('Unread values pause the socket at `pauseBytes`, for all streams, until they are read', async () => {
+    const { local, answer } = await waiting();
     await time.advance(100);
     expect(answer.settled).toBe(false);
     local.subscribe();
@@ -71,11 +76,7 @@ describe('Unread values', () => {
   });
 
   it('Unread values pause the socket for 5 s at most', async () => {
-    const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
-    acceptor.onStream((payload, stream) => stream.reply(payload));
-    for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
-    await time.advance();
-    const answer = progressOf(dialer.request('waits'));
+    const { local, answer } = await waiting();
     await time.advance(4_999);
     expect(answer.settled).toBe(false);
     await time.advance(1);
