@@ -1,4 +1,5 @@
-import type { Frame } from '../wire/frame.js';
+import { IN_ENVELOPE_ORDER } from '../wire/fields.js';
+import type { Frame, Metadata } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
 import { isArrayBuffer, isDate } from '../wire/cross-realm.js';
 import { isBytes, metadataCopy } from './plain-copy.js';
@@ -32,13 +33,13 @@ export const MSGPACK_DIALECT: Dialect = {
  */
 export function checkedMapping(frame: Frame): Record<string, unknown> {
   const mapping = toMapping(frame);
-  if (frame.headers != null) mapping['headers'] = metadataCopy(frame.headers, 'headers', MSGPACK_DIALECT);
-  if (frame.trailers != null) mapping['trailers'] = metadataCopy(frame.trailers, 'trailers', MSGPACK_DIALECT);
-  for (const key of ['type', 'fragment', 'reason', 'nonce'] as const) {
-    const text = frame[key];
-    if (typeof text === 'string') mapping[key] = wellFormed(text);
+  for (const { key, kind } of IN_ENVELOPE_ORDER) {
+    const value = mapping[key];
+    if (value === undefined || kind === 'payload') continue;
+    if (kind === 'metadata') mapping[key] = metadataCopy(value as Metadata, key, MSGPACK_DIALECT);
+    else if (typeof value === 'string') mapping[key] = wellFormed(value);
+    else if (isArrayBuffer(value)) mapping[key] = new Uint8Array(value);
   }
-  if (frame.fragment != null && isArrayBuffer(frame.fragment)) mapping['fragment'] = new Uint8Array(frame.fragment);
   return mapping;
 }
 

@@ -1,8 +1,9 @@
 import { ProtocolError } from './errors.js';
+import { FIELDS, IN_ENVELOPE_ORDER, isId } from './fields.js';
+import type { Field } from './fields.js';
 import { ABSENT } from './frame.js';
-import type { CompleteFrame, Frame, Metadata } from './frame.js';
+import type { CompleteFrame, Frame } from './frame.js';
 import { isPlainObject } from './plain-object.js';
-import { isArrayBuffer } from './cross-realm.js';
 import { describeReceived } from './describe-received.js';
 import { violation } from './violation.js';
 
@@ -64,44 +65,6 @@ export function fromMapping(mapping: unknown): CompleteFrame {
 }
 
 type Envelope = { readonly [Key in keyof Frame]?: unknown };
-
-interface Field<T> {
-  readonly key: keyof Frame;
-  readonly accepts: (value: unknown) => value is T;
-  readonly expected: string;
-  /** What the field is when its key is missing; a field that is this is not written. `type` has none. */
-  readonly fallback: T;
-}
-
-function field<T>(key: keyof Frame, accepts: (value: unknown) => value is T, expected: string, fallback: T): Field<T> {
-  return { key, accepts, expected, fallback };
-}
-
-const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
-const isText = (value: unknown): value is string | null => typeof value === 'string' || value === null;
-const isType = (value: unknown): value is string | undefined => typeof value === 'string';
-const isCode = (value: unknown): value is number | null => Number.isInteger(value) || value === null;
-const isId = (value: unknown): value is number | null => (Number.isSafeInteger(value) && Number(value) >= 0) || value === null;
-const isSlice = (value: unknown): value is string | ArrayBuffer | null => isText(value) || isArrayBuffer(value);
-const isMetadata = (value: unknown): value is Metadata | null => value === null || isPlainObject(value);
-const isAnything = (value: unknown): value is unknown => value !== undefined;
-
-const FIELDS = {
-  type: field('type', isType, 'a string', undefined),
-  stream: field('stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
-  code: field('code', isCode, 'an integer or null', null),
-  end: field('end', isFlag, 'a boolean', false),
-  fragment: field('fragment', isSlice, 'a string, an ArrayBuffer or null', null),
-  headers: field('headers', isMetadata, 'a map with string keys or null', null),
-  last_stream: field('last_stream', isId, 'an integer from 0 to 2^53 - 1 or null', null),
-  more: field('more', isFlag, 'a boolean', false),
-  nonce: field('nonce', isText, 'a string or null', null),
-  payload: field('payload', isAnything, 'any value', ABSENT),
-  reason: field('reason', isText, 'a string or null', null),
-  trailers: field('trailers', isMetadata, 'a map with string keys or null', null),
-} satisfies Record<keyof Frame, unknown>;
-
-const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
 
 // Given the value, because a read under a fixed name is several times faster than one by key. The prototype is asked about
 // only when there is a value: a polluted one must not lend the envelope a field.
