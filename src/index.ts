@@ -9,7 +9,7 @@ export type { ConnectOptions } from './peer/connect.js';
 export type { ConnectUrl } from './peer/dial/dial-plan.js';
 export type { DialContext } from './peer/dial/attempt.js';
 export type { Hello } from './peer/dial/hello.js';
-export type { DialFailure, Reconnect } from './peer/dial/backoff.js';
+export type { DialFailure, Reconnect } from './peer/dial/reconnect-options.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 
 /* Peers and streams */

@@ -6,7 +6,8 @@ import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
 import { PEER_OPTIONS } from '../../src/peer/base/options.js';
 import { RETRY } from '../../src/peer/calls/safe-retry.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
-import { Backoff, RECONNECT } from '../../src/peer/dial/backoff.js';
+import { Backoff } from '../../src/peer/dial/backoff.js';
+import { RECONNECT } from '../../src/peer/dial/reconnect-options.js';
 import { KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import { LINE_OPTIONS } from '../../src/testing/link.js';
 import { LIMITS } from '../../src/wire/limits.js';
@@ -32,7 +33,7 @@ const INTERFACES: readonly Interface[] = [
   { type: 'PeerOptions', file: 'peer/base/options.ts', declared: PEER_OPTIONS, of: 'all' },
   { type: 'Keepalive', file: 'session/watch/keepalive.ts', declared: KEEPALIVE, of: 'all', path: 'keepalive.' },
   { type: 'ConnectOptions', file: 'peer/connect.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
-  { type: 'Reconnect', file: 'peer/dial/backoff.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
+  { type: 'Reconnect', file: 'peer/dial/reconnect-options.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
   { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
   { type: 'ServeOptions', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
   { type: 'ServeBase', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
@@ -106,7 +107,7 @@ describe('the docstrings of options', () => {
   });
 
   it('The longest delay of a dialer is the one of its docstring', () => {
-    const docs = docstringsOf('peer/dial/backoff.ts', 'Reconnect');
+    const docs = docstringsOf('peer/dial/reconnect-options.ts', 'Reconnect');
     expect(docs.get('maxDelayMs')?.byDefault).toMatch(`${spelledDefault('maxDelayMs', new Backoff({}).maxDelayMs)}; `);
   });
 });

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
-import type { DialFailure, FailureFacts, Reconnect } from '../../../src/peer/dial/backoff.js';
+import type { FailureFacts } from '../../../src/peer/dial/backoff.js';
+import type { DialFailure, Reconnect } from '../../../src/peer/dial/reconnect-options.js';
 import { CodecMismatch, ConnectError } from '../../../src/wire/errors.js';
 import { RemoteError } from '../../../src/wire/stream-errors.js';
 import { collectLogs } from '../../support/peer/logs.js';
