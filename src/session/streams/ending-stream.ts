@@ -19,8 +19,8 @@ import type { StreamSlot } from './stream-slot.js';
 import { StreamState } from './stream-state.js';
 import type { StreamInput } from './stream-state.js';
 
-/** Resets by the library that are no fault of the remote: an unread upload, and the streams that a drain leaves. */
-const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL]);
+/** Resets by the library that are no fault of the remote: an unread upload, the streams that a drain leaves, and a caller's deadline. */
+const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.DEADLINE_EXCEEDED]);
 
 /**
  * What one stream holds of its connection, and the one place that releases it. A stream ends in three steps:

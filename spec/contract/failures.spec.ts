@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { concat, firstValueFrom, lastValueFrom, of, throwError, toArray } from 'rxjs';
+import { contract, fail, isFailure, stream, whenError } from '../../src/contract.js';
+import { RemoteError } from '../../src/index.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { createPair } from '../support/peer/tracked.js';
+import { answers } from './answers.js';
+import { api } from './api.js';
+
+const logs = collectLogs();
+
+const TAKEN = { code: 'REMOTE', retriable: false, payload: { name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' } } };
+
+describe('declared errors', () => {
+  it('A declared error reaches the caller with its data, and no log shows it', async () => {
+    const { calls } = createPair(api, answers);
+    await expect(calls.book.promise({ seat: '12A' })).rejects.toMatchObject(TAKEN);
+    await expect(calls.book.promise({ seat: '13A' })).rejects.toMatchObject({ payload: { name: 'CLOSED', message: 'CLOSED' } });
+    expect(logs).toEqual({ warnings: [], errors: [] });
+  });
+
+  it('A declared error passes an error serializer as it is, and other errors do not', async () => {
+    const { calls } = createPair(
+      api,
+      {
+        ...answers,
+        now: () => {
+          throw new Error('secret');
+        },
+        square: () => {
+          throw new RemoteError('secret', { name: 'secret' });
+        },
+      },
+      { acceptor: { errorSerializer: () => ({ message: 'try later' }), onError: () => undefined } },
+    );
+    await expect(calls.book.promise({ seat: '12A' })).rejects.toMatchObject(TAKEN);
+    await expect(calls.now.promise()).rejects.toMatchObject({ reason: 'try later', payload: { message: 'try later' } });
+    await expect(calls.square.promise({ n: 1 })).rejects.toMatchObject({ reason: 'try later', payload: { message: 'try later' } });
+  });
+
+  it('A declared error of an Observable arrives after the items before it', async () => {
+    const ticks = contract({ ticks: stream<void, number, { OVER: { after: number } }>() });
+    const { calls } = createPair(ticks, {
+      ticks: () =>
+        concat(
+          of(1, 2),
+          throwError(() => fail(ticks.ticks, 'OVER', { after: 2 })),
+        ),
+    });
+    const seen$ = calls.ticks().pipe(
+      whenError(ticks.ticks, 'OVER', ({ after }) => of(after * 10)),
+      toArray(),
+    );
+    expect(await lastValueFrom(seen$)).toEqual([1, 2, 20]);
+  });
+
+  it('`whenError` catches the error of its name and no other', async () => {
+    const { calls } = createPair(api, answers);
+    const booking = (seat: string) => calls.book({ seat }).pipe(whenError(api.book, 'TAKEN', ({ by }) => of(`taken by ${by}`)));
+    expect(await firstValueFrom(booking('1A'))).toEqual({ seat: '1A', price: 40 });
+    expect(await firstValueFrom(booking('12A'))).toBe('taken by ann');
+    await expect(firstValueFrom(booking('13A'))).rejects.toMatchObject({ payload: { name: 'CLOSED' } });
+    const invalid$ = booking(12 as never).pipe(whenError(api.book, 'INVALID', ([issue]) => of(issue?.path)));
+    expect(await firstValueFrom(invalid$)).toEqual(['seat']);
+  });
+
+  it('`whenError` and `isFailure` leave errors that no contract made', async () => {
+    const errors = [null, 'TAKEN', new Error('TAKEN'), { payload: { name: 'TAKEN' } }, new RemoteError('TAKEN', 'TAKEN')];
+    expect(errors.map((error) => isFailure(api.book, 'TAKEN', error))).toEqual(errors.map(() => false));
+    const error = new Error('TAKEN');
+    const failed$ = throwError(() => error).pipe(whenError(api.book, 'TAKEN', () => of(1)));
+    await expect(firstValueFrom(failed$)).rejects.toBe(error);
+  });
+
+  it('`isFailure` finds a declared error of a promise', async () => {
+    const { calls } = createPair(api, answers);
+    const error = await calls.book.promise({ seat: '12A' }).catch((thrown: unknown) => thrown);
+    expect(isFailure(api.book, 'TAKEN', error) && error.payload.data.by).toBe('ann');
+    expect(isFailure(api.book, 'CLOSED', error)).toBe(false);
+  });
+});
