@@ -7,12 +7,22 @@ const config: Config = {
   testTimeout: 60_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
   // isolatedModules (in tsconfig.spec.json): each file is only stripped of its types, which `npm run typecheck` checks for all of them at once.
-  transform: { '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }] },
+  transform: {
+    '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }],
+    '/node_modules/cborg/.*\\.js$': [
+      'ts-jest',
+      { tsconfig: { module: 'commonjs', target: 'es2022', allowJs: true, isolatedModules: true }, diagnostics: false },
+    ],
+  },
+  // cborg has ES modules only, which jest cannot require before Node 24.9.
+  transformIgnorePatterns: ['/node_modules/(?!cborg/)'],
   moduleNameMapper: {
     // `import.meta` is a syntax error in CommonJS; the stand-in also lets a spec set what the environment holds.
     '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',
     // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
+    '^rxmux$': '<rootDir>/src/index.ts',
+    '^cborg$': '<rootDir>/node_modules/cborg/cborg.js',
   },
   // A core is left to nobody else: the default would run a machine of two cores in one process.
   maxWorkers: '100%',

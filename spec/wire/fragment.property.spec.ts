@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { CborCodec } from '../../examples/cbor/codec.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { Assembler } from '../../src/wire/assembler.js';
@@ -32,6 +33,7 @@ const CODECS: readonly (readonly [string, Codec, fc.Arbitrary<unknown>, number])
   ['a text codec that escapes nothing', new NetstringCodec(), jsonPayload(), 240],
   ['a binary codec whose bytes cost one or two', new StuffedCodec(), binaryPayload(), 240],
   ['a binary codec whose bytes cost one or two, with a cost', new CostedStuffedCodec(), binaryPayload(), 240],
+  ['the example codec cbor', new CborCodec(), binaryPayload(), 240],
 ];
 
 describe.each(CODECS.filter(([, codec]) => codec.fragmentCost !== undefined))('fragmentCost: %s', (_name, codec, payload) => {
