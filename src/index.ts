@@ -18,6 +18,7 @@ export type { CloseOptions } from './peer/base/close-options.js';
 export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
 export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';
+export { SharedPayload } from './peer/stream/shared-payload.js';
 export { Stream } from './peer/stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
 export type { CallEnd, CallEvent } from './peer/calls/call-event.js';
@@ -61,6 +62,7 @@ export type { Slicer } from './wire/slicer.js';
 
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/close-reasons.js';
+export { encodeOnce } from './peer/operators/encode-once.js';
 export { interceptIncomingHeaders } from './peer/operators/intercept-incoming-headers.js';
 export { interceptOpen } from './peer/operators/intercept-open.js';
 export { interceptReplyHeaders } from './peer/operators/intercept-reply-headers.js';

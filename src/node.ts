@@ -5,7 +5,7 @@ export type { NodeConnectOptions } from './node/connect.js';
 export { accept, handleUpgrade } from './node/accept.js';
 export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
 export type { HelloLimits } from './peer/answers/hello-limits.js';
-export type { MuxServer, Refusal, ServeOptions } from './node/mux-server.js';
+export type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './node/mux-server.js';
 export { refuse } from './node/refuse.js';
 export type { UpgradeRefusal } from './node/refuse.js';
 export { serve } from './node/serve.js';

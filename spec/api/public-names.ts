@@ -17,10 +17,10 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
       encodedLength framesEqual fromMapping resetCodeName splitFrame toMapping
       JsonCodec clearCodecs getCodec registerCodec registeredCodecs
       Settings logger settings
-      Peer Stream connect defaultErrorSerializer
+      Peer SharedPayload Stream connect defaultErrorSerializer
       CancelledError CodecError CodecMismatch CodecNotRegistered ConnectError ConnectionLostError DeadlineExceededError MuxError ProtocolError
       QueueOverflowError RefusedError RemoteError ResetError StreamError StreamIdsExhaustedError isMuxError
-      assemble closeReasons decode demultiplex encode fragment interceptIncomingHeaders interceptOpen interceptReplyHeaders observeFrames
+      assemble closeReasons decode demultiplex encode encodeOnce fragment interceptIncomingHeaders interceptOpen interceptReplyHeaders observeFrames
       ofDirection ofStream ofType reopenOnReconnect respond retryWhenSafe through withCredit
     `),
     types: names(`
@@ -34,7 +34,7 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
   node: {
     values: names('VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions UpgradeOptions UpgradeRefusal Verdict',
+      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions ServerNotifyOptions UpgradeOptions UpgradeRefusal Verdict',
     ),
   },
   msgpack: {

@@ -6,6 +6,7 @@ import type { Observable } from 'rxjs';
 import type { CloseOptions } from '../peer/base/close-options.js';
 import type { HandlerFailure } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
+import type { MetadataInput } from '../wire/frame.js';
 import type { UpgradeOptions } from './accept.js';
 
 /** An upgrade request with another answer than 101. It prints, and goes into JSON, as one line without headers. */
@@ -50,6 +51,14 @@ export type ServeOptions = ServeBase &
       }
   );
 
+/** Options of a payload for many peers. */
+export interface ServerNotifyOptions {
+  /** Chooses the peers. Default every peer. */
+  readonly to?: ((peer: Peer) => boolean) | undefined;
+  /** Headers of each open; the open interceptors of each peer see a copy. Default none. */
+  readonly headers?: MetadataInput | undefined;
+}
+
 /** A server and the peers that have dialed it. */
 export interface MuxServer {
   /** The peers that are connected now. */
@@ -75,6 +84,21 @@ export interface MuxServer {
   address(): AddressInfo | string | null;
   /** Resolves once {@link close} was called and every peer has closed, or once the server has failed to listen. */
   readonly closed: Promise<void>;
+  /**
+   * Sends one payload to every peer, as `peer.notify` does, and encodes it once. Peers that drain are left out. A peer that cannot queue the
+   * payload is left out with a warning in the log.
+   *
+   * Nothing holds up a server that pushes faster than a peer reads: let `to` leave out peers with a large `bufferedAmount`.
+   *
+   * @returns how many peers it was sent to
+   * @throws TypeError for a payload or headers that the codec cannot represent, and for a bad option
+   *
+   * @example
+   * ```ts
+   * server.notify({ op: 'news' }, { to: (peer) => peer.bufferedAmount < 1_000_000 });   // 3
+   * ```
+   */
+  notify(payload?: unknown, options?: ServerNotifyOptions): number;
   /**
    * Accepts no new peers, and closes every peer as `peer.close(options)` does. The goaways are spread over the first half of `drainMs`,
    * at most 5 s, so that the clients do not all reconnect at once.

@@ -21,7 +21,8 @@ import { policyOf, peerOver, announcePeer, resolveAccept } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
 import { PLAIN_TEXT } from './answer-http.js';
 import { listening } from './listening.js';
-import type { MuxServer, Refusal, ServeOptions } from './mux-server.js';
+import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
+import { notifyAll } from './notify-all.js';
 import { readPlace } from './place.js';
 import type { Place } from './place.js';
 import { pathOf, RefusalLog } from './refusal.js';
@@ -125,6 +126,10 @@ class NodeMuxServer implements MuxServer {
 
   address(): AddressInfo | string | null {
     return this.#server.address();
+  }
+
+  notify(payload?: unknown, options: ServerNotifyOptions = {}): number {
+    return notifyAll(this.peers, payload, options);
   }
 
   close(options: CloseOptions = {}): Promise<void> {

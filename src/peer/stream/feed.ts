@@ -7,7 +7,7 @@ import { rejected, unheeded } from '../base/caller-frames.js';
 import { failAnswer } from './answer.js';
 import { decline } from './input.js';
 import type { Input } from './input.js';
-import { checkValue } from './outbox.js';
+import { checkValue } from './check-value.js';
 import { checkOverflow } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';

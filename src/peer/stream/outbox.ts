@@ -1,7 +1,6 @@
 import { log } from '../../logger.js';
 import { endedHere } from '../../session/base/close-cause.js';
 import { aboutStream } from '../../wire/about-stream.js';
-import { checkedMessage } from '../../wire/codec.js';
 import type { Message } from '../../wire/codec.js';
 import { CancelledError, QueueOverflowError } from '../../wire/stream-errors.js';
 import { ABSENT } from '../../wire/frame.js';
@@ -14,6 +13,7 @@ import { guard } from '../../rx/guard.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
 import { checkSendable } from './sendable.js';
+import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Trailers, or a function that is asked for them when the end is sent. */
@@ -25,11 +25,6 @@ const READY: Promise<void> = Promise.resolve();
 /** What can be done about it, by each way to send. */
 const TOO_MUCH =
   'too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
-
-/** @throws TypeError for what would be sent as no value at all */
-export function checkValue(value: unknown): void {
-  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
-}
 
 /** The sending side of one stream: its headers, its values, its trailers, and who waits for room. */
 export class Outbox {
@@ -98,11 +93,11 @@ export class Outbox {
     if (early !== null) return early;
     const { codec } = this.stream.host;
     // An end takes no room, and must not destroy the answer before it.
-    const encoded = value === ABSENT ? null : checkedMessage(codec, codec.encodePayload(value));
+    const encoded = value === ABSENT ? null : encodedBy(codec, value);
     const overflow = encoded === null ? null : this.#overflow(encoded);
     if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
-    const frame = { type: 'data', payload: value, headers: this.#firstHeaders(headers), end, trailers: last };
+    const frame = { type: 'data', payload: valueOf(value), headers: this.#firstHeaders(headers), end, trailers: last };
     // What has run in the value, in the metadata and in interceptors may have ended the stream.
     const late = this.refusal();
     if (late !== null) return late;

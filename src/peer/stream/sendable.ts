@@ -6,6 +6,7 @@ import { checkFragmentable, fits, isSmall } from '../../wire/fragment.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { Frame, Metadata } from '../../wire/frame.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
+import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamHost } from './stream-host.js';
 
 /** What decides whether a frame can be sent. */
@@ -17,7 +18,7 @@ export type SendHost = Pick<StreamHost, 'codec' | 'options' | 'nextStreamId'>;
  * @throws TypeError for a payload that the codec cannot represent
  */
 export function encodedOpen({ codec }: SendHost, value: unknown): Message | null {
-  return value === undefined || value === ABSENT ? null : checkedMessage(codec, codec.encodePayload(value));
+  return value === undefined || value === ABSENT ? null : encodedBy(codec, value);
 }
 
 /**
@@ -34,7 +35,7 @@ export function openFrame(
   end: boolean,
   id: number | null,
 ): OutgoingFrame {
-  const payload = value === undefined ? ABSENT : value;
+  const payload = value === undefined ? ABSENT : valueOf(value);
   const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, host.codec);
   checkSendable(host, frame, encoded, id);
   return frame;

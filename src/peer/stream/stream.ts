@@ -9,7 +9,7 @@ import type { Metadata, MetadataInput } from '../../wire/frame.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
-import { checkValue } from './outbox.js';
+import { checkValue } from './check-value.js';
 import { checkOverflow } from './overflow.js';
 import { guard } from '../../rx/guard.js';
 import { labelled } from '../base/label.js';

@@ -1,0 +1,6 @@
+import { ABSENT } from '../../wire/frame.js';
+
+/** @throws TypeError for a value that stands for none */
+export function checkValue(value: unknown): void {
+  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
+}

@@ -1,0 +1,45 @@
+import { checkedMessage } from '../../wire/codec.js';
+import type { Codec, Message } from '../../wire/codec.js';
+import { checkValue } from './check-value.js';
+
+/**
+ * A payload for many streams, which each codec encodes once. Send it as you would send its value: with `notify`, `reply`, `send`, and from
+ * inputs and answers. It is encoded when a codec first sends it, and later changes to the value are not sent.
+ *
+ * @example
+ * ```ts
+ * const price = new SharedPayload({ symbol: 'ACME', price: 12.5 });
+ * for (const stream of subscribers) void stream.send(price);   // one JSON.stringify for all of them
+ * ```
+ */
+export class SharedPayload<T = unknown> {
+  readonly #encoded = new Map<Codec, Message>();
+
+  /** @throws TypeError for `undefined`, which is no payload */
+  constructor(readonly value: T) {
+    checkValue(value);
+  }
+
+  /**
+   * Returns the encoded value.
+   *
+   * @throws TypeError for a value that the codec cannot represent
+   */
+  encodedBy(codec: Codec): Message {
+    const known = this.#encoded.get(codec);
+    if (known !== undefined) return known;
+    const encoded = checkedMessage(codec, codec.encodePayload(this.value));
+    this.#encoded.set(codec, encoded);
+    return encoded;
+  }
+}
+
+/** Encodes a payload, or takes the encoded form of a shared one. */
+export function encodedBy(codec: Codec, payload: unknown): Message {
+  return payload instanceof SharedPayload ? payload.encodedBy(codec) : checkedMessage(codec, codec.encodePayload(payload));
+}
+
+/** The payload that an encoded one was made of, for observers. */
+export function valueOf(payload: unknown): unknown {
+  return payload instanceof SharedPayload ? payload.value : payload;
+}
