@@ -73,7 +73,7 @@ const PLAIN = [
   'src/peer/core/**',
   'src/peer/dial/**',
   'src/peer/operators/**',
-  'src/rx/is-subscriber.ts',
+  'src/rx/**',
   'src/testing/**',
   'src/transport/**',
 ];

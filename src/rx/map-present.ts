@@ -5,7 +5,9 @@ import { Relay } from './relay.js';
 type Project<T, R> = (value: T) => R | null;
 
 /**
- * `map`, with what is `null` left out. Several in a row are one: a frame passes one subscriber for all of them, and a
+ * `map` that drops results of `null`.
+ *
+ * In place of rxjs's `map` and `filter`: several in a row become one Observable. So a frame passes one subscriber for all of them, and a
  * connection keeps one.
  */
 export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
@@ -15,7 +17,7 @@ export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R>
   };
 }
 
-/** What `origin` emits, after each of `projects`; the last gives an `R`. */
+/** Emits the values of `origin` after each of `projects`; the last returns an `R`. */
 class Mapped<R> extends Observable<R> {
   constructor(
     readonly origin: Observable<unknown>,

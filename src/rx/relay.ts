@@ -2,12 +2,14 @@ import { Subscription } from 'rxjs';
 import type { Observer, Subscriber } from 'rxjs';
 
 /**
- * Stands between a source and the next subscriber, and is let go with it: a source that gives all it has while it is being
- * subscribed to sees at once, by `closed`, that nobody wants more. To rxjs an observer that is a Subscription too is a Subscriber
- * (`isSubscriber` in its Observable.ts goes by shape), so `subscribe` puts no SafeSubscriber around it.
+ * The subscriber between a source and the next subscriber. It ends with the next one, so a source that emits within `subscribe` sees at
+ * once, by `closed`, that it may stop.
+ *
+ * In place of the subscriber of rxjs's `map` and `filter`, of which a pipeline has one for each step. rxjs takes an observer that is a
+ * Subscription too for a Subscriber (`isSubscriber` in its Observable.ts checks the shape), and puts no SafeSubscriber around it.
  */
 export abstract class Relay<T> extends Subscription implements Observer<T> {
-  /** Set before anybody is told of the end: what a source gives from within that is late. */
+  /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */
   #isStopped = false;
 
   constructor(protected readonly to: Subscriber<unknown>) {
@@ -15,7 +17,7 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
     to.add(this);
   }
 
-  /** Takes one value. What it throws is the error of the pipeline. */
+  /** Takes one value. An error that it throws is the error of the pipeline. */
   protected abstract take(value: T): void;
 
   next(value: T): void {

@@ -1,8 +1,9 @@
 import type { Observable, Observer, Subscription, Unsubscribable } from 'rxjs';
 
 /**
- * Subscribes to a pipeline; when that errors, reports the error and subscribes to a new one, so that a bad frame does not stop those
- * after it. Not `catchError((_, caught) => caught)`: that keeps all operators of every idle connection only to subscribe again.
+ * Subscribes to a pipeline. When the pipeline fails, reports the error and subscribes to a new one: a bad frame does not stop later frames.
+ *
+ * In place of `catchError((_, caught) => caught)`, which keeps all operators of every idle connection only to subscribe again.
  */
 export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   #flow: Subscription | null = null;
@@ -10,9 +11,9 @@ export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   #stopped = false;
 
   /**
-   * @param make makes the pipeline, whose values concern nobody
-   * @param onError gets what the pipeline errors with, once the next is made: it may use that
-   * @param onComplete called when the source completes, where it ever does
+   * @param make makes the pipeline. No code uses the values that it emits.
+   * @param onError receives the error of a pipeline. The next pipeline is ready then.
+   * @param onComplete called when the source completes, if it ever does.
    */
   constructor(
     private readonly make: () => Observable<unknown>,
@@ -36,12 +37,12 @@ export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   }
 
   next(): void {
-    // The last operator of a pipeline has used it.
+    // The last operator of the pipeline has used the value.
   }
 
   error(error: unknown): void {
     const flow = this.#flow;
-    // A pipeline that breaks during its subscription is started again by `start`.
+    // `start` subscribes again if a pipeline fails during its subscription.
     if (flow === null) this.#broken = true;
     else {
       flow.unsubscribe();
