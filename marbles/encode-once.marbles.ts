@@ -28,8 +28,8 @@ describe('encodeOnce', () => {
     {
       does: 'leaves the source when its subscriber leaves',
       source: '  -a-b--c',
-      unsub: '   ---!',
-      subs: '    ^--!',
+      unsub: '   ----!',
+      subs: '    ^---!',
       expected: '-a-b',
     },
   ])(
