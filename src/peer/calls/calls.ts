@@ -1,4 +1,5 @@
-import { defer, filter, fromEvent, merge, NEVER, Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { defer, filter, fromEvent, merge, NEVER } from 'rxjs';
 import type { Session } from '../../session/session.js';
 import type { Message } from '../../wire/codec.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
@@ -7,6 +8,7 @@ import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
 import { feed } from '../stream/feed.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
+import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
@@ -135,7 +137,7 @@ export class Calls {
   /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
     checkObject('options', options);
-    const answer$ = new Observable((subscriber) => {
+    const answer$ = new GuardedObservable((subscriber) => {
       const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.#request(value, options));
       if (stream === undefined) return;
       const isOver = stream.end !== null;
@@ -169,7 +171,7 @@ export class Calls {
         'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
       );
     if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'end', options)), options);
-    const received$ = new Observable((subscriber) => {
+    const received$ = new GuardedObservable((subscriber) => {
       let isFed = false;
       subscriber.add(() => {
         if (!isFed) decline(input);
@@ -200,9 +202,10 @@ export class Calls {
     // An abort ends the delay; the next attempt fails with it.
     const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
     const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
-    return call$.pipe(
+    const retried$ = call$.pipe(
       retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.openSession !== null || core.source.expectsSocket),
     );
+    return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {

@@ -1,11 +1,11 @@
 import { Observable } from 'rxjs';
-import type { Observer, Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { observerOf } from '../../rx/guarded-observable.js';
+import type { ObserverOrNext } from '../../rx/guarded-observable.js';
 import { isSubscriber } from '../../rx/is-subscriber.js';
 import { LeanSubscriber } from '../../rx/lean-subscriber.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import type { StreamCore } from '../stream/stream-core.js';
-
-type Handlers = Partial<Observer<unknown>>;
 
 /**
  * The Observable of `open$` without `input`: each subscription opens a stream.
@@ -26,11 +26,11 @@ export class OpenObservable extends Observable<unknown> {
   }
 
   override subscribe(
-    to?: Handlers | ((value: unknown) => void) | null,
+    observerOrNext?: ObserverOrNext<unknown>,
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    const observer = typeof to === 'object' && to !== null ? to : ({ next: to, error, complete } as Handlers);
+    const observer = observerOf(observerOrNext, error, complete);
     // An operator passes a subscriber, which is already part of a chain.
     if (isSubscriber(observer)) return super.subscribe(observer);
     const subscriber = new LeanSubscriber(observer);

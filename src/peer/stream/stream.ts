@@ -1,6 +1,5 @@
 import { Observable } from 'rxjs';
 import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
-import { log } from '../../logger.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { StreamPhase } from '../../session/streams/stream-state.js';
 import { checkObject } from '../../wire/check.js';
@@ -11,9 +10,10 @@ import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { checkValue } from './check-value.js';
 import { checkOverflow } from './overflow.js';
-import { guard } from '../../rx/guard.js';
+import { observerOf } from '../../rx/guarded-observable.js';
 import { labelled } from '../base/label.js';
 import { isSubscriber } from '../../rx/is-subscriber.js';
+import { GuardedObserver } from '../../rx/unhandled.js';
 import type { Peer } from '../peer.js';
 import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
@@ -333,36 +333,17 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Reads every payload as it comes. What an observer throws is logged, and so are an error for which it has no handler, and what a
-   * teardown throws when the stream ends.
+   * Reads every payload as it comes. An error without a handler goes to `config.onUnhandledError` of rxjs if the program sets it, or else to
+   * the log. The same holds for an error that an observer throws. The log reports an error of a teardown when the stream ends.
    */
   override subscribe(
     observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    const observer =
-      typeof observerOrNext === 'object' && observerOrNext !== null ? observerOrNext : { next: observerOrNext, error, complete };
-    // An operator's subscriber deals itself with what is thrown.
-    if (isSubscriber<In>(observer)) return super.subscribe(observer);
-    return super.subscribe({
-      next: (value) => {
-        guard('a subscriber of a stream', () => observer.next?.(value));
-      },
-      error: (failure: unknown) => {
-        if (observer.error == null) logUnhandled(failure);
-        else guard('a subscriber of a stream', () => observer.error?.(failure));
-      },
-      complete: () => {
-        guard('a subscriber of a stream', () => observer.complete?.());
-      },
-    });
+    const observer = observerOf(observerOrNext, error, complete);
+    return super.subscribe(isSubscriber<In>(observer) ? observer : new GuardedObserver(observer));
   }
-}
-
-// An error without a handler would be thrown from a timer and end the process.
-function logUnhandled(error: unknown): void {
-  log('error', 'a stream failed and its subscriber has no error handler', error);
 }
 
 // One function for all streams, because a closure for each would be a good part of what an idle one weighs.
