@@ -74,10 +74,10 @@ describe('names of procedures', () => {
   });
 
   it.each([
-    { wrong: { 'a.b': request() }, message: "contract: expected a name without dots other than 'then', got 'a.b'" },
-    { wrong: { chat: { then: request() } }, message: "contract: expected a name without dots other than 'then', got 'then'" },
-    { wrong: { '': request() }, message: "contract: expected a name without dots other than 'then', got ''" },
-    { wrong: { square: () => 4 }, message: 'contract: square: expected a procedure or a namespace, got a function' },
+    { wrong: { 'a.b': request() }, message: "expected a name without dots other than 'then', got 'a.b'" },
+    { wrong: { chat: { then: request() } }, message: "expected a name without dots other than 'then', got 'then'" },
+    { wrong: { '': request() }, message: "expected a name without dots other than 'then', got ''" },
+    { wrong: { square: () => 4 }, message: 'square: expected a procedure or a namespace, got a function' },
   ])('`contract` refuses $wrong', ({ wrong, message }) => {
     expect(() => contract(wrong as never)).toThrow(new TypeError(message));
   });

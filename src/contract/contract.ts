@@ -28,8 +28,8 @@ const BAD_NAME = /^(then)?$|\./;
  */
 export function contract<C extends Contract>(api: C): C {
   for (const [name, value] of Object.entries<unknown>(api)) {
-    if (BAD_NAME.test(name)) throw new TypeError(`contract: expected a name without dots other than 'then', got '${name}'`);
-    if (typeof value !== 'object' || value === null) throw optionError(`contract: ${name}`, 'a procedure or a namespace', value);
+    if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
+    if (typeof value !== 'object' || value === null) throw optionError(name, 'a procedure or a namespace', value);
     if (!isProcedure(value as Procedure | Contract)) contract(value as Contract);
   }
   return Object.freeze(api);

@@ -85,8 +85,8 @@ export function request<P extends MaybeSchema = undefined, R extends MaybeSchema
   readonly reply?: R;
   readonly errors?: E;
 }): RequestProcedure<ValueOf<P>, ValueOf<R>, ErrorValues<E>>;
-export function request(of: { readonly payload?: MaybeSchema; readonly reply?: MaybeSchema } = {}): Procedure {
-  return declare('request', of.payload, undefined, of.reply);
+export function request(of?: Schemas): Procedure {
+  return declare('request', of);
 }
 
 /**
@@ -105,8 +105,8 @@ export function stream<I extends MaybeSchema, P extends MaybeSchema = undefined,
   readonly item: I;
   readonly errors?: E;
 }): StreamProcedure<ValueOf<P>, ValueOf<I>, ErrorValues<E>>;
-export function stream(of: { readonly payload?: MaybeSchema; readonly item?: MaybeSchema } = {}): Procedure {
-  return declare('stream', of.payload, undefined, of.item);
+export function stream(of?: Schemas): Procedure {
+  return declare('stream', of);
 }
 
 /**
@@ -131,8 +131,8 @@ export function upload<
   readonly reply?: R;
   readonly errors?: E;
 }): UploadProcedure<ValueOf<P>, ValueOf<U>, ValueOf<R>, ErrorValues<E>>;
-export function upload(of: { readonly payload?: MaybeSchema; readonly input?: MaybeSchema; readonly reply?: MaybeSchema } = {}): Procedure {
-  return declare('upload', of.payload, of.input, of.reply);
+export function upload(of?: Schemas): Procedure {
+  return declare('upload', of);
 }
 
 /**
@@ -157,16 +157,16 @@ export function channel<
   readonly item: I;
   readonly errors?: E;
 }): ChannelProcedure<ValueOf<P>, ValueOf<U>, ValueOf<I>, ErrorValues<E>>;
-export function channel(of: { readonly payload?: MaybeSchema; readonly input?: MaybeSchema; readonly item?: MaybeSchema } = {}): Procedure {
-  return declare('channel', of.payload, of.input, of.item);
+export function channel(of?: Schemas): Procedure {
+  return declare('channel', of);
 }
 
-const PLAIN: StandardSchemaV1 = Object.freeze({
+const PLAIN = Object.freeze({
   '~standard': Object.freeze({ version: 1, vendor: 'rxmux', validate: (value: unknown) => ({ value }) }),
 });
 
 /**
- * Stands for a plain type beside schemas. No code checks its values at run time.
+ * Stands for a plain type beside schemas. It accepts every value at run time.
  *
  * @example
  * ```ts
@@ -177,7 +177,14 @@ export function plain<T>(): StandardSchemaV1<T> {
   return PLAIN as StandardSchemaV1<T>;
 }
 
-function declare(kind: Kind, payload: MaybeSchema, input: MaybeSchema, output: MaybeSchema): Procedure {
-  const [checkedPayload, checkedInput, checkedOutput] = [payload, input, output].map((schema) => (schema === PLAIN ? undefined : schema));
-  return Object.freeze({ kind, payload: checkedPayload, input: checkedInput, output: checkedOutput });
+/** The schemas of a procedure, by their public names. */
+interface Schemas {
+  readonly payload?: MaybeSchema;
+  readonly input?: MaybeSchema;
+  readonly reply?: MaybeSchema;
+  readonly item?: MaybeSchema;
+}
+
+function declare(kind: Kind, { payload, input, reply, item }: Schemas = {}): Procedure {
+  return Object.freeze({ kind, payload, input, output: reply ?? item });
 }

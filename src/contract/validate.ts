@@ -11,9 +11,9 @@ export type Check = (value: unknown) => unknown;
 /** @param what names the value in the error, such as `the payload of 'square'` */
 export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Check {
   if (schema === undefined) return identity;
-  const settle = ({ issues, ...result }: SchemaResult<unknown>): unknown => {
-    if (issues !== undefined) throw invalid(what, issues.map(toIssue));
-    return 'value' in result ? result.value : undefined;
+  const settle = (result: SchemaResult<unknown>): unknown => {
+    if (result.issues) throw invalid(what, result.issues.map(toIssue));
+    return result.value;
   };
   return (value) => {
     const result = schema['~standard'].validate(value);
@@ -31,10 +31,8 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
 }
 
 function invalid(what: string, issues: readonly Issue[]): Error {
-  const [first, ...others] = issues;
-  const where = first === undefined || first.path.length === 0 ? '' : `${first.path.join('.')}: `;
-  const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  return failure('INVALID', `${what} is invalid: ${where}${first?.message ?? 'no issue was named'}${more}`, issues);
+  const lines = issues.map(({ message, path }) => [...path, message].join(': '));
+  return failure('INVALID', `${what} is invalid: ${lines.join(', ')}`, issues);
 }
 
 /** Keeps what the wire can carry: a schema's issues may hold the value itself, and keys that are symbols. */

@@ -1,0 +1,117 @@
+import type { StandardSchemaV1 as SpecifiedSchema } from '@standard-schema/spec';
+import type { IncomingMessage } from 'node:http';
+import type { Observable } from 'rxjs';
+import { of } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { z } from 'zod';
+import { answering, channel, client, contract, fail, isFailure, plain, request, stream, upload, whenError } from '../../src/contract.js';
+import type { Answers, Call, Client, ContextOf, NamesOf, RequestCall, StandardSchemaV1, StreamCall } from '../../src/contract.js';
+import type { Peer, PeerContext } from '../../src/index.js';
+import { serve } from '../../src/node.js';
+import type { UpgradeRefusal } from '../../src/node.js';
+import { createPair, fakePeer } from '../../src/testing.js';
+import type { Accepts, Equal, Expect, Refuse } from './expect.js';
+
+declare const peer: Peer;
+declare const helpers: RunHelpers;
+
+interface User {
+  readonly name: string;
+}
+
+const api = contract({
+  square: request<{ n: number }, number>(),
+  now: request<void, string>(),
+  book: request({
+    payload: z.object({ seat: z.string().default('1A') }),
+    reply: z.string().transform((text) => text.length),
+    errors: { TAKEN: z.object({ by: z.string() }), CLOSED: plain<void>() },
+  }),
+  chat: {
+    lines: stream<{ room: string }, string, { GONE: { room: string } }>(),
+    deep: { say: upload({ input: z.coerce.number(), reply: plain<boolean>() }) },
+  },
+  both: channel<string, number, Date>(),
+});
+type Api = typeof api;
+type AnyApi = Answers<Api, User>;
+
+const calls = client(peer, api);
+const checked = client(peer, api, { validate: true });
+
+export type SchemasAreThoseOfTheSpecification = [
+  Expect<Accepts<StandardSchemaV1<string, number>, SpecifiedSchema<string, number>>>,
+  Expect<Accepts<SpecifiedSchema<string, number>, StandardSchemaV1<string, number>>>,
+  Refuse<Accepts<SpecifiedSchema<string, number>, StandardSchemaV1<string>>>,
+];
+
+export type CallersSeeTheirSide = [
+  Expect<Equal<typeof calls.square, RequestCall<{ n: number }, number>>>,
+  Expect<Equal<Parameters<typeof calls.book>[0], { seat?: string | undefined }>>,
+  Expect<Equal<ReturnType<typeof calls.book>, Observable<string>>>,
+  Expect<Equal<ReturnType<typeof checked.book>, Observable<number>>>,
+  Expect<Equal<ReturnType<typeof checked.book.promise>, Promise<number>>>,
+  Expect<Equal<typeof calls.chat.lines, StreamCall<{ room: string }, string>>>,
+  Expect<Equal<Awaited<ReturnType<typeof calls.chat.deep.say.promise>>, boolean>>,
+  Expect<Equal<ReturnType<typeof calls.both>, Observable<Date>>>,
+  Expect<Equal<typeof calls, Client<Api>>>,
+];
+
+export type AnswersSeeTheirs = [
+  Expect<Equal<Parameters<AnyApi['book']>[0], { seat: string }>>,
+  Expect<Equal<Parameters<AnyApi['book']>[1], Call<never, User>>>,
+  Expect<Equal<Parameters<AnyApi['chat']['deep']['say']>[1], Call<number, User>>>,
+  Expect<Accepts<ReturnType<AnyApi['square']>, Promise<number>>>,
+  Refuse<Accepts<ReturnType<AnyApi['square']>, string>>,
+  Expect<Accepts<ReturnType<AnyApi['both']>, AsyncIterable<Date>>>,
+];
+
+export type Names = [Expect<Equal<NamesOf<Api>, 'square' | 'now' | 'book' | 'chat.lines' | 'chat.deep.say' | 'both'>>];
+
+const anyAndNever = contract({ any: request<never, ReturnType<typeof JSON.parse>>() });
+const ofAny = client(peer, anyAndNever);
+type Any = Awaited<ReturnType<typeof ofAny.any.promise>>;
+
+export type SpecialTypesStay = [
+  Expect<Equal<Parameters<typeof ofAny.any>[0], never>>,
+  Expect<Accepts<string, Any>>,
+  Expect<Accepts<Any, number>>,
+];
+
+// Without a payload, and without data, no argument is needed.
+calls.now().subscribe();
+void calls.now.promise(undefined, { timeoutMs: 5 });
+fail(api.book, 'CLOSED');
+fail(api.book, 'TAKEN', { by: 'ann' });
+
+const caught$ = calls.chat.lines({ room: 'a' }).pipe(whenError(api.chat.lines, 'GONE', ({ room }) => of(room.length)));
+const invalid$ = calls.square({ n: 1 }).pipe(whenError(api.square, 'INVALID', (issues) => of(issues)));
+declare const thrown: unknown;
+const by = isFailure(api.book, 'TAKEN', thrown) ? thrown.payload.data : null;
+
+export type ErrorsAreTyped = [
+  Expect<Equal<typeof caught$, Observable<string | number>>>,
+  Expect<Equal<typeof by, { by: string } | null>>,
+  Expect<Accepts<typeof invalid$, Observable<number>>>,
+];
+
+const verify = ({ headers }: IncomingMessage) =>
+  headers.cookie === undefined ? (401 as const) : Promise.resolve({ name: headers.cookie });
+const mine = contract({ me: request<void, string>() });
+serve({ port: 0, ...answering(mine, { me: (_, { context }) => context.name.toUpperCase() }, { verify }) });
+serve({ port: 0, ...answering(mine, { me: () => 'you' }) });
+
+export type Contexts = [
+  Expect<Equal<ContextOf<typeof verify>, { name: string }>>,
+  Expect<Equal<ContextOf<() => User | 403 | UpgradeRefusal>, User>>,
+  Expect<Equal<ContextOf<() => boolean>, PeerContext>>,
+];
+
+const fake = fakePeer(helpers, api, { 'chat.lines': ['--a|', { a: 'line' }], square: '--a|' }, { values: { a: 4 } });
+const pair = createPair(mine, { me: () => 'you' }, { validate: true });
+
+export type Tests = [
+  Expect<Equal<keyof typeof fake.answers, 'chat.lines' | 'square'>>,
+  Expect<Equal<ReturnType<typeof pair.calls.me>, Observable<string>>>,
+  Expect<Accepts<Peer, ReturnType<typeof createPair>['dialer']>>,
+];
