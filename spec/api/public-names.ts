@@ -32,9 +32,9 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
     `),
   },
   node: {
-    values: names('VERSION accept connect handleUpgrade refuse serve'),
+    values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions ServerNotifyOptions UpgradeOptions UpgradeRefusal Verdict',
+      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions ServerNotifyOptions ServerStats TotalLimits TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
   },
   msgpack: {

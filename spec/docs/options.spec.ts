@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
 import { PLACE_OPTIONS } from '../../src/node/place.js';
+import { TOTAL_LIMITS } from '../../src/node/total-limits.js';
 import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
 import { PEER_OPTIONS } from '../../src/peer/base/options.js';
 import { RETRY } from '../../src/peer/calls/safe-retry.js';
@@ -42,12 +43,14 @@ const INTERFACES: readonly Interface[] = [
   { type: 'CloseOptions', file: 'peer/base/close-options.ts', declared: CLOSE_OPTIONS },
   { type: 'Retry', file: 'peer/calls/safe-retry.ts', declared: RETRY },
   { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
+  { type: 'TotalLimits', file: 'node/total-limits.ts', declared: TOTAL_LIMITS },
   { type: 'LineOptions', file: 'testing/link.ts', declared: LINE_OPTIONS },
 ];
 /** Programs do not need it. */
 const NOT_IN_THE_GUIDE = 'maxFrameBytes';
 const TABLES_OF_THEIR_OWN: Readonly<Record<string, string>> = {
   limits: '[Limits](security.md#limits)',
+  totalLimits: '[All connections together](security.md#all-connections-together)',
   helloLimits: '[Before the hello](security.md#before-the-hello)',
 };
 const GUIDE = ['docs/guide/options.md', 'Options of a peer'] as const;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as index from '../../src/index.js';
+import { TOTAL_LIMITS } from '../../src/node/total-limits.js';
 import { DEFAULT_HELLO_LIMITS } from '../../src/peer/answers/hello-limits.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
 import type { Rate } from '../../src/wire/limits.js';
@@ -64,6 +65,11 @@ describe('limits', () => {
 
   it('The guide has the same defaults of limits', () => {
     expect(defaults).toMatchObject(limitsOf('docs/guide/security.md'));
+  });
+
+  it('The guide lists every total limit with its default', () => {
+    const totals = Object.fromEntries(Object.entries(TOTAL_LIMITS).map(([name, [, byDefault]]) => [name, String(byDefault)]));
+    expect(limitsOf('docs/guide/security.md', 'All connections together')).toEqual(totals);
   });
 
   it.each([

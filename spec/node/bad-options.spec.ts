@@ -25,12 +25,32 @@ const OF_UPGRADES: readonly Row[] = [
   [{ verify: true }, 'verify: expected a function, got true'],
   [{ origins: '*' }, "origins: expected an array or a function, got '*'"],
   [{ origins: /a/ }, 'origins: expected an array or a function, got an object'],
+  [{ trustProxy: true }, 'trustProxy: expected a count of proxies, a list of their addresses, or a function, got true'],
   [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],
 ];
 
 it.each(OF_ACCEPTED)('`accept` refuses the options %p', (options, message) => {
   const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
   expect(() => accept(socket, options)).toThrow(new TypeError(message));
+});
+
+it.each([
+  [{ totalLimits: {} }, 'totalLimits: expected new Totals({ … }), got an object'],
+  [{ totalLimits: null }, 'totalLimits: expected new Totals({ … }), got null'],
+])('`accept` refuses limits %p that no other peer could share', (options, message) => {
+  const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
+  expect(() => accept(socket, options as object)).toThrow(new TypeError(message));
+});
+
+it.each([
+  [{ totalLimits: 5 }, 'totalLimits: expected an object, got 5'],
+  [{ totalLimits: { maxConnections: -1 } }, 'totalLimits.maxConnections: expected a number of at least 0, got -1'],
+  [
+    { totalLimits: { maxPeers: 1 } },
+    "totalLimits: expected one of maxConnections, maxConnectionsPerAddress, maxTotalStreams, maxTotalHeldBytes, maxTotalUnsentBytes, got 'maxPeers'",
+  ],
+])('`serve` refuses the options %p', (options, message) => {
+  expect(() => serve({ port: 0, ...(options as object) })).toThrow(new TypeError(message));
 });
 
 it.each<[socket: unknown, got: string]>([

@@ -12,6 +12,7 @@ import { HELLO_TIMEOUT_MS } from '../peer/dial/hello.js';
 import type { StreamHandler } from '../peer/base/hooks.js';
 import { resolveOptions } from '../peer/base/options.js';
 import type { PeerContext, PeerOptions } from '../peer/base/options.js';
+import type { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import type { SocketLike } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
@@ -22,14 +23,20 @@ import type { Given } from '../wire/check.js';
 import { readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
+import { clientAddress, readTrustProxy, trustsNone } from './client-address.js';
+import type { TrustProxy, TrustsHop } from './client-address.js';
+import type { Ledger, Seat } from './ledger.js';
 import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
 import { RefusalLog } from './refusal.js';
+import { checkTotals, Totals } from './total-limits.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy, Verdict } from './upgrade.js';
 
 /** The log of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();
+/** Counts for nothing: no limit was set. */
+const UNLIMITED = Totals.ledger(new Totals());
 
 /** Options of an accepted peer. */
 export interface AcceptOptions extends PeerOptions {
@@ -52,6 +59,8 @@ export interface AcceptOptions extends PeerOptions {
    * served anyway. To refuse a peer, answer an HTTP status from `verify`, or reject in `onHello`. Default none.
    */
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
+  /** Counts the peer together with others. `accept` refuses no peer, because its socket is open already. Default none. */
+  readonly totalLimits?: Totals | undefined;
 }
 
 /** Options of an upgrade. */
@@ -73,6 +82,12 @@ export interface UpgradeOptions extends AcceptOptions {
    * `origins` or `verify`. Default pages of the `Host` that they ask for, and pages on loopback for a server on loopback.
    */
   readonly origins?: Origins | undefined;
+  /**
+   * Names the proxies whose `X-Forwarded-For` has the client's address: a count, a list, or a function.
+   * It matters for `maxConnectionsPerAddress`. `1` trusts one proxy before this server, and `['10.0.0.0/8', '::1']` trusts proxies at these
+   * addresses. A client writes the header itself where it can bypass the proxy. A function that throws answers 500. Default no proxy.
+   */
+  readonly trustProxy?: TrustProxy | undefined;
 }
 
 /** The checked options of an upgrade besides the options of its peer. */
@@ -81,6 +96,8 @@ interface OfUpgrades {
   readonly verify: UpgradeOptions['verify'];
   readonly verifyTimeoutMs: number;
   readonly origins: Origins | undefined;
+  readonly totalLimits: Totals | undefined;
+  readonly trustProxy: TrustsHop;
 }
 
 /** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
@@ -106,6 +123,8 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
   verify: [checkFunction, undefined],
   verifyTimeoutMs: [checkNumber, 10_000],
   origins: [checkOrigins, undefined],
+  totalLimits: [checkTotals, undefined],
+  trustProxy: [readTrustProxy, trustsNone],
 };
 
 /**
@@ -126,7 +145,7 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
   const transport = transportOf(socket);
-  const peer = peerOver(transport, resolved.acceptor);
+  const peer = peerOver(transport, resolved.acceptor, ledgerOf(resolved).seat(null));
   announcePeer(peer, transport, resolved, null);
   return peer;
 }
@@ -164,8 +183,9 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     source.fail(connectError(abnormalClose(reason), { status }));
   };
   upgrade(request, socket, head, policy, {
-    accepted: (transport, context) => {
+    accepted: (transport, context, seat) => {
       if (context !== undefined) core.context = context;
+      take(seat, core, peer);
       source.give(transport);
       announcePeer(peer, transport, resolved, request);
     },
@@ -190,9 +210,18 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
 export function policyOf(resolved: ResolvedUpgrade, log: RefusalLog): UpgradePolicy {
-  const { acceptor, verify, verifyTimeoutMs, origins } = resolved;
+  const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
+  const ledger = ledgerOf(resolved);
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
-  return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log };
+  const seat = (request: IncomingMessage) => {
+    const address = clientAddress(request, trustProxy);
+    return ledger.refusal(address) ?? ledger.seat(address);
+  };
+  return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log, seat };
+}
+
+function ledgerOf({ totalLimits }: OfUpgrades): Ledger {
+  return totalLimits === undefined ? UNLIMITED : Totals.ledger(totalLimits);
 }
 
 /**
@@ -208,10 +237,20 @@ export function resolveAccept(options: UpgradeOptions): ResolvedUpgrade {
 }
 
 /** Makes a peer of an open socket. */
-export function peerOver(transport: Transport, options: AcceptorOptions, context?: PeerContext): Peer {
+export function peerOver(transport: Transport, options: AcceptorOptions, seat: Seat, context?: PeerContext): Peer {
   const core = acceptorCore(options);
   if (context !== undefined) core.context = context;
-  return new Peer(core, new GivenSocket(core, transport), core.options.onStream);
+  const peer = new Peer(core, new GivenSocket(core, transport), core.options.onStream);
+  take(seat, core, peer);
+  return peer;
+}
+
+/** A peer has a seat until it has closed. */
+function take(seat: Seat, core: PeerCore, peer: Peer): void {
+  core.share = seat.join(() => core.bufferedAmount);
+  void peer.closed.then(() => {
+    seat.leave();
+  });
 }
 
 /** Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place. */

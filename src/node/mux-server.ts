@@ -7,7 +7,10 @@ import type { CloseOptions } from '../peer/base/close-options.js';
 import type { HandlerFailure } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { MetadataInput } from '../wire/frame.js';
+import type { Given } from '../wire/check.js';
 import type { UpgradeOptions } from './accept.js';
+import type { ServerStats } from './server-stats.js';
+import type { TotalLimits, Totals } from './total-limits.js';
 
 /** An upgrade request with another answer than 101. It prints, and goes into JSON, as one line without headers. */
 export interface Refusal {
@@ -21,7 +24,12 @@ export interface Refusal {
   toString(): string;
 }
 
-interface ServeBase extends UpgradeOptions {
+interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
+  /**
+   * Bounds all connections of this server together, beside `limits` of each connection. Servers that get the same {@link Totals} count
+   * together. Default none.
+   */
+  readonly totalLimits?: Given<TotalLimits> | Totals | undefined;
   /** Answers only upgrades of this path, which begins with `/`; a query does not count. Default every path. */
   readonly path?: string | undefined;
 }
@@ -80,6 +88,16 @@ export interface MuxServer {
    * program.
    */
   readonly listening: Promise<AddressInfo | string>;
+  /**
+   * Returns facts about this server now: its connections, streams and bytes, its refusals by HTTP status, and the use of each total limit.
+   * It looks at every peer.
+   *
+   * @example
+   * ```ts
+   * server.stats().limits.maxConnections;   // { used: 9210, max: 10000 }
+   * ```
+   */
+  stats(): ServerStats;
   /** The address that the server listens on; `null` before it listens. */
   address(): AddressInfo | string | null;
   /** Resolves once {@link close} was called and every peer has closed, or once the server has failed to listen. */

@@ -4,6 +4,8 @@ import type { TlsOptions } from 'node:tls';
 import { checkBoolean, optionError } from '../wire/check.js';
 import { asGiven, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
+import { totalsOf } from './total-limits.js';
+import type { Totals } from './total-limits.js';
 import type { ServeOptions } from './mux-server.js';
 
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
@@ -14,16 +16,18 @@ export interface Place {
   readonly tls: TlsOptions | undefined;
   readonly listenWhileDraining: boolean;
   readonly server: HttpServer | HttpsServer | undefined;
+  readonly totalLimits: Totals | undefined;
 }
 
 /** Declares {@link ServeOptions} beyond the options of every upgrade. */
-export const PLACE_OPTIONS: Options<Partial<Place>, Place> = {
+export const PLACE_OPTIONS: Options<Omit<Partial<Place>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, Place> = {
   path: [checkPath, undefined],
   port: [asGiven, undefined],
   host: [asGiven, undefined],
   tls: [asGiven, undefined],
   listenWhileDraining: [checkBoolean, false],
   server: [checkServer, undefined],
+  totalLimits: [totalsOf, undefined],
 };
 
 /**

@@ -7,7 +7,7 @@ import type { Refusal } from './mux-server.js';
 import { SparseLog } from './sparse-log.js';
 
 /** Causes of a refusal. Refusals with the same cause share log lines. */
-type Cause = 'codec' | 'draining' | 'handshake' | 'origin' | 'path' | 'time-out' | 'unjudged' | 'verify';
+type Cause = 'codec' | 'draining' | 'handshake' | 'limit' | 'origin' | 'path' | 'time-out' | 'unjudged' | 'verify';
 
 /** Why the server refuses an upgrade, and the answer it sends. */
 export interface Objection extends HttpAnswer {

@@ -26,6 +26,9 @@ import { notifyAll } from './notify-all.js';
 import { readPlace } from './place.js';
 import type { Place } from './place.js';
 import { pathOf, RefusalLog } from './refusal.js';
+import { loadOf } from './server-stats.js';
+import type { ServerStats } from './server-stats.js';
+import { Totals } from './total-limits.js';
 import { takeUpgrades } from './upgrade-hub.js';
 import { refuseUpgrade, RETRY_AFTER, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
@@ -77,6 +80,11 @@ class NodeMuxServer implements MuxServer {
   readonly #place: Place;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
+  readonly #totals: Totals;
+  /** How many peers have connected so far. */
+  #opened = 0;
+  /** How many upgrades were refused so far, by status. */
+  readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
   /** The goaways that are not sent yet. */
@@ -85,8 +93,10 @@ class NodeMuxServer implements MuxServer {
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
-    this.#resolved = resolveAccept(options);
-    const { server, tls, path, port, host } = (this.#place = readPlace(options));
+    this.#place = readPlace(checkObject('options', options));
+    const { server, tls, path, port, host, totalLimits = new Totals() } = this.#place;
+    this.#totals = totalLimits;
+    this.#resolved = resolveAccept({ ...options, totalLimits });
     this.#policy = policyOf(this.#resolved, new RefusalLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
@@ -130,6 +140,15 @@ class NodeMuxServer implements MuxServer {
 
   notify(payload?: unknown, options: ServerNotifyOptions = {}): number {
     return notifyAll(this.peers, payload, options);
+  }
+
+  stats(): ServerStats {
+    return {
+      connections: { open: this.peers.size, opened: this.#opened },
+      ...loadOf(this.peers),
+      refusals: Object.fromEntries(this.#refusals),
+      limits: this.#totals.usage(),
+    };
   }
 
   close(options: CloseOptions = {}): Promise<void> {
@@ -184,8 +203,8 @@ class NodeMuxServer implements MuxServer {
 
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
-      accepted: (transport, context) => {
-        const peer = peerOver(transport, this.#resolved.acceptor, context);
+      accepted: (transport, context, seat) => {
+        const peer = peerOver(transport, this.#resolved.acceptor, seat, context);
         this.#add(peer);
         announcePeer(peer, transport, this.#resolved, request);
       },
@@ -200,10 +219,12 @@ class NodeMuxServer implements MuxServer {
   };
 
   readonly #refused = (refusal: Refusal): void => {
+    this.#refusals.set(refusal.status, (this.#refusals.get(refusal.status) ?? 0) + 1);
     this.#refusals$.next(refusal);
   };
 
   #add(peer: Peer): void {
+    this.#opened++;
     this.peers.add(peer);
     void peer.closed.then(() => {
       this.peers.delete(peer);

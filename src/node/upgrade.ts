@@ -12,6 +12,7 @@ import { oneLine, quoted } from '../wire/quoted.js';
 import { offersFirst } from '../wire/subprotocol.js';
 import { answerHttp, ignoreErrors } from './answer-http.js';
 import type { HeaderLine } from './answer-http.js';
+import type { Full, Seat } from './ledger.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
 import { AnsweredRefusal } from './refusal.js';
@@ -50,6 +51,8 @@ export interface UpgradePolicy {
   /** How long `verify` may take, in ms; 0 is no limit. */
   readonly verifyTimeoutMs: number;
   readonly origins?: Origins | undefined;
+  /** Takes the place of one more connection, or says why there is none. */
+  readonly seat: (request: IncomingMessage) => Seat | Full;
   /** Whether this side refuses all upgrades because it drains. */
   readonly draining$: BehaviorSubject<boolean>;
   readonly log: RefusalLog;
@@ -62,7 +65,7 @@ const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
 /** Receives the outcome of an upgrade request: exactly one method is called, once. */
 export interface UpgradeHandlers {
   /** @param context the context that `verify` returned, if any */
-  accepted(transport: Transport, context: PeerContext | undefined): void;
+  accepted(transport: Transport, context: PeerContext | undefined, seat: Seat): void;
   refused(refusal: Refusal): void;
   /** The request got no answer here: the dialer left first, or another listener answered first. */
   unanswered(reason: string): void;
@@ -80,15 +83,24 @@ type Ruling =
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
   ignoreErrors(socket);
+  const seat = objectionTo(request, policy) ?? seatFor(request, policy);
+  const vacate = (): void => {
+    if (!('status' in seat)) seat.leave();
+  };
+  const unanswered = (reason: string): void => {
+    vacate();
+    handlers.unanswered(reason);
+  };
   const refuse = (objection: Objection): void => {
     const refused = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
+      vacate();
       handlers.refused(refusal);
     });
-    if (!refused) handlers.unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
+    if (!refused) unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
   };
   const leave = (): void => {
     socket.destroy();
-    handlers.unanswered('the dialer left before it was answered');
+    unanswered('the dialer left before it was answered');
   };
   const complete = (): Transport | string => {
     try {
@@ -97,26 +109,28 @@ export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, 
       return upgraded;
     } catch (error) {
       // Leave the socket alone: it belongs to the listener that upgraded it first.
-      handlers.unanswered(messageOf(error));
+      unanswered(messageOf(error));
       throw error;
     }
   };
-  const accept = (context: PeerContext | undefined): void => {
+  const accept = (context: PeerContext | undefined, taken: Seat): void => {
     const upgraded = complete();
-    if (typeof upgraded !== 'string') handlers.accepted(upgraded, context);
+    if (typeof upgraded !== 'string') handlers.accepted(upgraded, context, taken);
     else refuse({ status: 400, cause: 'handshake', reason: upgraded });
   };
-  const conclude = (ruling: Ruling): void => {
+  const conclude = (ruling: Ruling, taken: Seat): void => {
     guard('an upgrade', () => {
-      if (ruling.answer === 'accept') accept(ruling.context);
+      if (ruling.answer === 'accept') accept(ruling.context, taken);
       else if (ruling.answer === 'refuse') refuse(ruling.objection);
       else leave();
     });
   };
-  const objection = objectionTo(request, policy);
-  if (objection !== null) refuse(objection);
-  else if (policy.verify === undefined) conclude(ACCEPTED);
-  else verified(request, socket, policy.verify, policy).subscribe(conclude);
+  if ('status' in seat) refuse(seat);
+  else if (policy.verify === undefined) conclude(ACCEPTED, seat);
+  else
+    verified(request, socket, policy.verify, policy).subscribe((ruling) => {
+      conclude(ruling, seat);
+    });
 }
 
 /** Refuses a request, and logs the refusal. Returns `false` if the socket has ended or was upgraded before. */
@@ -187,6 +201,16 @@ function rulingOf(verdict: unknown): Ruling {
 
 function refusing(objection: Objection): Ruling {
   return { answer: 'refuse', objection };
+}
+
+/** A seat counts while `verify` decides, so that no burst of upgrades passes a limit together. */
+function seatFor(request: IncomingMessage, policy: UpgradePolicy): Seat | Objection {
+  try {
+    const seat = policy.seat(request);
+    return 'reason' in seat ? { ...seat, status: 503, cause: 'limit', headers: RETRY_SOON } : seat;
+  } catch (error) {
+    return unjudged(error);
+  }
 }
 
 function unjudged(error: unknown): Objection {

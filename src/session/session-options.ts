@@ -1,6 +1,7 @@
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import type { Limits } from '../wire/limits.js';
+import type { Share } from './base/share.js';
 import type { KeepaliveTimes } from './watch/keepalive.js';
 import type { SessionOwner } from './session-owner.js';
 
@@ -25,4 +26,6 @@ export interface SessionOptions {
   /** Among the owner's sockets, from 1. */
   readonly number: number;
   readonly owner: SessionOwner;
+  /** The connection's share of limits together with others. Default none. */
+  readonly share?: Share | null;
 }

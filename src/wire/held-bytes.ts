@@ -20,6 +20,15 @@ export function chargeOfPart(encoded: Message | null): number {
   return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
 }
 
+/** Counts the bytes of several connections together. */
+export interface HeldShare {
+  /** Counts `bytes` more and returns `true`, if they stay within the limit. */
+  hold(bytes: number): boolean;
+  /** Explains why `bytes` more are too much. */
+  holdRefusal(bytes: number): string;
+  unhold(bytes: number): void;
+}
+
 /** Counts the bytes that one connection holds for its streams: unfinished payloads and those nobody has read yet. */
 export class HeldBytes {
   #used = 0;
@@ -29,11 +38,13 @@ export class HeldBytes {
    * @param limits read at each use, because their owner may widen them
    * @param sharer counts against the same limit, in both directions
    * @param share the part of the limit that `sharer` cannot take away from these
+   * @param common counts the bytes of other connections, too
    */
   constructor(
     private readonly limits: Pick<Limits, 'maxHeldBytes'>,
     sharer: HeldBytes | null = null,
     private readonly share = 0,
+    private readonly common: HeldShare | null = null,
   ) {
     this.#sharer = sharer;
     if (sharer !== null) sharer.#sharer = this;
@@ -45,19 +56,25 @@ export class HeldBytes {
 
   /** Whether `bytes` more stay within the limit; if so they are counted. */
   take(bytes: number): boolean {
-    const { maxHeldBytes } = this.limits;
-    if (this.#total() + bytes > maxHeldBytes && this.#used + bytes > maxHeldBytes * this.share) return false;
+    if (this.#exceeds(bytes) || this.common?.hold(bytes) === false) return false;
     this.#used += bytes;
     return true;
   }
 
   /** Why `bytes` more are too much. */
   refusal(bytes: number): string {
+    if (this.common !== null && !this.#exceeds(bytes)) return this.common.holdRefusal(bytes);
     return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limits.maxHeldBytes} (maxHeldBytes)`;
   }
 
   release(bytes: number): void {
     this.#used -= bytes;
+    this.common?.unhold(bytes);
+  }
+
+  #exceeds(bytes: number): boolean {
+    const { maxHeldBytes } = this.limits;
+    return this.#total() + bytes > maxHeldBytes && this.#used + bytes > maxHeldBytes * this.share;
   }
 
   #total(): number {

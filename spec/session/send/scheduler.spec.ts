@@ -623,6 +623,7 @@ function bare(check: (frame: Frame) => void = nothing, isRead = true) {
   const scheduler = new Scheduler({
     transport,
     limits: resolveLimits(),
+    share: null,
     transit: NO_PINGS,
     cut(frame) {
       check(frame);

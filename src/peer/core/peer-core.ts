@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
 import { log, logger } from '../../logger.js';
+import type { Share } from '../../session/base/share.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
@@ -55,6 +56,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
+  /** The share of limits together with other connections; `null` for none. */
+  share: Share | null = null;
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
@@ -196,7 +199,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   /** Makes a session of an open socket. The session accepts streams once it is {@link ready}, and reads once it is started. */
   adopt(transport: Transport): Session {
-    const session = new Session({ ...this.options, transport, owner: this, number: ++this.#connections });
+    const session = new Session({ ...this.options, transport, owner: this, share: this.share, number: ++this.#connections });
     this.#sessions.add(session);
     if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} opened`);
     this.#handshaking = session;

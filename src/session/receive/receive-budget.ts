@@ -1,3 +1,4 @@
+import type { Share } from '../base/share.js';
 import { HeldBytes } from '../../wire/held-bytes.js';
 import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -27,9 +28,10 @@ export class ReceiveBudget {
   constructor(
     private readonly limits: Limits,
     private readonly reading: ReadBackpressure,
+    private readonly share: Share | null = null,
   ) {
-    this.held = new HeldBytes(limits);
-    this.attached = new HeldBytes(limits, this.held, ATTACHED_SHARE);
+    this.held = new HeldBytes(limits, null, 0, share);
+    this.attached = new HeldBytes(limits, this.held, ATTACHED_SHARE, share);
   }
 
   /**
@@ -45,7 +47,7 @@ export class ReceiveBudget {
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
     // Nothing more comes on a closed stream, so its reader holds nobody up.
-    if (unread >= pauseBytes && !stream.closed) this.reading.block(stream);
+    if ((unread >= pauseBytes || this.share?.holdsMuch === true) && !stream.closed) this.reading.block(stream);
     return null;
   }
 

@@ -3,6 +3,7 @@ import type { Limits } from '../../wire/limits.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Slicer } from '../../wire/slicer.js';
 import { StreamQueue } from './stream-queue.js';
+import type { Share } from '../base/share.js';
 import { Waiters } from '../base/waiters.js';
 
 /** A stream whose queue is below this takes more without waiting, in bytes. */
@@ -34,7 +35,10 @@ export class Backlog {
   /** All queues together are short enough below this, in bytes. */
   readonly #highWater: number;
 
-  constructor(private readonly limits: Limits) {
+  constructor(
+    private readonly limits: Limits,
+    private readonly share: Share | null = null,
+  ) {
     this.#highWater = Math.min(limits.sendHighWaterBytes, limits.maxUnsentBytes);
   }
 
@@ -52,12 +56,15 @@ export class Backlog {
   add(stream: number, frame: OutgoingFrame, slices: Slicer | null): void {
     const queue = this.#queues.get(stream);
     if (queue !== undefined) {
-      this.#bytes += queue.append(frame);
+      const bytes = queue.append(frame);
+      this.#bytes += bytes;
+      this.share?.queued(bytes);
       return;
     }
     const made = new StreamQueue(frame, slices);
     this.#queues.set(stream, made);
     this.#bytes += made.bytes;
+    this.share?.queued(made.bytes);
   }
 
   /** So many bytes of a queue have left: it is the next stream's turn. */
@@ -98,6 +105,7 @@ export class Backlog {
 
   /** Whether `stream` may add more without growing a queue that is already long. */
   hasRoom(stream: number): boolean {
+    if (this.share?.mustWait() === true) return false;
     const queue = this.#queues.get(stream);
     return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && this.#bytes < this.#highWater;
   }
@@ -108,6 +116,7 @@ export class Backlog {
    */
   overflowsWith(stream: number, bytes: number): boolean {
     const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
+    if (this.share?.overflowsWith(bytes) === true) return true;
     if (this.#bytes < maxUnsentBytes) return false;
     return bytes > SPARED_BYTES || this.#queues.has(stream) || this.#bytes >= maxUnsentBytes + sendHighWaterBytes;
   }
@@ -123,9 +132,9 @@ export class Backlog {
     this.#pullers.add(stream, task);
   }
 
-  /** Whether any stream waits for the socket to take more. */
+  /** Whether any stream waits for the socket to take more, and may be asked. */
   get pulled(): boolean {
-    return this.#pullers.size > 0;
+    return this.#pullers.size > 0 && this.share?.mustWait() !== true;
   }
 
   /** Whether a stream has something queued, or waits to be asked for the next. */
@@ -135,6 +144,7 @@ export class Backlog {
 
   /** Lets the stream that has waited longest to be asked go on, of those with nothing queued that `accept` takes; `false` where there is none. */
   pullNext(accept: (stream: number) => boolean): boolean {
+    if (!this.pulled) return false;
     const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting) && accept(waiting));
     return stream !== undefined && this.pull(stream);
   }
@@ -147,6 +157,11 @@ export class Backlog {
   /** Runs the tasks that wait for room on `stream`, if it has some. */
   wake(stream: number): void {
     if (this.#waiters.size > 0 && this.hasRoom(stream)) this.#waiters.run(stream);
+  }
+
+  /** Other connections have made room: the tasks that waited for it run at the next {@link relieve}. */
+  roomMade(): void {
+    this.#relieved = true;
   }
 
   /** Runs the tasks that waited for all queues together, once these have become short enough. */

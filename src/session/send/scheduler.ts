@@ -7,6 +7,7 @@ import { MIN_CHARGE_BYTES } from '../../wire/held-bytes.js';
 import type { Limits } from '../../wire/limits.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Slicer } from '../../wire/slicer.js';
+import type { Share } from '../base/share.js';
 import { Backlog } from './backlog.js';
 import { BulkWindow, BULK_FRAME_BYTES } from './bulk-window.js';
 import type { SendPing } from './bulk-window.js';
@@ -20,6 +21,8 @@ import { runAll } from '../base/waiters.js';
 export interface SchedulerHost {
   readonly transport: Transport;
   readonly limits: Limits;
+  /** `null`: this connection has no limits together with others. */
+  readonly share: Share | null;
   /** Sends the pings that show how much has arrived. */
   readonly transit: { readonly ping: SendPing };
   /** Returns the slices of a frame, or `null` when it fits one message. */
@@ -52,8 +55,12 @@ export class Scheduler {
   readonly #cut: Cut = (frame) => this.host.cut(frame);
 
   constructor(private readonly host: SchedulerHost) {
-    this.backlog = new Backlog(host.limits);
+    this.backlog = new Backlog(host.limits, host.share);
     this.#pace = new Pace(host.transport, () => {
+      this.#pump();
+    });
+    host.share?.onRoom(() => {
+      this.backlog.roomMade();
       this.#pump();
     });
     // No Subject: there is one subscriber, and every frame passes here.
@@ -88,7 +95,7 @@ export class Scheduler {
 
   /** Whether it is time to ask a stream for a frame: it leaves at once, in this turn's share of the event loop, or it is the stream's turn. */
   hasDemand(stream: number): boolean {
-    return this.#granted || (this.#hasTurn() && !this.#isHeld(stream));
+    return this.#granted || (this.#hasTurn() && !this.#isHeld(stream) && this.host.share?.mustWait() !== true);
   }
 
   /** Runs `task` once that is so; streams that wait take turns. */
@@ -183,6 +190,7 @@ export class Scheduler {
 
   #sendDirectly(frame: OutgoingFrame): void {
     const bytes = roughBytesOf(frame);
+    this.host.share?.queued(bytes);
     this.#pumping = true;
     try {
       this.#leaving(frame, bytes, false);

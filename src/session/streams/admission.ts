@@ -9,6 +9,7 @@ import type { CompleteFrame } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { Share } from '../base/share.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import { LiveStream } from './live-stream.js';
 import { RefusalPace } from './refusal-pace.js';
@@ -19,6 +20,8 @@ export interface AdmissionHost extends LiveStreamHost {
   readonly isDialer: boolean;
   readonly limits: Limits;
   readonly replies: ControlReplies;
+  /** `null`: this connection has no limits together with others. */
+  readonly share: Share | null;
   /** Takes the frames of the connection itself. */
   readonly control: Sink<CompleteFrame> & LiveStreamHost['control'];
 }
@@ -118,8 +121,9 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
 
   /** Why there is no place for another stream of the remote's, or `null`. */
   #refusal(): string | null {
-    const { streams, limits, flood } = this.host;
-    return streams.occupied >= limits.maxStreams ? `more than ${limits.maxStreams} streams (maxStreams)` : flood.refusal;
+    const { streams, limits, flood, share } = this.host;
+    if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
+    return flood.refusal ?? share?.streamRefusal() ?? null;
   }
 
   #lateOpen(frame: FrameOf<'open'>, id: number): FrameOf<'open'> | null {

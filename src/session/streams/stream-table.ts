@@ -1,3 +1,4 @@
+import type { Share } from '../base/share.js';
 import { LazyMap } from '../../wire/lazy.js';
 import type { LiveStream } from './live-stream.js';
 import { StreamSlot } from './stream-slot.js';
@@ -14,6 +15,7 @@ export class StreamTable extends StreamMap<LiveStream> {
   constructor(
     private readonly isDialer: boolean,
     firstId: number,
+    private readonly share: Share | null = null,
   ) {
     super();
     this.#nextId = firstId;
@@ -56,12 +58,14 @@ export class StreamTable extends StreamMap<LiveStream> {
   /** A place for a stream of the remote's. */
   takeSlot(): StreamSlot {
     this.#occupied++;
+    this.share?.streamTaken();
     return new StreamSlot(this);
   }
 
   /** A place is free again. */
   releaseSlot(): void {
     this.#occupied--;
+    this.share?.streamReleased();
   }
 
   /** A reset of stream `id` is on its way, and keeps the stream's place until it is written. */
