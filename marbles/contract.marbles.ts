@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { concat, endWith, last, map, of, switchMap, take, throwError, timer } from 'rxjs';
+import { concat, endWith, last, map, merge, of, switchMap, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { z } from 'zod';
 import { channel, client, contract, fail, request, stream, upload, whenError } from '../src/contract.js';
@@ -145,19 +145,22 @@ describe('calls of a contract', () => {
 
   it(
     'The signal of a call aborts with the deadline of its caller',
-    marbles(({ cold, flush }) => {
+    marbles(({ cold, expectSubscriptions, flush }) => {
+      const answer$ = cold('  ---------');
+      const subs = '          ^----!';
       const aborted: unknown[] = [];
       const { calls, link } = createPair(api, {
         ...answers,
         feed: (_, { signal }) => {
           signal.addEventListener('abort', () => aborted.push(signal.reason));
-          return cold('-');
+          return answer$;
         },
       });
       timer(2).subscribe(() => {
         link.stall('acceptor');
       });
       calls.feed('x', { timeoutMs: 5 }).subscribe({ error: () => undefined });
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
       flush();
       expect(aborted).toEqual([LATE]);
     }),
@@ -165,14 +168,17 @@ describe('calls of a contract', () => {
 
   it(
     '`whenError` goes on with another Observable',
-    marbles(({ cold, expectObservable }) => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const answer$ = cold('  --#', undefined, fail(api.ask, 'NO', { why: 'n' }));
+      const other$ = cold('     ---(m|)');
+      const subs = '          ^-!';
+      const otherSubs = '     --^--!';
       const expected = '      --n--(m|)';
-      const { calls } = createPair(api, {
-        ...answers,
-        ask: () => timer(2).pipe(switchMap(() => throwError(() => fail(api.ask, 'NO', { why: 'n' })))),
-      });
-      const asked$ = calls.ask('x').pipe(whenError(api.ask, 'NO', ({ why }) => concat(of(why), cold('---(m|)'))));
+      const { calls } = createPair(api, { ...answers, ask: () => answer$ });
+      const asked$ = calls.ask('x').pipe(whenError(api.ask, 'NO', ({ why }) => merge(of(why), other$)));
       expectObservable(asked$).toBe(expected);
+      expectSubscriptions(answer$.subscriptions).toBe(subs);
+      expectSubscriptions(other$.subscriptions).toBe(otherSubs);
     }),
   );
 });
@@ -198,15 +204,15 @@ describe('fakePeer with a contract', () => {
   it(
     'A row of `fakePeer` fails with an error of its own, and a call without a row is refused',
     marbles((helpers) => {
-      const { peer, calls } = fakePeer(
-        helpers,
-        api,
-        { ask: ['--#', {}, fail(api.ask, 'NO', { why: 'n' })], feed: '-v|' },
-        { values: { v: 'value' } },
-      );
+      const {
+        peer,
+        answers: rows,
+        calls,
+      } = fakePeer(helpers, api, { ask: ['--#', {}, fail(api.ask, 'NO', { why: 'n' })], feed: '-v|' }, { values: { v: 'value' } });
       const fake = client(peer, api);
       helpers.expectObservable(fake.ask('x').pipe(whenError(api.ask, 'NO', ({ why }) => of(why)))).toBe('--(n|)');
       helpers.expectObservable(fake.feed('x')).toBe('-v|', { v: 'value' });
+      helpers.expectSubscriptions(rows.feed.subscriptions).toBe('^-!');
       helpers.expectObservable(fake.store(undefined, [])).toBe('#', undefined, expect.objectContaining({ code: 'REFUSED' }));
       helpers.flush();
       expect(calls.map(({ row }) => row)).toEqual(['ask', 'feed', 'store']);

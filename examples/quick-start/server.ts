@@ -1,15 +1,12 @@
 // server.ts
 import { interval, map } from 'rxjs';
-import { ResetCode } from 'rxmux';
+import { answering } from 'rxmux/contract';
 import { serve } from 'rxmux/node';
+import { api } from './api.ts';
 
-const server = serve({
-  port: Number(process.argv[2] ?? 8080),
-  handler: ({ op, n }: { op: string; n: number }, stream) => {
-    if (op === 'square') return stream.reply(n * n);
-    if (op === 'countdown') return stream.sendAll(interval(100).pipe(map((tick) => n - tick)));
-    stream.reset(ResetCode.REFUSED, `no op '${op}'`);
-    return undefined;
-  },
+const answers = answering(api, {
+  square: ({ n }) => n * n,
+  countdown: ({ from }) => interval(100).pipe(map((tick) => from - tick)),
 });
+const server = serve({ port: Number(process.argv[2] ?? 8080), ...answers });
 console.log('listening', await server.listening);

@@ -4,6 +4,7 @@ import { expect } from '@jest/globals';
 import * as rxjs from 'rxjs';
 import * as rxjsTesting from 'rxjs/testing';
 import ts from 'typescript';
+import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
@@ -28,6 +29,9 @@ const MODULES: Readonly<Record<string, object>> = {
   'rxjs/testing': rxjsTesting,
   '@jest/globals': { expect },
 };
+
+/** Modules whose names an example imports itself: as words they are too common. */
+const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract };
 
 const MOMENT_MS = 20;
 
@@ -60,7 +64,7 @@ export class Example {
       const log = (...values: unknown[]): void => {
         if (printed.push(format(...values)) >= this.prints.length) resolve();
       };
-      const load = (name: string): unknown => (name === READER ? reader : MODULES[name]);
+      const load = (name: string): unknown => (name === READER ? reader : (MODULES[name] ?? IMPORTED[name]));
       new AsyncFunction('require', 'exports', 'console', outputText)(load, {}, { log }).catch(reject);
     });
     await enough;

@@ -9,7 +9,8 @@ import { buildSync } from 'esbuild';
 import { Example } from './example.js';
 import { fences, REPOSITORY } from './markdown.js';
 
-const PROGRAMS = ['server', 'client'] as const;
+const FILES = ['api', 'server', 'client'];
+const PROGRAMS = ['server', 'client'];
 /** Below node_modules, so that the programs find their imports. */
 const BUILT = join(REPOSITORY, 'node_modules/.cache/rxmux-quick-start');
 const LISTENING = /^listening \{ address: '.+', family: 'IPv\d', port: (\d+) \}$/m;
@@ -23,7 +24,7 @@ describe('quick start', () => {
     for (const program of started) program.kill();
   });
 
-  it.each(PROGRAMS.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index]?.fence.text })))(
+  it.each(FILES.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index]?.fence.text })))(
     'README.md shows the file $path',
     ({ path, block }) => {
       expect(readFileSync(join(REPOSITORY, path), 'utf8')).toBe(block);
@@ -35,7 +36,7 @@ describe('quick start', () => {
     const port = await portOf(start('server', '0'));
     const client = start('client', `ws://localhost:${port}`);
     const [printed] = await Promise.all([text(client.stdout), once(client, 'exit')]);
-    expect(printed.trimEnd().split('\n')).toEqual(blocks[1]?.prints);
+    expect(printed.trimEnd().split('\n')).toEqual(blocks[2]?.prints);
     expect(client.exitCode).toBe(0);
   });
 });
@@ -50,7 +51,7 @@ function build(): void {
     packages: 'external',
     // The manifest's `sideEffects` describes the built files, not the sources.
     ignoreAnnotations: true,
-    alias: { 'rxmux/node': './src/node.ts', rxmux: './src/index.ts' },
+    alias: { 'rxmux/node': './src/node.ts', 'rxmux/contract': './src/contract.ts', rxmux: './src/index.ts' },
     platform: 'node',
     format: 'esm',
     outExtension: { '.js': '.mjs' },

@@ -146,7 +146,6 @@ describe('connections', () => {
     ['serveStore', (peer) => page.serveStore(peer, of({}))],
     ['serveTicker', (peer) => page.serveTicker(peer, of('price'))],
     ['serveRoom', (peer) => page.serveRoom(peer, new Subject())],
-    ['serveCalls', (peer) => page.serveCalls(peer, page.answers)],
     ['serveLog', (peer) => page.serveLog(peer, [], NEVER)],
     ['pushedStore', (peer) => page.pushedStore(peer).subscribe()],
     ['serveUploads', (peer) => page.serveUploads(peer, () => Promise.resolve())],

@@ -15,10 +15,6 @@ const page = loadRecipes() as Recipes;
 describe('exports', () => {
   it('The page of recipes exports exactly what the specs test', () => {
     const tested: Record<keyof Recipes, true> = {
-      request: true,
-      stream: true,
-      serveCalls: true,
-      answers: true,
       liveSearch: true,
       serveSearch: true,
       serveTicker: true,
@@ -51,29 +47,6 @@ describe('exports', () => {
       leavePort: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
-  });
-});
-
-describe('typed contract', () => {
-  it(
-    'Both ends of the typed contract stream values and cancel',
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const { dialer, acceptor } = createPair();
-      const ticks$ = cold('--0-1-(2|)', { 0: 0, 1: 1, 2: 2 });
-      const subs = '       ^---!';
-      const expected = '   --0-(1|)';
-      page.serveCalls(acceptor, { ...page.answers, ticks: () => ticks$ });
-      expectObservable(page.stream(dialer, 'ticks', { everyMs: 2 }).pipe(take(2))).toBe(expected, { 0: 0, 1: 1 });
-      expectSubscriptions(ticks$.subscriptions).toBe(subs);
-    }),
-  );
-
-  it('The typed contract has the answers of the page', async () => {
-    const { dialer, acceptor } = createPair();
-    page.serveCalls(acceptor, page.answers);
-    expect(await page.request(dialer, 'square', { n: 12 })).toBe(144);
-    expect(await firstValueFrom(page.stream(dialer, 'ticks', { everyMs: 1 }).pipe(take(2), toArray()))).toEqual([0, 1]);
-    await expect(page.request(dialer, 'toString', {})).rejects.toMatchObject({ code: 'REFUSED' });
   });
 });
 

@@ -30,10 +30,6 @@ type NewId = (bytes: number) => string;
 
 /** The exports of the blocks in docs/recipes.md. The spec of all pages checks their types. */
 export interface Recipes {
-  request: (peer: Peer, op: string, payload: object) => Promise<unknown>;
-  stream: (peer: Peer, op: string, payload: object) => Observable<unknown>;
-  serveCalls: (peer: Peer, answers: object) => Subscription;
-  answers: object;
   liveSearch: (peer: Peer, term$: Observable<string>) => Observable<string[]>;
   serveSearch: (peer: Peer, find: (term: string) => Observable<string[]>) => Subscription;
   serveTicker: (peer: Peer, price$: Observable<unknown>) => Subscription;

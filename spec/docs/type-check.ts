@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import type { Example } from './example.js';
@@ -46,7 +47,8 @@ export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program
   const here = (name: string): string => join(REPOSITORY, 'spec/docs', name);
   const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
   const texts = new Map(examples.map(({ program }, index) => [paths[index] ?? '', program]));
-  texts.set(here('reader-at-hand.ts'), AT_HAND).set(here('frameworks.d.ts'), FRAMEWORKS);
+  const api = readFileSync(join(REPOSITORY, 'examples/quick-start/api.ts'), 'utf8');
+  texts.set(here('api.ts'), api).set(here('reader-at-hand.ts'), AT_HAND).set(here('frameworks.d.ts'), FRAMEWORKS);
 
   const options = optionsOfTheRepository();
   const disk = ts.createCompilerHost(options);
