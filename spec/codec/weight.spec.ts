@@ -40,12 +40,14 @@ const CHILD = `
   // A flat string, not a slice of a larger text.
   const data = typeof encoded === 'string' ? Buffer.from(encoded).toString() : encoded;
   const used = () => { for (let n = 0; n < 4; n++) gc(); return process.memoryUsage().heapUsed; };
-  codec.decodePayload(codec.encodePayload([1]));
-  used();
-  const before = used();
-  const value = codec.decodePayload(data);
-  const real = used() - before;
-  process.stdout.write(JSON.stringify({ real, weight: codec.weigh(value) }));
+  const kept = [];
+  // The least of some: the first ones also bring compiled code of the decoder.
+  const sizes = Array.from({ length: 4 }, () => {
+    const before = used();
+    kept.push(codec.decodePayload(data));
+    return used() - before;
+  });
+  process.stdout.write(JSON.stringify({ real: Math.min(...sizes), weight: codec.weigh(kept[0]) }));
 `;
 
 const SHAPES: readonly (readonly [what: string, shape: string])[] = [

