@@ -19,7 +19,14 @@ const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 function checkProgram(directory, title) {
   const result = JSON.parse(run(directory, process.execPath, 'program.js'));
-  assert.deepEqual(result, { byDefault: 'json', codecs: ['json', 'msgpack'], overSocket: 42, inMemory: 'hello ada', version });
+  assert.deepEqual(result, {
+    byDefault: 'json',
+    codecs: ['json', 'msgpack'],
+    overSocket: 42,
+    byContract: 42,
+    inMemory: 'hello ada',
+    version,
+  });
   check(title, true);
 }
 
@@ -69,7 +76,7 @@ function checkAlone(directory) {
 
 /** Stacks, logs and heap snapshots show the name that a class has in its source. */
 function checkClassNames(directory) {
-  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/port', 'rxmux/testing'])
+  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/port', 'rxmux/contract', 'rxmux/testing'])
     for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
   const pairs = run(directory, process.execPath, '--input-type=module', '--eval', list).trim().split('\n');
   assert.deepEqual(

@@ -10,16 +10,14 @@ export type Verify = (request: never) => unknown;
 /** A verdict of `verify` that refuses, or accepts without a context. */
 type WithoutContext = boolean | number | { readonly status: number; readonly reason: string; readonly headers: readonly unknown[] };
 
-/** The context of the peers that a `verify` accepts: what it returns, or resolves with, where it does not refuse. */
-export type ContextOf<V extends Verify> = [Exclude<Awaited<ReturnType<V>>, WithoutContext>] extends [never]
-  ? PeerContext
-  : Exclude<Awaited<ReturnType<V>>, WithoutContext>;
+/** The context of the peers that a `verify` accepts: its result, awaited, where it does not refuse. Without `verify` the PeerContext. */
+export type ContextOf<V extends Verify> =
+  unknown extends ReturnType<V> ? PeerContext : ContextIn<Exclude<Awaited<ReturnType<V>>, WithoutContext>>;
 
-/** Options that make a server answer a contract. */
-export interface Answering<V extends Verify> {
-  readonly onPeer: (peer: Peer) => void;
-  readonly verify?: V;
-}
+type ContextIn<X> = [X] extends [never] ? PeerContext : X;
+
+/** Options that make a server answer a contract. They have `verify` where `answering` got one. */
+export type Answering<V extends Verify> = { readonly onPeer: (peer: Peer) => void } & (Verify extends V ? unknown : { readonly verify: V });
 
 /** {@link AnswerOptions}, and the source of the context's type. */
 export interface AnsweringOptions<V extends Verify, Name extends string> extends AnswerOptions<ContextOf<V>, Name> {
@@ -40,7 +38,7 @@ export interface AnsweringOptions<V extends Verify, Name extends string> extends
  * serve({ port: 8080, ...answering(api, { me: (_, { context }) => context.name }, { verify }) });
  * ```
  */
-export function answering<C extends Contract, V extends Verify = () => true>(
+export function answering<C extends Contract, V extends Verify = Verify>(
   api: C,
   answers: Answers<C, ContextOf<V>>,
   { verify, ...options }: AnsweringOptions<V, NamesOf<C>> = {},
@@ -49,5 +47,5 @@ export function answering<C extends Contract, V extends Verify = () => true>(
   const onPeer = (peer: Peer): void => {
     peer.streams$.pipe(answered).subscribe();
   };
-  return verify === undefined ? { onPeer } : { onPeer, verify };
+  return (verify === undefined ? { onPeer } : { onPeer, verify }) as Answering<V>;
 }
