@@ -12,12 +12,13 @@ import { collectLogs } from '../support/peer/logs.js';
 import { turn, until } from '../support/socket/leaks.js';
 
 const KIB = 1024;
-const logs = collectLogs();
 const ended: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
+
+const logs = collectLogs();
 
 type Options = Partial<Omit<ServeOptions, 'server' | 'totalLimits'>>;
 
