@@ -54,7 +54,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^codec\/msgpack\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
-  ['a clock', CLOCKS, /^(transport\/|rx\/memory-clock\.ts$)/],
+  ['a clock', CLOCKS, /^(transport\/|rx\/(memory-clock|soon)\.ts$)/],
 ];
 
 const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/.*|\/\*[^]*?\*\//g;

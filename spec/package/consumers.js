@@ -54,6 +54,18 @@ function checkOldestPeers(directory) {
   checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
 }
 
+/** The `asapScheduler` of rxjs 7.5.5 to 7.8.0 stops when tasks schedule tasks. */
+function checkStallingScheduler(directory) {
+  install(directory, 'rxjs@7.8.0');
+  const program = `import { createPair } from 'rxmux/testing';
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((payload, stream) => stream.reply(payload));
+    for (let n = 0; n < 3; n++) console.log(await dialer.request(n));
+    process.exit();`;
+  const printed = run(directory, process.execPath, '--input-type=module', '--eval', program);
+  check('peers in memory answer with rxjs 7.8.0', printed.trim().split(/\s+/).join() === '0,1,2');
+}
+
 function checkSourceMaps(directory) {
   const maps = filesBelow(join(directory, 'node_modules/rxmux/dist')).filter((path) => path.endsWith('.map'));
   const missing = maps.filter((map) =>
@@ -290,6 +302,7 @@ try {
   const cjs = checkNodeProject('commonjs');
   checkCompilers(cjs);
   checkOldestPeers(cjs);
+  checkStallingScheduler(cjs);
   await checkOneInstance(esm);
   await checkVite(esm);
   await checkJsdom(esm);

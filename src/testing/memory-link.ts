@@ -1,4 +1,5 @@
-import { asapScheduler, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
+import { soon } from '../rx/soon.js';
 import type { Observable } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
@@ -99,7 +100,7 @@ export class MemoryLink {
   /** Cuts the line one turn later, as platforms report a cut: never on the stack of the sender. Meanwhile no message arrives. */
   #sever(): void {
     this.#severed = true;
-    asapScheduler.schedule(() => {
+    soon(() => {
       this.cut();
     });
   }

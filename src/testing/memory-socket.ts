@@ -1,4 +1,5 @@
-import { asapScheduler, asyncScheduler } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
+import { soon } from '../rx/soon.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
@@ -22,7 +23,7 @@ export class MemorySocket extends SocketEvents implements SocketWithTurns {
     private readonly refusal: number | null,
   ) {
     super();
-    asapScheduler.schedule(() => {
+    soon(() => {
       if (this.#readyState !== ReadyState.CONNECTING) return;
       if (refusal === null) this.#open();
       else this.#close(abnormalClose());

@@ -1,4 +1,5 @@
-import { asapScheduler, asyncScheduler, Observable } from 'rxjs';
+import { asyncScheduler, Observable } from 'rxjs';
+import { soon } from '../rx/soon.js';
 import type { Subscriber } from 'rxjs';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../wire/fifo.js';
@@ -76,7 +77,7 @@ export class MemoryTransport implements Transport {
     if (!this.writable) return;
     const bytes = encodedLength(message);
     if (this.#leaving === 0)
-      asapScheduler.schedule(() => {
+      soon(() => {
         this.#leaving = 0;
         this.#checkRoom();
       });
@@ -131,7 +132,7 @@ export class MemoryTransport implements Transport {
     const now = asyncScheduler.now();
     this.#due = Math.max(this.#due, now + delayMs);
     if (this.#due > now) asyncScheduler.schedule(this.#arrive, this.#due - now);
-    else asapScheduler.schedule(this.#arrive);
+    else soon(this.#arrive);
   }
 
   end(close: SocketClose): void {
@@ -159,7 +160,7 @@ export class MemoryTransport implements Transport {
 
   #deliverLater(): void {
     if (this.#arriving.length > 0)
-      asapScheduler.schedule(() => {
+      soon(() => {
         this.#deliver();
       });
   }
