@@ -74,6 +74,9 @@ const PLAIN = [
   'src/peer/dial/**',
   'src/peer/operators/**',
   'src/rx/**',
+  'src/session/base/**',
+  'src/session/receive/**',
+  'src/session/watch/**',
   'src/testing/**',
   'src/transport/**',
 ];

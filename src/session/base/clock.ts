@@ -3,7 +3,7 @@ import { steadyNow } from '../../transport/steady-clock.js';
 /** A clock in ms. */
 export interface Clock {
   now(): number;
-  /** Whether it stands still. */
+  /** Whether the clock stands still. */
   readonly paused: boolean;
 }
 

@@ -3,18 +3,18 @@ import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetEr
 import type { StreamError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
 
-/** What one stream was ended by; a closed stream remembers exactly one. */
+/** The cause that ended a stream. A closed stream remembers exactly one cause. */
 export type CloseCause =
   | { readonly how: 'ended' }
   | {
       readonly how: 'reset';
-      /** Who did it: this program, this library on its own account, or the other side. */
+      /** The actor: this program, this library on its own account, or the remote. */
       readonly by: 'user' | 'library' | 'remote';
-      /** Any integer; `null` when there was none. */
+      /** Any integer; `null` if the reset carried no code. */
       readonly code: ResetCode | null;
-      /** The text beside the code; empty when there was none. */
+      /** The text beside the code; empty if the reset carried no text. */
       readonly reason: string;
-      /** The payload of the reset; `null` when there was none. */
+      /** The payload of the reset; `null` if the reset carried none. */
       readonly payload: unknown;
     }
   | { readonly how: 'lost'; readonly reason: CloseReason };
@@ -22,7 +22,7 @@ export type CloseCause =
 /** The cause of a stream that ended on both sides. */
 export const ENDED: CloseCause = { how: 'ended' };
 
-/** Whether this side had ended: the remote had too, or its upload, which nobody read, was stopped with NO_ERROR. */
+/** Whether this side had ended. Either the remote had ended too, or the library stopped its unread upload with NO_ERROR. */
 export function endedHere(cause: CloseCause | null): boolean {
   return cause?.how === 'ended' || (cause?.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
 }
@@ -30,7 +30,7 @@ export function endedHere(cause: CloseCause | null): boolean {
 /**
  * The error that a consumer of the stream sees for a cause, or `null` where the stream simply completes.
  *
- * @param unsent whether nothing of the stream had ever left, so that the call may safely be made again
+ * @param unsent whether no frame of the stream ever left, so that the caller may safely repeat the call
  */
 export function causeError(cause: CloseCause, streamId: number | null, unsent: boolean): StreamError | null {
   if (cause.how === 'ended') return null;

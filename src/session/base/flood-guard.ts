@@ -10,15 +10,15 @@ export const BYTES_PER_PING = 256 * 1024;
 /** Names of the limits that are rates. */
 type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 
-/** Counts what a remote may do now and then, but not without end. What is counted over its limit throws a ConnectionFault. */
+/** Counts acts that a remote may do now and then, but not without end. Throws a ConnectionFault for an act over its limit. */
 export class FloodGuard {
-  /** One that is not there yet is full. */
+  /** A bucket that does not exist yet is full. */
   readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
   #unpaidBytes = 0;
 
   constructor(private readonly limits: Limits) {}
 
-  /** Why new streams are refused for now, or `null`: too many were reset before their handler had settled. */
+  /** Why this side refuses new streams for now, or `null`. The reason is too many resets of streams whose handler had not settled. */
   get refusal(): string | null {
     return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
   }
@@ -36,7 +36,7 @@ export class FloodGuard {
 
   /** The remote has reset a stream whose handler is still at work. */
   countEarlyReset(): void {
-    // To be over it is no fault: new opens are refused then, by `refusal`.
+    // A remote over this limit commits no fault: `refusal` then refuses its new opens.
     this.#bucket('resets').take();
   }
 
@@ -45,7 +45,7 @@ export class FloodGuard {
     if (code === ResetCode.PROTOCOL_ERROR || code === ResetCode.STREAM_CLOSED) this.#spend('provokedResets', 'provoked resets');
   }
 
-  /** A frame that makes no sense and does no harm. */
+  /** The remote has sent a frame that makes no sense and does no harm. */
   countJunk(what: string): void {
     log('debug', `ignored ${what}`);
     this.#spend('junk', 'frames that make no sense');

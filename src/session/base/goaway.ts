@@ -1,6 +1,6 @@
 import { ResetCode } from '../../wire/reset-code.js';
 
-/** The two goaways of one connection: what this side has announced, and what the remote has. A cut is never raised. */
+/** The two goaways of one connection: the one that this side sent, and the one that the remote sent. Neither ever raises its `last_stream`. */
 export class GoAway {
   #dispatched = 0;
   #sentLastStream: number | null = null;
@@ -22,26 +22,26 @@ export class GoAway {
     return this.#receivedLastStream !== null;
   }
 
-  /** The code of the remote's goaway, `null` before there is one. */
+  /** The code of the remote's goaway; `null` before the remote has sent one. */
   get receivedCode(): ResetCode | null {
     return this.#code;
   }
 
-  /** The `last_stream` to announce: the highest stream of the remote whose handler was invoked. */
+  /** Returns the `last_stream` to announce: the highest stream of the remote whose handler was called. */
   announce(): number {
     this.#sentLastStream ??= this.#dispatched;
     return this.#sentLastStream;
   }
 
-  /** Whether a stream that the remote opens now is above what was announced. */
+  /** Returns whether a stream that the remote opens now is above the announced `last_stream`. */
   refuses(id: number): boolean {
     return this.#sentLastStream !== null && id > this.#sentLastStream;
   }
 
   /**
-   * Takes the remote's `last_stream`; without one, everything this side has opened may have been processed. No code is NO_ERROR.
+   * Takes the remote's `last_stream`. Without one, the remote may have processed every stream of this side. No code means NO_ERROR.
    *
-   * @returns the highest of this side's ids that the remote may still answer; `null` for what was said before
+   * @returns this side's highest id that the remote may still answer; `null` if the goaway repeats an earlier one
    */
   receive(lastStream: number | null, code: ResetCode | null): number | null {
     const cut = Math.min(this.#receivedLastStream ?? Infinity, lastStream ?? Infinity);

@@ -2,14 +2,15 @@ import { asyncScheduler, Subscription } from 'rxjs';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import type { Clock } from './clock.js';
 
-/** How often in a period a clock that stands still is looked at. */
+/** While a clock stands still, its timer checks the clock so many times in a period. */
 const POLLS_WHILE_PAUSED = 10;
 
 /**
- * Calls `due` once after `ms`, and whether that is on time. A timer that fires after more than twice its delay (a sleeping laptop,
- * a throttled tab) says nothing about the other side, so nobody is condemned by it.
+ * Calls `due` once after `ms`, with whether the call is on time. A sleeping laptop or a throttled tab may fire the timer after more than
+ * twice its delay. Such a late timer proves nothing about the remote, so the caller must not end the connection for it.
  *
- * Asks the system clock, because a monotonic one may stand still during a sleep. A clock that is set forward only makes it patient.
+ * The timer reads the system clock, because a monotonic clock may stand still during a sleep. Setting the system clock forward only delays
+ * a verdict.
  */
 export function patientTimer(ms: number, due: (onTime: boolean) => void): Subscription {
   if (ms > LONGEST_TIMER_MS) return Subscription.EMPTY;
@@ -19,7 +20,7 @@ export function patientTimer(ms: number, due: (onTime: boolean) => void): Subscr
   }, ms);
 }
 
-/** A {@link patientTimer} for what is left of a period on `clock`. While the clock stands still the rest does not get shorter. */
+/** A {@link patientTimer} for the rest of a period on `clock`. The rest does not shrink while the clock stands still. */
 export function restTimer(clock: Clock, remainingMs: number, period: number, due: (onTime: boolean) => void): Subscription {
   return patientTimer(Math.max(1, clock.paused ? Math.max(remainingMs, period / POLLS_WHILE_PAUSED) : remainingMs), due);
 }

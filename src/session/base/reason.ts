@@ -2,17 +2,17 @@ import type { Codec, Message } from '../../wire/codec.js';
 import type { Frame } from '../../wire/frame.js';
 import { encodedLength, truncateToBytes } from '../../wire/length.js';
 
-/** What a reason is cut to, in bytes. */
+/** A reason is cut to so many bytes. */
 const MAX_REASON_BYTES = 1024;
-/** A cap that leaves room for the longest reason, however a codec writes it, and as much for everything beside it. */
+/** This cap fits the longest reason in any encoding, and leaves as much room again for the rest of the frame. */
 const CAP_FOR_ANY_REASON = 16 * MAX_REASON_BYTES;
 
 /**
- * Cuts the reason of a reset or goaway to 1 024 bytes, and further where a small cap needs it; `null` when nothing is left.
+ * Cuts the reason of a reset or goaway to 1 024 bytes, or to fewer if the cap is small. Returns `null` if no text is left.
  *
- * @param frame what it goes into, without a reason
- * @param encodedPayload the frame's payload; half of the room is then left for its slices
- * @param cap bytes of one encoded message at most
+ * @param frame its frame without a reason
+ * @param encodedPayload the frame's payload, whose slices keep half of the room
+ * @param cap the most bytes of one encoded message
  */
 export function fittingReason(reason: string, frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): string | null {
   const text = truncateToBytes(reason, MAX_REASON_BYTES);

@@ -1,9 +1,9 @@
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { Rate } from '../../wire/limits.js';
 
-/** A token bucket. A TestScheduler's time fills it too. */
+/** A token bucket. The virtual time of a TestScheduler fills it too. */
 export class TokenBucket {
-  // Both are fractions later. `-0` is stored as one, so the engine never has to change the shape of a bucket: it gives up optimizing then.
+  // Both hold fractions later. The engine stores `-0` as a fraction too, so a bucket never changes its shape, which would end optimization.
   #tokens = -0;
   #filledAt = -0;
 
@@ -11,7 +11,7 @@ export class TokenBucket {
     this.#tokens = rate.burst;
   }
 
-  /** Takes one token; `false` when there is none. */
+  /** Takes one token; returns `false` if the bucket is empty. */
   take(): boolean {
     this.#fill();
     if (this.#tokens < 1) return false;
@@ -20,19 +20,19 @@ export class TokenBucket {
   }
 
   get empty(): boolean {
-    // Time only adds to what is there.
+    // Time only adds tokens, so a bucket with one needs no fill.
     if (this.#tokens < 1) this.#fill();
     return this.#tokens < 1;
   }
 
-  /** Adds tokens that were earned in another way, up to the burst. */
+  /** Adds tokens earned in another way than by time, up to the burst. */
   earn(tokens: number): void {
     this.#tokens = Math.min(this.rate.burst, this.#tokens + tokens);
   }
 
   #fill(): void {
     const now = steadyNow();
-    // A test may set its virtual clock back.
+    // A test may turn its virtual clock back.
     if (this.#tokens < this.rate.burst) this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
     this.#filledAt = now;
   }

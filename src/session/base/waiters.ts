@@ -1,8 +1,8 @@
 import { LazyMap } from '../../wire/lazy.js';
 
-/** Tasks that wait, by the stream they wait for, in the order in which the streams came. */
+/** Waiting tasks by stream, in the order in which the streams came. */
 export class Waiters extends LazyMap<number, (() => void)[]> {
-  /** The stream that has waited longest of those that `accept` takes. */
+  /** Returns the accepted stream that has waited longest. */
   first(accept: (stream: number) => boolean): number | undefined {
     for (const stream of this.keys()) if (accept(stream)) return stream;
     return undefined;
@@ -14,14 +14,14 @@ export class Waiters extends LazyMap<number, (() => void)[]> {
     else tasks.push(task);
   }
 
-  /** Takes those of one stream. */
+  /** Removes and returns the tasks of one stream. */
   take(stream: number): readonly (() => void)[] {
     const tasks = this.get(stream) ?? [];
     this.delete(stream);
     return tasks;
   }
 
-  /** Runs those of one stream; `false` where there are none. */
+  /** Runs and removes the tasks of one stream; returns `false` if it has none. */
   run(stream: number): boolean {
     if (this.get(stream) === undefined) return false;
     runAll(this.take(stream));

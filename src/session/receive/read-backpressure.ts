@@ -6,14 +6,14 @@ import type { Transport } from '../../transport/transport.js';
 import { LazySet } from '../../wire/lazy.js';
 
 /**
- * Stops reading from the socket while a stream's consumer lags far behind, for `pauseMs` at the longest: a consumer that
- * never comes back may not hold up the other streams, and runs into `maxUnreadBytes` instead.
+ * Stops reading from the socket while a stream's consumer lags far behind, for at most `pauseMs`. A consumer that never catches up must
+ * not block the other streams; it reaches `maxUnreadBytes` instead.
  *
- * As a clock it stands still meanwhile: the silence of a side that nobody listens to says nothing about it.
+ * As a clock it stands still during a pause: a remote that this side does not read only seems silent.
  */
 export class ReadBackpressure implements Clock {
   readonly #blocking = new LazySet<object>();
-  /** Streams that blocked for a whole `pauseMs`: they do not block again before they have caught up. */
+  /** Streams that blocked for a whole `pauseMs`. They block again only after they have caught up. */
   readonly #timedOut = new LazySet<object>();
   #pause: Subscription | null = null;
   #pausedAt = 0;
@@ -33,12 +33,12 @@ export class ReadBackpressure implements Clock {
     return this.at(steadyNow());
   }
 
-  /** What this clock shows when the steady one shows `now`, in ms. */
+  /** Returns the time of this clock at `now` of the steady clock, in ms. */
   at(now: number): number {
     return (this.#pause === null ? now : Math.min(now, this.#pausedAt)) - this.#pausedMs;
   }
 
-  /** A stream holds too much that nobody has read. */
+  /** A stream holds too many unread bytes. */
   block(stream: object): void {
     if (this.#unstoppable || this.#blocking.has(stream) || this.#timedOut.has(stream)) return;
     this.#blocking.add(stream);
@@ -51,19 +51,19 @@ export class ReadBackpressure implements Clock {
     });
   }
 
-  /** A stream's consumer has caught up, or left. */
+  /** The consumer of a stream has caught up or left. */
   unblock(stream: object): void {
     this.#timedOut.delete(stream);
     if (this.#blocking.delete(stream) && this.#blocking.size === 0) this.#read();
   }
 
-  /** Reads on whatever the streams hold. */
+  /** Resumes reading, however many bytes the streams hold. */
   resume(): void {
     this.#blocking.clear();
     this.#read();
   }
 
-  /** Reads on to the end: the closing handshake has to be seen. */
+  /** Resumes reading and never pauses again, because the session must see the closing handshake. */
   readToEnd(): void {
     this.#unstoppable = true;
     this.resume();

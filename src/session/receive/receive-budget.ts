@@ -4,25 +4,25 @@ import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ReadBackpressure } from './read-backpressure.js';
 
-/** Why a stream may not keep a payload: how it is reset. */
+/** The reset of a stream that may not keep a payload. */
 export interface Excess {
   readonly code: ResetCode;
   readonly reason: string;
 }
 
-/** What is asked of a stream that keeps payloads. */
+/** A stream that keeps payloads, as the budget sees it. */
 export interface Keeper {
   readonly closed: boolean;
 }
 
-/** Unread payloads leave this part of the limit to new streams. */
+/** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
 
-/** Received payloads that wait to be read: counted per stream and per connection, and held back by not reading the socket. */
+/** Counts unread payloads per stream and per connection. Pauses reading of the socket when a stream holds too many bytes. */
 export class ReceiveBudget {
-  /** Payloads that are unfinished or unread. */
+  /** Bytes of unfinished and unread payloads. */
   readonly held: HeldBytes;
-  /** What came with opens, and headers and trailers, which live as long as their streams. Shares the limit with {@link held}. */
+  /** Payloads of opens, headers and trailers, which live as long as their streams. Shares the limit with {@link held}. */
   readonly attached: HeldBytes;
 
   constructor(
@@ -35,9 +35,9 @@ export class ReceiveBudget {
   }
 
   /**
-   * Counts a payload that brings its stream to `unread` encoded bytes and takes `weight` bytes of memory.
+   * Counts a payload of `weight` bytes of memory, with which its stream has `unread` encoded bytes.
    *
-   * @returns what is over a limit, or `null` when it is counted
+   * @returns the excess over a limit, or `null` if the payload was counted
    */
   keep(stream: Keeper, unread: number, weight: number): Excess | null {
     const { maxUnreadBytes, pauseBytes } = this.limits;
@@ -46,22 +46,22 @@ export class ReceiveBudget {
       return { code: ResetCode.FLOW_CONTROL, reason };
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
-    // Nothing more comes on a closed stream, so its reader holds nobody up.
+    // A closed stream receives nothing more, so its reader need not pause the socket.
     if ((unread >= pauseBytes || this.share?.holdsMuch === true) && !stream.closed) this.reading.block(stream);
     return null;
   }
 
-  /** Counts `bytes` that came with a stream and live as long as it does; gives what is over the limit, or `null`. */
+  /** Counts `bytes` that live as long as their stream. Returns the excess over the limit, or `null`. */
   attach(bytes: number): Excess | null {
     return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
   }
 
-  /** What was attached to a stream goes with it. */
+  /** Releases the attached bytes of a stream that ends. */
   releaseAttached(bytes: number): void {
     this.attached.release(bytes);
   }
 
-  /** A payload of `weight` was read or dropped, which leaves `unread` encoded bytes of its stream. */
+  /** The consumer has read or dropped a payload of `weight`, so its stream has `unread` encoded bytes left. */
   read(stream: Keeper, unread: number, weight: number): void {
     this.held.release(weight);
     if (unread < this.limits.pauseBytes) this.reading.unblock(stream);

@@ -1,23 +1,23 @@
 import type { Excess, ReceiveBudget, Keeper } from './receive-budget.js';
 
-/** What one stream's consumer has received and not come to yet, as its connection counts it. */
+/** The received bytes that one stream's consumer has not read yet, as its connection counts them. */
 export interface UnreadBytes {
   /**
-   * Counts a payload; returns what is over a limit, or `null`.
+   * Counts a payload; returns the excess over a limit, or `null`.
    *
-   * @param bytes as it was encoded, which counts for its stream
-   * @param weight what it takes in memory, which counts for its connection; default `bytes`
+   * @param bytes the encoded length, which counts for the stream
+   * @param weight the bytes of memory, which count for the connection; default `bytes`
    */
   keep(bytes: number, weight?: number): Excess | null;
-  /** A payload that was kept has been read or dropped. */
+  /** The consumer has read or dropped a counted payload. */
   read(bytes: number, weight?: number): void;
-  /** Nothing more comes, and somebody still comes to the rest. */
+  /** The stream has received its last payload, and a consumer will still read the rest. */
   handOver(): void;
-  /** Nobody comes to the rest, unless it was handed over. Gives what counts from here on. */
+  /** Releases the unread bytes, unless {@link handOver} was called. Returns the counter to use from now on. */
   drop(): UnreadBytes;
 }
 
-/** Of a stream that nobody works on: nothing would ever be given back. */
+/** Used once a stream has no consumer: counting would never be undone. */
 export const UNCOUNTED: UnreadBytes = {
   keep: () => null,
   read: () => undefined,

@@ -4,26 +4,27 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { restTimer } from '../base/patient-timer.js';
 import type { WatchHost } from './watch-host.js';
 
-/** Bytes that excuse a second of silence. No line in use is slower, so a busy line is never silent. */
+/** So many received bytes excuse one second of silence. No line in use is slower, so a busy line never counts as silent. */
 const BYTES_PER_SECOND = 1024;
 
 /**
  * Resets streams whose next fragment does not come. Each unfinished payload may wait through `reassemblyTimeoutMs` of silence after its
- * own last fragment. Other messages excuse silence before them: as much as a line of 1 KiB/s takes to bring them.
+ * own last fragment. Each other message excuses earlier silence, for as long as a line of 1 KiB/s needs to carry that message.
  *
- * As a clock it shows the silence, which does not grow while reading is paused. It has one timer, and none while every payload is whole.
+ * The watch is also a clock. That clock shows the silence so far, and stands still while reading is paused. The watch holds at most one
+ * timer, and no timer while every payload is whole.
  */
 export class FragmentWatch {
   #timer: Subscription | null = null;
-  /** What this clock showed after the last message. */
+  /** The time of this clock right after the last message. */
   #silentMs = 0;
   #receivedAt = 0;
-  /** Silence before this counts for no payload, and no message excuses it. */
+  /** No payload counts silence before this time, and no message excuses such silence. */
   #sinceMs = 0;
 
   constructor(private readonly host: Pick<WatchHost, 'reading' | 'limits' | 'streams'>) {}
 
-  /** The silence so far, in ms. Only times of one watch compare. */
+  /** Returns the silence so far, in ms. Compare only times of the same watch. */
   now(): number {
     return this.#silentMs + this.host.reading.now() - this.#receivedAt;
   }
@@ -32,7 +33,7 @@ export class FragmentWatch {
   received(bytes: number): void {
     if (this.#timer === null) return;
     const silentMs = this.now();
-    // Bounded, because a burst of 64 MiB would excuse the silence of 18 hours.
+    // Bounded: a burst of 64 MiB would otherwise excuse 18 hours of silence.
     this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.host.limits.reassemblyTimeoutMs);
     this.#silentMs = Math.max(this.#sinceMs, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
     this.#receivedAt = this.host.reading.now();
@@ -55,7 +56,7 @@ export class FragmentWatch {
     const now = this.now();
     const remainingMs = Math.max(this.#sinceMs, Math.min(now, reassembly.oldestFragmentAt)) + limits.reassemblyTimeoutMs - now;
     this.#timer = restTimer(reading, remainingMs, limits.reassemblyTimeoutMs, (onTime) => {
-      // A timer that came late has seen nothing: the whole time starts anew.
+      // A late timer proves nothing about the remote: start the whole period again.
       if (!onTime) this.#sinceMs = this.now();
       this.#resetOverdue(reassembly);
       if (reassembly.unfinished.length > 0) this.#wait(reassembly);

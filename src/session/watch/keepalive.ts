@@ -28,28 +28,28 @@ export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
 
-/** What the keepalive sees and does of its connection. */
+/** The parts of a connection that its keepalive reads and calls. */
 export interface KeepaliveHost {
-  /** Stands still while this side does not read. */
+  /** A clock that stands still while this side does not read. */
   readonly clock: Clock;
-  /** When the last sign of life came: a frame received, or bytes taken that a full socket had held back. */
+  /** When the last sign of life came: a received frame, or a full socket that took bytes it had held back. */
   lastSignOfLifeAt(): number;
-  /** When the next answer is due on the slowest line that is waited for. */
+  /** When the slowest line that a session waits for would bring the next answer. */
   answerDueAt(): number;
   /** Sends a ping. */
   probe(): void;
-  /** Gives the connection up. */
+  /** Terminates the connection. */
   giveUp(): void;
 }
 
 /**
- * Probes a connection after `idleMs` of silence and gives it up `timeoutMs` later. Any life in between is an answer. One
- * probe is under way at most, and one timer.
+ * Probes a connection after `idleMs` of silence and terminates the connection `timeoutMs` later. Any sign of life in between is an answer.
+ * At most one probe and one timer exist at a time.
  */
 export class KeepaliveTimer {
   #watching = false;
   #timer = Subscription.EMPTY;
-  /** When the last probe was sent, unless its answer has been noticed. */
+  /** When the last probe was sent; `null` once its answer was noticed. */
   #probedAt: number | null = null;
 
   constructor(
@@ -91,7 +91,7 @@ export class KeepaliveTimer {
 
   #awaitLife(probedAt: number, ms: number): void {
     const { idleMs, timeoutMs } = this.times;
-    // An answer counts from when it came, so it is not looked for only when the time is up.
+    // Idle time counts from the moment of the answer, so look for an answer before the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
       const remainingMs = Math.max(probedAt, this.host.answerDueAt()) + timeoutMs - this.host.clock.now();
       if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
@@ -103,7 +103,7 @@ export class KeepaliveTimer {
 
   #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
     this.#timer.unsubscribe();
-    // A probe may have found the connection gone.
+    // A probe may have ended the connection.
     if (this.#watching) this.#timer = restTimer(this.host.clock, remainingMs, period, next);
   }
 }

@@ -4,25 +4,28 @@ import { Fifo } from '../../wire/fifo.js';
 import { BYTES_PER_PING } from '../base/flood-guard.js';
 import { TokenBucket } from '../base/token-bucket.js';
 
-/** The slowest line that a session waits for, in bytes a ms: a line of 8 kB/s with what TCP, TLS and a busy machine cost. */
+/** The slowest line that a session waits for, in bytes per ms: a line of 8 kB/s less the cost of TCP, TLS and a busy machine. */
 export const SLOWEST_BYTES_PER_MS = 6;
-/** A ping follows so much, in UTF-16 units of text and bytes, while there are extra pings. Each slice is longer. */
+/** One ping follows so many UTF-16 units of text, or bytes, while extra pings are left. Each slice is longer. */
 export const LENGTH_PER_PING = 32 * 1024;
-/** Pings beyond the one that a receiver grants for each 256 KiB: enough for what a kernel takes at once, and few of what a receiver allows. */
+/**
+ * Pings beyond the one that a receiver grants for each 256 KiB. They suffice for the bytes that a kernel takes at once, and use up little of
+ * the receiver's limit.
+ */
 export const EXTRA_PINGS = { burst: 100, perSecond: 8 };
-/** Unanswered pings at most: a remote may answer none. */
+/** At most so many pings are unanswered, because a remote may answer none. */
 export const MAX_UNANSWERED = 256;
-/** What a remote may have to send before its pong, in bytes. */
+/** The remote may have to send so many bytes before its pong. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
-/** What takes no longer than this is not waited for, in ms. */
+/** A session does not wait for data that arrives within this time, in ms. */
 const SOON_MS = 2_000;
 
-/** A ping that has left and was not answered. */
+/** A ping that has left and has no answer yet. */
 interface Mark {
-  /** What was sent up to it, in bytes. */
+  /** Bytes sent up to this ping. */
   readonly bytes: number;
   readonly sentAt: number;
-  /** When the slowest line has brought it. */
+  /** When the slowest line has carried this ping to the remote. */
   readonly dueAt: number;
 }
 
@@ -33,23 +36,24 @@ export interface PingSender {
 }
 
 /**
- * What is on its way to the remote. The kernel takes megabytes at once and then shows nothing for minutes, so pings follow the data: a pong
- * tells how far the remote has read, and a line of 6 kB/s tells how long the next may take. Times are those of the rxjs clock.
+ * Estimates how many sent bytes the remote has not read yet. The kernel takes megabytes at once and then shows nothing for minutes, so pings
+ * follow the data. A pong shows how far the remote has read. The speed of the slowest line bounds how long the next pong may take. All times
+ * come from the rxjs clock.
  */
 export class Transit {
   readonly #extraPings = new TokenBucket(EXTRA_PINGS);
-  /** Pings that have left and were not answered, in order. */
+  /** Pings that have left and have no answer yet, in order. */
   readonly #marks = new Fifo<Mark>();
-  /** Sent since the last ping, in UTF-16 units and bytes. */
+  /** UTF-16 units and bytes sent since the last ping. */
   #unmarkedLength = 0;
   #sentAt = -Infinity;
-  /** Up to here {@link #freeAt} counts. */
+  /** Sent bytes that {@link #freeAt} includes. */
   #countedBytes = 0;
-  /** When the slowest line has brought all that was sent. */
+  /** When the slowest line has carried all sent bytes. */
   #freeAt = -Infinity;
   #arrivedBytes = 0;
   #arrivedAt = -Infinity;
-  /** Received since the last answer: the next one may be behind as much again. */
+  /** Bytes received since the last answer. As many bytes again may precede the next answer. */
   #aheadBytes = 0;
 
   constructor(
@@ -62,7 +66,7 @@ export class Transit {
     return this.#arrivedAt;
   }
 
-  /** When the next answer is due on the slowest line; `-Infinity` where none is. A remote is not silent before that. */
+  /** When the next answer is due on the slowest line; `-Infinity` if no answer is due. A remote does not count as silent before that. */
   get dueAt(): number {
     const mark = this.#marks.peek();
     if (mark === undefined) return -Infinity;
@@ -70,7 +74,7 @@ export class Transit {
     return due + msFor(Math.min(this.#aheadBytes, MAX_AHEAD_BYTES));
   }
 
-  /** A message was given to the socket. Returns whether a ping has to follow it. */
+  /** The socket has accepted a message. Returns whether a ping has to follow the message. */
   sent(length: number, now: number): boolean {
     this.#sentAt = now;
     this.#unmarkedLength += length;
@@ -82,7 +86,7 @@ export class Transit {
     if (this.#marks.length > 0) this.#aheadBytes += bytes;
   }
 
-  /** Sends a ping; `answered` gets the round trip in ms. Returns what gives up waiting. */
+  /** Sends a ping; calls `answered(rttMs)`. Returns a function that stops waiting. */
   readonly ping = (answered: (ms: number) => void): (() => void) => {
     let mark: Mark | null = null;
     this.#unmarkedLength = 0;
@@ -100,7 +104,7 @@ export class Transit {
     );
   };
 
-  /** Runs `task` once the remote has read all that was sent, or now where the slowest line brings it soon. */
+  /** Runs `task` once the remote has read all sent bytes. Runs `task` now if the slowest line carries them soon. */
   whenArrived(task: () => void): void {
     this.#count();
     if (this.#freeAt - steadyNow() <= SOON_MS) task();
@@ -122,7 +126,7 @@ export class Transit {
     this.#aheadBytes = 0;
   }
 
-  /** Counts what was sent meanwhile as if it had been sent together with the last message. */
+  /** Counts the bytes sent meanwhile as if they were sent with the last message. */
   #count(): void {
     const { sentBytes } = this.transport;
     if (sentBytes > this.#countedBytes) this.#freeAt = Math.max(this.#freeAt, this.#sentAt) + msFor(sentBytes - this.#countedBytes);

@@ -5,7 +5,7 @@ import type { ReadBackpressure } from '../receive/read-backpressure.js';
 import type { Scheduler } from '../send/scheduler.js';
 import type { Transit } from './transit.js';
 
-/** What the watches ask of their session. */
+/** The parts of a session that its watches use. */
 export interface WatchHost {
   readonly transport: Transport;
   readonly limits: Limits;

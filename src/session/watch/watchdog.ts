@@ -13,29 +13,29 @@ import { STEADY_CLOCK } from '../base/clock.js';
 import type { Clock } from '../base/clock.js';
 import type { WatchHost } from './watch-host.js';
 
-/** How long a closing socket may show no movement before it is terminated, in ms. */
+/** A closing socket is terminated after so many ms without movement. */
 export const CLOSING_MS = 2_000;
 /**
- * While a closing socket still has bytes to write, what is received counts as movement only until this long after it last took some, in
- * ms: longer than a remote that lags may stop reading. With {@link CLOSING_MS} these are the 10 s of C8.
+ * Time after a closing socket last took bytes, in ms. While the socket has more bytes to write, received frames count as movement only
+ * within this time. A lagging remote may stop reading for less than this time. With {@link CLOSING_MS} it makes the 10 s of C8.
  */
 const RECEIVE_ONLY_MS = 8_000;
 
-/** What is watched for: no movement for `ms` of a clock. */
+/** Waits for a stall: no movement for `ms` on `clock`. */
 interface Watch {
   readonly ms: number;
   readonly clock: Clock;
   readonly movedAt: () => number;
-  /** Whether there is anything to see still. */
+  /** Returns whether movement is still expected. */
   readonly isPending: () => boolean;
-  /** There has been no movement; `true` to look on. */
+  /** Called after a stall. Returns `true` to go on watching. */
   readonly onStalled: () => boolean;
 }
 
 /**
- * Watches whether a connection moves. Movement is a frame received, or bytes of ours that the socket has taken; a sign of life, bytes
- * that the remote has made it take. So neither a slow upload nor a quiet peer is condemned, and a dead one is, whatever is sent to it.
- * Every watch has one timer at most, and none while there is nothing to see.
+ * Watches whether a connection moves. Movement is a received frame, or bytes of this side that the socket has taken. A sign of life is a
+ * received frame, or bytes that the socket took because the remote made room. So a slow upload and a quiet peer survive. A dead peer does
+ * not, even while this side sends. Every watch holds at most one timer, and no timer while no movement is expected.
  */
 export class Watchdog implements KeepaliveHost {
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export class Watchdog implements KeepaliveHost {
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
   }
 
-  /** The connection is read from here on, unless it has ended by then. */
+  /** Reading begins now, unless the connection has already ended. */
   start(): void {
     if (!this.#stopped) this.#keepalive?.start();
   }
@@ -73,7 +73,7 @@ export class Watchdog implements KeepaliveHost {
     this.host.transit.received(bytes);
   }
 
-  /** A message was given to the socket. */
+  /** The socket has accepted a message. */
   sent(message: Message): void {
     const { transit, transport, scheduler } = this.host;
     const now = steadyNow();
@@ -104,7 +104,7 @@ export class Watchdog implements KeepaliveHost {
     this.host.transport.terminate('no sign of life');
   }
 
-  /** The connection closes: the socket gets 2 s without movement, from when the next answer is due. */
+  /** Terminates a closing socket after 2 s without movement, counted from when the next answer is due. */
   watchClosing(): void {
     this.#watch('closing', () => ({
       ms: CLOSING_MS,
@@ -139,7 +139,7 @@ export class Watchdog implements KeepaliveHost {
     return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);
   }
 
-  /** The socket is full: it is given `stallMs` to take a byte. */
+  /** Watches a full socket, which must take a byte within `stallMs`. */
   #watchStall(): void {
     this.#watch('stall', () => {
       const { transport, limits, scheduler, transit } = this.host;
@@ -164,7 +164,7 @@ export class Watchdog implements KeepaliveHost {
     const look = (): void => {
       const remainingMs = Math.max(since, movedAt()) + ms - clock.now();
       const timer = restTimer(clock, remainingMs, ms, (onTime) => {
-        // A timer that came late has seen nothing: the whole time starts anew.
+        // A late timer proves nothing about the remote: start the whole period again.
         if (!onTime) since = clock.now();
         const hasMoved = Math.max(since, movedAt()) + ms > clock.now();
         if (isPending() && (hasMoved || onStalled())) {

@@ -2,25 +2,25 @@ import { steadyNow } from '../../transport/steady-clock.js';
 import type { Transport } from '../../transport/transport.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 
-/** Bytes that a socket may hold, and ms for which it may, only because they are on their way through it. */
+/** Bytes that merely pass through a socket: so many at most, for so many ms at most. More bytes or more time mean a full socket. */
 const PASSING_BYTES = 16 * 1024;
 const PASSING_MS = 100;
 
 /**
- * When the socket last took bytes of ours. No platform has an event for that, so it is seen by comparing what the socket holds between two
- * looks. A name that ends in `ReadTime` is a time on the clock that stands still while reading is paused.
+ * Dates when the socket last took bytes of this side. No platform has an event for that, so each sample compares the bytes that the socket
+ * holds with the sample before. A name that ends in `ReadTime` is a time on the clock that stands still while reading is paused.
  */
 export class WriteProgress {
-  /** Given to the socket, and held by it, at the last look. */
+  /** Bytes sent to the socket, and bytes that the socket held, at the last sample. */
   #sentBytes: number;
   #heldBytes = 0;
-  /** Bytes of probes, which say nothing when they are taken. */
+  /** Bytes of probes. A socket that takes them proves nothing. */
   #probeBytes = 0;
   #sentAt: number;
   #sentAtReadTime: number;
   #tookAt: number;
   #tookAtReadTime: number;
-  /** Whether the socket held bytes back when it was looked at: it is full below, where only the remote makes room. */
+  /** Whether the last sample saw the socket hold bytes back. The kernel is then full, and only the remote makes room. */
   #heldBack = false;
   #lookedAtReadTime: number;
   #drainedAtReadTime: number;
@@ -34,42 +34,42 @@ export class WriteProgress {
     this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = reading.at(this.#sentAt);
   }
 
-  /** A message was given to the socket. */
+  /** The socket has accepted a message. */
   sent(now: number): void {
     this.#sentAt = now;
     this.#sentAtReadTime = this.reading.at(this.#sentAt);
   }
 
-  /** Sends something that says nothing about the other side when it is taken, such as the ping that asks for life. */
+  /** Sends a probe, such as the ping of the keepalive. A socket that takes a probe proves nothing about the remote. */
   sendProbe(send: () => void): void {
     this.#look();
     send();
-    // A socket that holds it counts its header too.
+    // A socket that holds the probe counts its header too.
     this.#probeBytes = Math.max(this.transport.sentBytes - this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
   }
 
-  /** Takes a look: when bytes were last taken, as far as looking can tell. */
+  /** Samples the socket. Returns when the socket last took bytes, as far as samples show. */
   tookAt(): number {
     this.#look();
     return this.#tookAt;
   }
 
-  /** Takes a look: the same on the clock that stands still while reading is paused. */
+  /** Samples the socket. Returns {@link tookAt} on the clock that stands still while reading is paused. */
   tookAtReadTime(): number {
     this.#look();
     return this.#tookAtReadTime;
   }
 
   /**
-   * Takes a look: when the remote is known to have taken bytes, on the same clock. What a socket takes that held nothing back says nothing of the
-   * remote: below it is room for megabytes.
+   * Samples the socket. Returns when the remote has provably taken bytes, on the same clock. Only a socket that held bytes back proves
+   * anything about the remote: the kernel below has room for megabytes.
    */
   drainedAtReadTime(): number {
     this.#look();
     return this.#drainedAtReadTime;
   }
 
-  // Each look starts afresh, so that what the socket adds to messages hides no more than the movement between two looks.
+  // Each sample starts afresh. Bytes that the socket adds to messages then hide only the movement between two samples.
   #look(): void {
     const { bufferedAmount, sentBytes } = this.transport;
     const taken = sentBytes - this.#sentBytes + this.#heldBytes - bufferedAmount;
@@ -88,7 +88,7 @@ export class WriteProgress {
     if (isMute) return;
     this.#tookAt = isEmpty ? this.#sentAt : now;
     this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : readTime;
-    // A socket that is empty has emptied somewhere since the look before: the earliest moment is taken, so that no life is made up.
+    // An empty socket drained at some time since the last sample. Take the earliest, so that liveness is never overstated.
     if (hadHeldBack) this.#drainedAtReadTime = isEmpty ? lookedAtReadTime : readTime;
   }
 }
