@@ -79,6 +79,7 @@ const PLAIN = [
   'src/session/watch/**',
   'src/testing/**',
   'src/transport/**',
+  'src/wire/!(limits).ts',
 ];
 
 export default defineConfig(

@@ -2,7 +2,7 @@ import { isError } from './cross-realm.js';
 import type { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, ProtocolError } from './errors.js';
 import type { AnyStreamError } from './stream-errors.js';
 
-/** Every error of this library; `code` narrows it, and so does `name`. */
+/** Every error of this library. Its `code` narrows it, and so does its `name`. */
 export type AnyMuxError =
   | AnyStreamError
   | ProtocolError
@@ -28,9 +28,8 @@ const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
 };
 
 /**
- * Whether an error is one of this library's: by its `code`, one of those of {@link AnyMuxError}, and its `retriable`, so that it
- * holds for an error of a second copy of the package too. That another library calls an error of its own retriable does not make
- * it one.
+ * Whether an error is one of this library's. Its `code` must be a code of {@link AnyMuxError}, and its `retriable` a boolean. So an error
+ * of a second copy of the package passes too. An error of another library with a `retriable` of its own does not pass.
  *
  * @example
  * ```ts

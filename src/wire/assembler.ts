@@ -7,10 +7,10 @@ import { encodedLength } from './length.js';
 import { violation } from './violation.js';
 
 /**
- * The receiving side of fragmentation, one per stream: collects the slices of one encoded payload and decodes them
- * together. Idle until the first fragment, in progress until the one without `more`.
+ * The receiving side of fragmentation, one per stream: collects the slices of one encoded payload and decodes them together. It is idle
+ * until the first fragment, and in progress until the fragment without `more`.
  *
- * It has no limit of its own: compare {@link byteLength} plus the next fragment with yours before feeding it.
+ * It has no limit of its own: compare {@link byteLength} plus the next fragment with your limit before you feed it.
  *
  * @example
  * ```ts
@@ -23,32 +23,32 @@ import { violation } from './violation.js';
 export class Assembler {
   readonly #fragments = new Fragments();
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
   get [Symbol.toStringTag](): string {
     return 'Assembler';
   }
 
-  /** Whether fragments are held: true between the first fragment and the one without `more`. */
+  /** Whether it holds fragments: `true` between the first fragment and the fragment without `more`. */
   get inProgress(): boolean {
     return this.#fragments.count > 0;
   }
 
-  /** Bytes held, each fragment measured as {@link encodedLength} measures; 0 when idle. */
+  /** The bytes held; 0 when idle. Each fragment is measured as {@link encodedLength} measures. */
   get byteLength(): number {
     return this.#fragments.byteLength;
   }
 
-  /** Drops what is held, as when the stream is reset. */
+  /** Drops the held fragments, as when the stream is reset. */
   reset(): void {
     this.#fragments.clear();
   }
 
   /**
-   * Takes one fragment in; returns {@link ABSENT} while more are expected and the decoded payload on the last one.
+   * Takes one fragment. Returns {@link ABSENT} while more fragments are expected, and the decoded payload on the last fragment.
    *
    * @param codec decodes the payload; used on the last fragment only
-   * @throws ProtocolError when the frame carries no fragment (what is held stays), or when text and bytes are mixed, and
-   *   whatever `codec.decodePayload` throws; after these two the assembler is idle
+   * @throws ProtocolError when the frame carries no fragment (the held fragments stay), or when text and bytes are mixed. Also throws
+   *   whatever `codec.decodePayload` throws. After these last two errors the assembler is idle.
    */
   feed(frame: Frame, codec: Codec): unknown {
     const fragment = frame.fragment ?? null;

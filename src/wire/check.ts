@@ -1,5 +1,5 @@
 /**
- * What is given of an object whose rest has defaults: `undefined` is not given.
+ * The members of an object that a caller sets; the others have defaults. `undefined` counts as not set.
  *
  * @example
  * ```ts
@@ -10,7 +10,7 @@
 export type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /**
- * Checks an option that is a count, a size in bytes or a time in ms, and returns it. `Infinity` passes.
+ * Checks an option and returns it: a count, a size in bytes or a time in ms. `Infinity` passes.
  *
  * @throws TypeError unless `value` is a number of at least `smallest`
  */
@@ -47,7 +47,7 @@ export function checkBoolean(name: string, value: unknown): boolean {
 /**
  * Returns `value`, an object that options are read from.
  *
- * @param expected says in the error what may be given
+ * @param expected names the accepted values in the error
  * @throws TypeError unless it is an object
  */
 export function checkObject<T>(name: string, value: T, expected = 'an object'): T {
@@ -55,18 +55,18 @@ export function checkObject<T>(name: string, value: T, expected = 'an object'): 
   throw optionError(name, expected, value);
 }
 
-/** @throws TypeError unless `code` is an integer and `reason` a string; `name` is what the user calls */
+/** @throws TypeError unless `code` is an integer and `reason` a string; `name` is the method that the user calls */
 export function checkReset(name: string, code: unknown, reason: unknown): void {
   if (!Number.isSafeInteger(code)) throw optionError(name, 'an integer for a code', code);
   if (typeof reason !== 'string') throw new TypeError(`${name}: expected a string for a reason, got ${typeof reason}`);
 }
 
-/** The error for a wrong option. */
+/** Returns the error for a wrong option. */
 export function optionError(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
 }
 
-/** A value as errors show it. Objects and functions show their kind only. */
+/** Returns a value as errors show it. Objects and functions show their kind only. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';

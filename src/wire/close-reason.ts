@@ -1,4 +1,4 @@
-/** Why a socket ended; given to every close handler. */
+/** Why a socket ended. Every close handler receives it. */
 export interface CloseReason {
   /** WebSocket close code: 1000 clean, 1006 died without a close frame, 1008 policy (such as a subprotocol mismatch). */
   readonly code: number;
@@ -7,7 +7,7 @@ export interface CloseReason {
   /** Whether a close handshake completed. */
   readonly wasClean: boolean;
   /**
-   * Whether the reconnect helper will dial again, or, after a goaway, has done so already; `false` on any peer without it and
+   * Whether the reconnect helper will dial again, or has dialed again already after a goaway. `false` on a peer without that helper, and
    * after `close()`.
    */
   readonly willRetry: boolean;
@@ -27,10 +27,10 @@ export const CloseCode = {
   RESTART: 1012,
 } as const;
 
-/** Browsers let a program send no code below this but 1000. */
+/** Browsers let a program send only 1000 and codes from this one on. */
 const FIRST_FREE_CLOSE_CODE = 3000;
 
-/** What a browser sends instead of a code below 3000, other than 1000 (C9). */
+/** Returns the code that a browser sends instead of a code below 3000, other than 1000 (C9). */
 export function browserCode(code: number): number {
   return code === CloseCode.CLEAN || code >= FIRST_FREE_CLOSE_CODE ? code : code + FIRST_FREE_CLOSE_CODE;
 }

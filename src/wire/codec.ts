@@ -11,21 +11,26 @@ export type Message = string | ArrayBuffer;
  *
  * Decoders throw `ProtocolError` for input they cannot parse, encoders throw `TypeError` for a value they cannot represent.
  *
- * A codec returns bytes as an `ArrayBuffer`, not as a view of one. A frame takes at most eight times what JSON would write.
+ * A codec returns bytes as an `ArrayBuffer`, not as a view. A frame takes at most eight times as many bytes as its JSON.
  */
 export interface Codec {
   /** Wire name: the subprotocol is `mux.v1.<name>`. */
   readonly name: string;
-  /** Whether messages are binary. Declared, never inferred: it chooses how to send and which kind of message to expect. */
+  /**
+   * Whether messages are binary. The codec declares it, and nothing infers it: it chooses how to send, and which kind of message to
+   * expect.
+   */
   readonly binary: boolean;
-  /** One frame to one message: fields at their default omitted, keys in the order `type`, `stream`, then alphabetical. */
+  /** Encodes one frame to one message. Omits fields at their default. The order of keys is `type`, `stream`, then alphabetical. */
   encode(frame: Frame): Message;
   /**
-   * One message to one frame: unknown keys dropped, an unknown type kept. On Node a short text is a piece of all that was read with it, up
-   * to 64 KiB, which stays in memory as long as anything that is cut out of that text and not copied; `JSON.parse` copies.
+   * Decodes one message to one frame. Drops unknown keys and keeps an unknown type.
    *
-   * @param limits what the receiver puts up with: more is a `ProtocolError` of a codec that can decode to far more memory
-   *   than it was given bytes; others may leave it out. Default `DEFAULT_LIMITS`
+   * On Node a short message may be a slice of a text of up to 64 KiB. A substring that you keep pins that whole text, so copy it;
+   * `JSON.parse` copies.
+   *
+   * @param limits the sizes that the receiver accepts. A codec that can decode few bytes to far more memory throws a `ProtocolError`
+   *   beyond them. Other codecs may leave the parameter out. Default `DEFAULT_LIMITS`
    */
   decode(message: Message, limits?: DecodeLimits): Frame;
   /** Encodes a payload to exactly the bytes that {@link encode} writes in a frame's payload position. */
@@ -33,24 +38,24 @@ export interface Codec {
   /** Decodes a reassembled payload, within the same limits as {@link decode}. */
   decodePayload(data: Message, limits?: DecodeLimits): unknown;
   /**
-   * Bytes of memory that a decoded payload takes, estimated from above. Optional: without it a payload that has to wait
-   * counts as it was encoded.
+   * Bytes of memory that a decoded payload takes, estimated from above. Optional: without it a payload that has to wait counts by its
+   * encoded size.
    */
   weigh?(payload: unknown): number;
   /**
-   * Encodes `frame` around its already encoded payload, so that a payload is encoded once. Optional: without it the
-   * payload is restored by {@link decodePayload} and given to {@link encode}. `frame.payload` is not looked at.
+   * Encodes `frame` around its already encoded payload, so that a payload is encoded once, and does not read `frame.payload`. Optional:
+   * without it {@link decodePayload} restores the payload for {@link encode}.
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
   /**
    * Returns the bytes that the slice from `from` to `to` of an encoded payload adds to a message whose fragment is empty. Positions
    * count UTF-16 units of text, or bytes. Each unit costs one byte or more. The cost of a text is the sum of the costs of its parts.
    *
-   * Optional: with it frames are cut by arithmetic. Without it the library encodes some fragments until one fits, for each slice.
-   * A subclass that overrides {@link encode} or {@link encodeWith} and not this has no cost.
+   * Optional: with it the library cuts frames by arithmetic. Without it the library encodes some fragments until one fits, for each
+   * slice. A subclass has no cost if it overrides {@link encode} or {@link encodeWith} without this method.
    *
-   * A codec with a cost promises the size of its envelopes, too. Without the payload it is at most 256 bytes, 6 more for each unit
-   * of text, keys of headers and trailers included, and 32 more for each of their entries.
+   * A codec with a cost also promises the size of its envelopes. Without the payload an envelope takes at most 256 bytes. Each unit of
+   * text adds at most 6 bytes, keys of headers and trailers included. Each entry of headers and trailers adds at most 32.
    *
    * @example
    * ```ts
@@ -62,8 +67,8 @@ export interface Codec {
 }
 
 /**
- * Whether a class of the codec declares `member` no further up than `encoder`. Otherwise a subclass or a wrapper has overridden
- * the encoder, and `member` belongs to what another class writes.
+ * Whether a class of the codec declares `member` no further up than `encoder`. Otherwise a subclass or a wrapper has overridden the
+ * encoder, and `member` describes the output of another class.
  */
 export function isNearer(codec: Codec, member: keyof Codec, encoder: keyof Codec): boolean {
   let level: unknown = codec;
@@ -74,7 +79,7 @@ export function isNearer(codec: Codec, member: keyof Codec, encoder: keyof Codec
   return true;
 }
 
-/** @throws TypeError for what is no codec, such as the name of one */
+/** @throws TypeError for a value that is no codec, such as the name of a codec */
 export function checkedCodec(codec: Codec): Codec {
   const given: unknown = codec;
   const expected = 'a codec, such as new JsonCodec()';
@@ -92,10 +97,10 @@ export function checkedCodec(codec: Codec): Codec {
 }
 
 /**
- * What a codec has encoded. One of somebody's may give anything, a promise for example, which would otherwise be sent as text or be
- * taken for no payload.
+ * Checks a codec's output: a user's codec may return anything, such as a promise. Unchecked, it would be sent as text or count as no
+ * payload.
  *
- * @throws TypeError for what is neither text nor bytes
+ * @throws TypeError for an output that is neither text nor bytes
  */
 export function checkedMessage(codec: Codec, message: Message): Message {
   if (typeof message === 'string' || isArrayBuffer(message) || ArrayBuffer.isView(message)) return message;

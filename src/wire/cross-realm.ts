@@ -1,9 +1,9 @@
-/** The name that `Object.prototype.toString` has for a value, which for what is built in is the same in every realm. */
+/** Returns the name that `Object.prototype.toString` has for a value. For a built-in type it is the same in every realm. */
 export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
-/** Whether a value is an error, of this realm or another, such as the context that a test runner gives its tests. */
+/** Whether a value is an error, of this realm or another, such as the context in which a test runner runs its tests. */
 export function isError(value: unknown): value is Error {
   return value instanceof Error || ERRORS.has(tagOf(value));
 }
@@ -23,7 +23,7 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
 }
 
-/** Whether a value is a promise, of this realm or another; what can only be awaited like one is not. */
+/** Whether a value is a promise, of this realm or another. Other thenables are not. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
 }

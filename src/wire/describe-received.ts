@@ -1,6 +1,6 @@
 import { isArrayBuffer } from './cross-realm.js';
 
-/** What the remote sent, for a message. Never the text itself: it may be an application's secret, and megabytes long. */
+/** Describes a value of the remote for an error message. It never shows a text: that may be an application's secret, and megabytes long. */
 export function describeReceived(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -1,12 +1,12 @@
-/** How much of a text was encoded, in UTF-16 units, and the bytes that it took. */
+/** The number of encoded UTF-16 units of a text, and of the bytes that they took. */
 interface Encoded {
   readonly read: number;
   readonly written: number;
 }
 
 /**
- * Encodes text as UTF-8 into `bytes`, as far as whole code points fit. Half of a surrogate pair becomes its replacement character. As
- * `TextEncoder` does; jsdom within a test runner has none, and neither has every engine that is embedded.
+ * Encodes text as UTF-8 into `bytes`, as far as whole code points fit. Half of a surrogate pair becomes its replacement character, as
+ * with `TextEncoder`. Some platforms have no `TextEncoder`: jsdom within a test runner, and some embedded engines.
  */
 export const encodeInto: (text: string, bytes: Uint8Array) => Encoded =
   typeof TextEncoder === 'function' ? nativeEncodeInto(new TextEncoder()) : encodeIntoByHand;

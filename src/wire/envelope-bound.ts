@@ -2,9 +2,11 @@ import type { Frame, Metadata } from './frame.js';
 import { isPlainObject } from './plain-object.js';
 
 /**
- * The most bytes that the envelope of a frame takes without its payload, in any codec that says what its fragments cost: 256, 6 for
- * each UTF-16 unit of its texts and keys, and 32 for each entry of its headers and trailers. `Infinity` for a fragment, for
- * headers that hold more than scalars, and for values that a codec may refuse: only encoding these measures them.
+ * The most bytes that the envelope of a frame takes without its payload, in any codec with a `fragmentCost`. It is 256, plus 6 for each
+ * UTF-16 unit of its texts and keys, plus 32 for each entry of its headers and trailers.
+ *
+ * It is `Infinity` for a fragment, for headers that hold more than scalars, and for values that a codec may refuse. Only encoding
+ * measures these.
  */
 export function envelopeBound(frame: Frame): number {
   if (frame.fragment != null) return Infinity;
@@ -20,7 +22,7 @@ function metadataBound(metadata: Readonly<Metadata> | null | undefined): number 
   return bound;
 }
 
-// Infinity for every value that a codec may refuse, so that the codec refuses it where the frame is measured and not where it is sent.
+// Infinity for every value that a codec may refuse. So the codec refuses it when the frame is measured, not later when it is sent.
 function entryBound(key: string, value: unknown): number {
   if (key === '__proto__') return Infinity;
   if (typeof value === 'string') return SEPARATORS_AND_SCALAR + value.length * MOST_BYTES_PER_UNIT;
@@ -28,7 +30,7 @@ function entryBound(key: string, value: unknown): number {
   return isScalar ? SEPARATORS_AND_SCALAR : Infinity;
 }
 
-/** An escape such as `\u0000`. */
+/** The size of an escape such as `\u0000`. */
 const MOST_BYTES_PER_UNIT = 6;
 const KEYS_NUMBERS_AND_FLAGS = 256;
 const SEPARATORS_AND_SCALAR = 32;

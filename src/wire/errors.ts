@@ -4,13 +4,13 @@ export interface MuxErrorOptions extends ErrorOptions {
   readonly retriable?: boolean | undefined;
 }
 
-/** What every error of this library has in common. Match on `code`, never on the text of a message. */
+/** The base of every error of this library. Match on `code`, never on the text of a message. */
 export abstract class MuxError extends Error {
-  /** Short and stable, and different for every kind, so that it narrows {@link AnyMuxError}. */
+  /** Short, stable, and different for every kind of error, so that it narrows {@link AnyMuxError}. */
   abstract readonly code: string;
   /**
-   * Whether the same call may safely be made again: `true` only where the work provably never started, because the open
-   * was never sent, the remote refused it, or its id is above the `last_stream` of a goaway.
+   * Whether the caller may safely make the same call again. `true` only if the work provably never started: the open was never sent, the
+   * remote refused it, or its id is above the `last_stream` of a goaway.
    */
   readonly retriable: boolean;
 
@@ -30,9 +30,9 @@ export class ProtocolError extends MuxError {
 export class ConnectError extends MuxError {
   override readonly name = 'ConnectError';
   readonly code = 'CONNECT';
-  /** HTTP status of a refused handshake where the platform shows it, else `null`. */
+  /** The HTTP status of a refused handshake if the platform shows it, else `null`. */
   readonly status: number | null;
-  /** How the socket ended, or why there was none. */
+  /** How the socket ended, or why there was no socket. */
   readonly reason: CloseReason | null;
 
   constructor(message: string, facts: { readonly status?: number | null; readonly reason?: CloseReason | null } & ErrorOptions = {}) {
@@ -42,7 +42,7 @@ export class ConnectError extends MuxError {
   }
 }
 
-/** Something is wrong with the choice of codec. */
+/** The base of errors about the choice of codec. */
 export class CodecError extends MuxError {
   override readonly name: string = 'CodecError';
   readonly code: 'CODEC' | 'CODEC_NOT_REGISTERED' | 'CODEC_MISMATCH' = 'CODEC';
@@ -61,9 +61,9 @@ export class CodecNotRegistered extends CodecError {
   override readonly code = 'CODEC_NOT_REGISTERED';
 
   constructor(
-    /** The name that was asked for. */
+    /** The name that the caller asked for. */
     readonly configured: string,
-    /** The names that are registered, sorted. */
+    /** The registered names, sorted. */
     readonly available: readonly string[],
   ) {
     super(
@@ -73,7 +73,7 @@ export class CodecNotRegistered extends CodecError {
   }
 }
 
-/** The two ends of a socket do not speak the same subprotocol, hence not the same codec. */
+/** The two ends of a socket do not speak the same subprotocol, so they do not use the same codec. */
 export class CodecMismatch extends CodecError {
   override readonly name = 'CodecMismatch';
   override readonly code = 'CODEC_MISMATCH';
@@ -81,7 +81,7 @@ export class CodecMismatch extends CodecError {
   constructor(
     /** The subprotocol this side offered. */
     readonly offered: string,
-    /** The subprotocol the other side selected, or the empty string when it selected none or refused. */
+    /** The subprotocol that the other side selected; the empty string if it selected none or refused. */
     readonly selected: string,
     options?: ErrorOptions,
   ) {

@@ -3,7 +3,7 @@ import { ProtocolError } from './errors.js';
 import { ResetCode } from './reset-code.js';
 
 /**
- * Ends one stream: what the receiver found wrong with it, and the reset that answers. The connection lives.
+ * Ends one stream: the fault that the receiver found, and the reset that answers it. The connection lives.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export class StreamFault {
   ) {}
 }
 
-/** Ends the connection: framing or shared state is in doubt, or a limit of the whole connection is passed. */
+/** Ends the connection: framing or shared state is in doubt, or the connection exceeds a limit of its own. */
 export class ConnectionFault extends ProtocolError {
   constructor(
     message: string,

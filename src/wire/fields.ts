@@ -29,8 +29,8 @@ const TEXT = { kind: 'text', accepts: isText, expected: 'a string or null', fall
 const METADATA = { kind: 'metadata', accepts: isMetadata, expected: 'a map with string keys or null', fallback: null } as const;
 
 /**
- * The fields of a frame, in the order of an envelope. Reading and writing mappings, comparing frames and msgpack go by this table; hot
- * paths spell the fields out, and a spec holds them to it.
+ * The fields of a frame, in the order of an envelope. Code that reads and writes mappings, compares frames or encodes msgpack uses this
+ * table. Hot paths spell the fields out, and a spec compares them with the table.
  */
 export const FIELDS = {
   type: field('type', { kind: 'type', accepts: isType, expected: 'a string', fallback: undefined }),

@@ -1,7 +1,7 @@
-/** How many empty places at the front are put up with before the array is cut. */
+/** The number of empty places at the front that are accepted before the array is cut. */
 const SLACK = 1024;
 
-/** A queue whose `shift` does not move the rest. */
+/** A queue whose `shift` does not move the remaining items. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -21,7 +21,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
-    // What was taken may be big.
+    // The item may be big: do not keep it alive.
     this.#items[this.#head] = undefined;
     this.#head++;
     if (this.#head === this.#items.length) {

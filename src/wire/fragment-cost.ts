@@ -3,53 +3,53 @@ import type { Codec, Message } from './codec.js';
 import type { Frame } from './frame.js';
 import { edgeBefore } from './length.js';
 
-/** What the slice between two positions of an encoded payload costs, in bytes: see `Codec.fragmentCost`. */
+/** Returns the bytes that the slice between two positions of an encoded payload costs: see `Codec.fragmentCost`. */
 export type FragmentCost = (from: number, to: number) => number;
 
-/** Whether a codec says what its fragments cost, and writes them itself: a subclass or a wrapper may write something else. */
+/** Whether a codec has a cost of fragments and writes fragments itself. A subclass or a wrapper may write something else. */
 export function hasFragmentCost(codec: Codec): codec is Codec & Required<Pick<Codec, 'fragmentCost'>> {
   return codec.fragmentCost !== undefined && isNearer(codec, 'fragmentCost', 'encode') && isNearer(codec, 'fragmentCost', 'encodeWith');
 }
 
-/** What slices of a payload cost; `null` where the codec does not say. */
+/** Returns the cost of slices of a payload; `null` for a codec without `fragmentCost`. */
 export function fragmentCostOf(encoded: Message, codec: Codec): FragmentCost | null {
   return hasFragmentCost(codec) ? (from, to) => codec.fragmentCost(encoded, from, to) : null;
 }
 
 /** The longest slice that fits. */
 export interface FragmentCut {
-  /** Where it ends. */
+  /** The position at which it ends. */
   readonly end: number;
-  /** Whether it is text of which each unit costs one byte: the codec writes it as it is. */
+  /** Whether it is text in which each unit costs one byte: the codec writes it unchanged. */
   readonly plain: boolean;
 }
 
-/** The longest slice from `from` that costs at most `budget` bytes. */
+/** Returns the longest slice from `from` that costs at most `budget` bytes. */
 export function fragmentCut(encoded: Message, from: number, budget: number, cost: FragmentCost): FragmentCut {
   return typeof encoded === 'string' ? textCut(encoded, from, budget, cost) : bytesCut(encoded, from, budget, cost);
 }
 
-/** Notes that the slice of a fragment frame is {@link FragmentCut.plain}: a second look would cost as much as sending the slice. */
+/** Records that the slice of a fragment frame is {@link FragmentCut.plain}: to check again would cost as much as sending the slice. */
 export function markPlain(frame: Frame, codec: Codec): void {
   PLAIN.set(frame, codec);
 }
 
-/** Whether the slice of a frame is plain to the codec that it was cut for. */
+/** Whether the slice of a frame is plain to the codec for which it was cut. */
 export function isPlain(frame: Frame): boolean {
   return PLAIN.has(frame);
 }
 
-/** Whether `codec` writes the slice of a frame as it is. */
+/** Whether `codec` writes the slice of a frame unchanged. */
 export function isPlainTo(codec: Codec, frame: Frame): boolean {
   return PLAIN.get(frame) === codec;
 }
 
-// Costs of neighbours add up, so each part is looked at once: whole pieces first, then half of the piece that does not fit, and so on.
+// Costs of neighbours add up, so each part is measured once: whole pieces first, then half of the piece that does not fit, and so on.
 function textCut(text: string, from: number, budget: number, cost: FragmentCost): FragmentCut {
   let end = from;
   let left = budget;
   for (let units = PIECE; units > 0 && end < text.length;) {
-    // A unit takes a byte or more.
+    // Each unit costs at least one byte.
     const to = edgeBefore(text, Math.min(end + Math.min(units, left), text.length));
     const bytes = to > end ? cost(end, to) : Infinity;
     if (bytes <= left) {
@@ -60,7 +60,7 @@ function textCut(text: string, from: number, budget: number, cost: FragmentCost)
   return { end, plain: budget - left === end - from };
 }
 
-// A byte takes one or more, so a slice that is too long by some bytes fits without as many of its own.
+// Each byte costs at least one byte. So a slice that is too long by n bytes fits once n of its bytes are cut off.
 function bytesCut(encoded: ArrayBuffer, from: number, budget: number, cost: FragmentCost): FragmentCut {
   let end = from;
   let tooFar = Math.min(from + Math.max(budget, 0), encoded.byteLength) + 1;

@@ -18,15 +18,15 @@ import { violation } from './violation.js';
 export const MAX_FRAME_BYTES = 65_536;
 
 /**
- * Cuts a frame into fragment frames that each encode to at most `cap` bytes; one that fits is given back as it is.
+ * Cuts a frame into fragment frames that each encode to at most `cap` bytes. Returns a frame that fits unchanged.
  *
  * A text payload is cut between code points, a binary one between bytes. Headers go on the first fragment, `end` and
  * trailers on the last, `more` on all but the last. Pure: mutates nothing.
  *
  * @param cap bytes, at least 2; defaults to {@link MAX_FRAME_BYTES}
- * @throws ProtocolError without a codec, with a cap that is not an integer of at least 2, for a frame over the cap without
- *   a payload to cut, and when the cap holds no fragment with one unit of payload or not the closing fragment; whatever
- *   the codec throws for a value it cannot represent
+ * @throws ProtocolError without a codec, or with a cap that is not an integer of at least 2. Also for a frame over the cap without a
+ *   payload to cut. Also when the cap does not hold a fragment with one unit of payload, or the closing fragment. Also throws whatever
+ *   the codec throws for a value that it cannot represent.
  *
  * @example
  * ```ts
@@ -43,9 +43,9 @@ export function splitFrame(frame: Frame, cap: number = MAX_FRAME_BYTES, codec: C
 }
 
 /**
- * The same as {@link splitFrame}, each fragment cut only when it is asked for; `null` for a frame that fits.
+ * Cuts as {@link splitFrame} does, but cuts each fragment only on request; `null` for a frame that fits.
  *
- * @throws ProtocolError as {@link splitFrame} does, a fragment that cannot be cut only when its turn comes
+ * @throws ProtocolError as {@link splitFrame} does; for a fragment that cannot be cut, only when its turn comes
  */
 export function slicerFor(frame: Frame, cap: number, codec: Codec): Slicer | null {
   checkArguments(cap, codec);
@@ -53,16 +53,16 @@ export function slicerFor(frame: Frame, cap: number, codec: Codec): Slicer | nul
   return fits(frame, encoded, cap, codec) ? null : newSlicer(frame, encoded, cap, codec);
 }
 
-/** The same for a frame that is on its way, of which {@link isSmall} is believed. */
+/** Like {@link slicerFor}, for a frame that is being sent: its {@link isSmall} is trusted. */
 export function slicerToSend(frame: Frame, cap: number, codec: Codec): Slicer | null {
   return isSmall(frame, encodePayloadOf(frame, codec), cap, codec) ? null : slicerFor(frame, cap, codec);
 }
 
 /**
- * Whether a whole frame encodes to at most `cap` bytes. Exact, yet it encodes the frame only where a codec does not say what
- * fragments cost, or where the bound of the envelope is too close.
+ * Whether a whole frame encodes to at most `cap` bytes. The answer is exact. The frame is encoded only for a codec without
+ * `fragmentCost`, or if the bound of the envelope is too close.
  *
- * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
+ * @param encodedPayload the frame's payload as `codec.encodePayload` returned it, `null` when it has none
  */
 export function fits(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
   if (hasFragmentCost(codec) && isSmall(frame, encodedPayload, cap, codec)) return true;
@@ -73,23 +73,22 @@ export function fits(frame: Frame, encodedPayload: Message | null, cap: number, 
 }
 
 /**
- * Whether a frame is small enough to need no look at its encoded form, as nearly all are; its id does not matter. A codec that does
- * not say what its fragments cost is trusted to write at most eight times what JSON would, so that no frame is encoded only to
- * be measured.
+ * Whether a frame surely fits without being encoded, as nearly all do; its id does not matter. A codec without `fragmentCost` is trusted
+ * to write at most eight times as many bytes as JSON. So no frame is encoded only to be measured.
  */
 export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
   const payload = encodedPayload ?? '';
   const bound = envelopeBound(frame);
-  // Small enough under any codec, as nearly all are: which one it is need not be asked.
+  // Nearly all frames are small enough under any codec: then do not inspect the codec.
   return fitsWithin(payload, cap / MOST_TIMES_JSON - bound) || (hasFragmentCost(codec) && fitsWithin(payload, cap - bound));
 }
 
 /**
- * Checks that a frame which does not {@link fits fit} can be cut, so that a sender which makes its slices one by one fails
- * before the first has left. Encodes three envelopes, and plans all cuts only where these are nearly as big as `cap`.
+ * Checks that a frame which does not {@link fits fit} can be cut. So a sender that makes slices one by one fails before the first has
+ * left. Encodes three envelopes, and plans all cuts only if these are nearly as big as `cap`.
  *
- * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, `null` when it has none
- * @throws ProtocolError where {@link splitFrame} does
+ * @param encodedPayload the frame's payload as `codec.encodePayload` returned it, `null` when it has none
+ * @throws ProtocolError when {@link splitFrame} would
  */
 export function checkFragmentable(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): void {
   checkArguments(cap, codec);

@@ -1,7 +1,7 @@
 import type { Message } from './codec.js';
 import { violation } from './violation.js';
 
-/** The slices of one encoded payload. They are kept apart and joined once: appending would copy what is held for every slice. */
+/** The slices of one encoded payload. They are joined once, at the end: appending each slice would copy all that is held each time. */
 export class Fragments {
   #pieces: Message[] = [];
   #byteLength = 0;
@@ -21,7 +21,7 @@ export class Fragments {
 
   /**
    * @param bytes the length of `piece` as `encodedLength` measures it
-   * @throws ProtocolError when text and bytes are mixed; then nothing is held any more
+   * @throws ProtocolError when text and bytes are mixed; then all held slices are dropped
    */
   add(stream: number | null | undefined, piece: Message, bytes: number): void {
     const isText = typeof piece === 'string';
@@ -33,7 +33,7 @@ export class Fragments {
     this.#byteLength += bytes;
   }
 
-  /** Returns the whole payload and holds nothing any more. */
+  /** Returns the whole payload and drops the slices. */
   join(): Message {
     const whole = joined(this.#pieces, this.#byteLength);
     this.clear();

@@ -3,13 +3,13 @@ import type { CompleteFrame } from './frame.js';
 /** The frame types that a v1 peer sends. */
 export type FrameType = 'open' | 'data' | 'reset' | 'ping' | 'pong' | 'goaway';
 
-/** What the frames of a type have in common. */
+/** The traits that all frames of a type share. */
 interface FrameTraits {
-  /** Who takes them: the stream with their id, or the connection. */
+  /** The receiver: the stream with the id of the frame, or the connection. */
   readonly scope: 'stream' | 'connection';
-  /** How they leave: ahead of all data, in turn with other streams as their payload may be large, or as their code says. */
+  /** How the frames leave: ahead of all data, or in turn with other streams since their payload may be large, or by their code. */
   readonly lane: 'control' | 'turn' | 'by code';
-  /** Whether their code and reason mean something. */
+  /** Whether their code and reason have a meaning. */
   readonly isReasoned: boolean;
 }
 
@@ -30,7 +30,7 @@ type OfScope<S extends FrameTraits['scope']> = {
 /** A frame of one type. */
 export type FrameOf<T extends FrameType> = CompleteFrame & { readonly type: T };
 
-/** A frame that its stream takes: the compiler sees a taker that misses a type. */
+/** A frame that its stream takes. The compiler reports a `switch` that misses a type. */
 export type StreamFrame = OfScope<'stream'>;
 
 /** A frame that the connection takes. */
@@ -52,12 +52,12 @@ export function isFrameType(type: string): type is FrameType {
   return V1_FRAME_TYPES.has(type);
 }
 
-/** A frame's type for messages. An unknown type is the remote's own text, of any length, so it is not quoted. */
+/** Returns a frame's type for messages. An unknown type is a text of the remote, of any length, so it is not quoted. */
 export function typeName(type: string): string {
   return isFrameType(type) ? type : UNKNOWN_TYPE;
 }
 
-/** {@link typeName} of a frame that is called one: `'data' frame`. */
+/** Returns {@link typeName} with the noun: `'data' frame`. */
 export function frameName(type: string): string {
   return isFrameType(type) ? `'${type}' frame` : UNKNOWN_TYPE;
 }

@@ -1,5 +1,5 @@
 /**
- * Stands for "no payload", which is not the same as a payload of `null`: an absent payload has no key on the wire.
+ * Stands for "no payload", which differs from a payload of `null`: an absent payload has no key on the wire.
  *
  * One instance per process; compare with `===`. `JSON.stringify` never emits it.
  *
@@ -21,21 +21,21 @@ export type Metadata = Record<string, unknown>;
 /** Metadata as a caller may pass it: an object typed by an interface has no index signature, hence `object`. */
 export type MetadataInput = Readonly<Metadata> | object;
 
-/** `tx`: this peer sends the frame; `rx`: it received it. */
+/** `tx`: this peer sends the frame; `rx`: it received the frame. */
 export type FrameDirection = 'tx' | 'rx';
 
 /**
- * One logical protocol unit, which is one WebSocket message. An object literal is a frame; only `type` is required,
- * and a field left out is at its default.
+ * One logical unit of the protocol, which is one WebSocket message. An object literal is a frame. Only `type` is required; a missing
+ * field has its default.
  *
- * Field names are those of the wire, so `last_stream` keeps its underscore. Compare frames with `framesEqual`.
+ * Field names are the names on the wire, so `last_stream` keeps its underscore. Compare frames with `framesEqual`.
  */
 export interface Frame {
-  /** The frame type. Types outside `V1_FRAME_TYPES` decode like any other; a peer ignores them. */
+  /** The frame type. Types outside `V1_FRAME_TYPES` decode like any other type, but a peer ignores them. */
   readonly type: string;
   /** Stream id: odd for the dialer's streams, even for the acceptor's. Default `null`: the frame concerns the connection. */
   readonly stream?: number | null | undefined;
-  /** Application value. Default {@link ABSENT}; `null` is a value. Never together with `fragment`. */
+  /** The value of the application. Default {@link ABSENT}; `null` is a value. Never together with `fragment`. */
   readonly payload?: unknown;
   /** One slice of an encoded payload: text under a text codec, bytes under a binary one. Default `null`. */
   readonly fragment?: string | ArrayBuffer | null | undefined;
@@ -43,24 +43,24 @@ export interface Frame {
   readonly more?: boolean | undefined;
   /** Metadata of the stream, sent once with this side's first frame, on its first fragment. Default `null`. */
   readonly headers?: Readonly<Metadata> | null | undefined;
-  /** This side is done sending; carried on the last fragment. Default `false`. */
+  /** This side sends nothing more; carried on the last fragment. Default `false`. */
   readonly end?: boolean | undefined;
-  /** Metadata known only after the payloads; carried with `end`, on the last fragment. Default `null`. */
+  /** Metadata that is known only after the payloads; carried with `end`, on the last fragment. Default `null`. */
   readonly trailers?: Readonly<Metadata> | null | undefined;
-  /** A reset code, on `reset` and `goaway`. Any integer: a code unknown here is preserved. Default `null`. */
+  /** A reset code, on `reset` and `goaway`. Any integer: an unknown code is preserved. Default `null`. */
   readonly code?: number | null | undefined;
   /** Human-readable text beside `code`; never parsed for meaning. Default `null`. */
   readonly reason?: string | null | undefined;
-  /** Correlates a pong with its ping; echoed verbatim. Default `null`. */
+  /** Matches a pong with its ping; the pong repeats it verbatim. Default `null`. */
   readonly nonce?: string | null | undefined;
   /** On goaway: the highest stream id of the remote's parity that this peer has dispatched. Default `null`. */
   readonly last_stream?: number | null | undefined;
 }
 
-/** A frame with all twelve fields present, each at its value or its default. */
+/** A frame with all twelve fields, each with its value or its default. */
 export type CompleteFrame = { readonly [Field in keyof Frame]-?: Exclude<Frame[Field], undefined> };
 
-/** A frame with nothing but a payload, of the same shape as every complete frame. */
+/** Makes a frame with nothing but a payload, of the same shape as every complete frame. */
 export function payloadFrame(type: 'open' | 'data', stream: number, end: boolean, payload: unknown): CompleteFrame {
   return {
     type,
@@ -78,7 +78,10 @@ export function payloadFrame(type: 'open' | 'data', stream: number, end: boolean
   };
 }
 
-/** A frame with all twelve fields, so that every frame inside the library has one shape: `frame` itself when it has them. */
+/**
+ * Returns a frame with all twelve fields, so that every frame inside the library has one shape. Returns `frame` itself if it has them
+ * all.
+ */
 export function completeFrame(frame: Frame): CompleteFrame {
   return isComplete(frame) ? frame : fillIn(frame);
 }

@@ -6,9 +6,9 @@ import { isArrayBuffer, isDate } from './cross-realm.js';
 /**
  * Whether two frames are equal in all twelve fields once defaults are filled in, so an omitted payload equals `ABSENT`.
  *
- * Values are compared deeply: maps and arrays by content, `Date` by time, `NaN` equal to itself, bytes byte by byte
- * whichever kind of view or buffer holds them, because the wire does not tell them apart; a buffer that has been transferred
- * holds none. Other objects equal only themselves, and so does what cannot be read. Depth is unlimited and cycles end.
+ * Values are compared deeply: maps and arrays by content, `Date` by time, `NaN` equal to itself. Bytes are compared byte by byte in any
+ * kind of view or buffer, because the wire does not distinguish these kinds. A transferred buffer holds no bytes. Other objects equal
+ * only themselves, and so does an object that cannot be read. Depth is unlimited and cycles end.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export function framesEqual(a: Frame, b: Frame): boolean {
 
 type Pair = readonly [unknown, unknown];
 
-// A work list instead of recursion: a value may be nested deeper than the call stack.
+// A work list instead of recursion: a value may be nested deeper than the call stack allows.
 function valuesEqual(first: unknown, second: unknown): boolean {
   const compared = new ComparedPairs();
   const pairs: Pair[] = [[first, second]];
@@ -35,7 +35,7 @@ function valuesEqual(first: unknown, second: unknown): boolean {
   return true;
 }
 
-/** {@link equalButForPairs} of objects that may throw when they are read, as a revoked Proxy does. */
+/** Calls {@link equalButForPairs} for objects that may throw when they are read, as a revoked Proxy does. */
 function equalAsFarAsRead(a: object, b: object, pairs: Pair[]): boolean {
   try {
     return equalButForPairs(a, b, pairs);
@@ -44,7 +44,7 @@ function equalAsFarAsRead(a: object, b: object, pairs: Pair[]): boolean {
   }
 }
 
-/** Whether `a` and `b` are equal provided that the pairs it adds to the list are. */
+/** Whether `a` and `b` are equal, provided that the pairs which this call adds to the list are equal. */
 function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
   if (isArray(a)) {
     if (!isArray(b) || a.length !== b.length) return false;
@@ -63,7 +63,7 @@ function equalButForPairs(a: object, b: object, pairs: Pair[]): boolean {
   return left !== null && right !== null && sameBytes(left, right);
 }
 
-// Throws for an object that only calls itself a `Date`; one of another realm has a time.
+// Throws for an object that only claims to be a `Date`. A `Date` of another realm passes.
 function timeOf(date: Date): number {
   return Date.prototype.getTime.call(date);
 }
@@ -76,7 +76,7 @@ function bytesOf(value: object): Uint8Array | null {
   try {
     return isView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
   } catch {
-    // A buffer that has been transferred cannot be viewed, and a DataView beyond the end of its buffer has no length.
+    // A transferred buffer cannot be viewed, and a DataView beyond the end of its buffer has no length.
     return new Uint8Array();
   }
 }
@@ -85,11 +85,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 
-/** Remembers which objects were compared with which, so that cycles end and shared parts are walked once. */
+/** Remembers the compared pairs of objects, so that cycles end and shared parts are walked once. */
 class ComparedPairs {
   readonly #partners = new Map<object, Set<object>>();
 
-  /** Adds a pair; `false` where it was here before. */
+  /** Adds a pair. Returns `false` if the pair was there before. */
   addUnlessKnown(a: object, b: object): boolean {
     const partners = this.#partners.get(a);
     if (partners === undefined) this.#partners.set(a, new Set([b]));

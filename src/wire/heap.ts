@@ -1,14 +1,14 @@
-/** What a {@link Heap} puts in order. */
+/** An item that a {@link Heap} orders. */
 export interface Ranked {
   /** The lowest comes first. */
   readonly rank: number;
-  /** Its index in the heap, which alone writes it. */
+  /** The index of the item in the heap. Only the heap writes it. */
   place: number;
 }
 
-/** A binary min-heap from which any item can be removed: to add, remove or move one costs the logarithm of how many there are. */
+/** A binary min-heap from which any item can be removed. Adding, removing or moving an item takes logarithmic time. */
 export class Heap<T extends Ranked> {
-  // A binary tree, level by level: nobody ranks below the one above it.
+  // A binary tree, level by level: no item ranks below its parent.
   readonly #items: T[] = [];
 
   get lowest(): T | undefined {
@@ -21,7 +21,7 @@ export class Heap<T extends Ranked> {
     this.#rise(item);
   }
 
-  /** Takes out an item that is in. */
+  /** Removes an item that is in the heap. */
   delete(item: T): void {
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
@@ -29,7 +29,7 @@ export class Heap<T extends Ranked> {
     this.move(last);
   }
 
-  /** The rank of an item has changed. */
+  /** Restores the order after the rank of an item has changed. */
   move(item: T): void {
     this.#rise(item);
     this.#sink(item);

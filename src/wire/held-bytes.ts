@@ -2,43 +2,43 @@ import type { Message } from './codec.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 
-/** The least that one held piece is charged, in bytes: small pieces cost more memory than their length. */
+/** The least charge of one held piece, in bytes: small pieces cost more memory than their length. */
 export const MIN_CHARGE_BYTES = 64;
 
-/** What one held piece of so many bytes is charged. */
+/** Returns the charge of one held piece of so many bytes. */
 export function chargeOf(bytes: number): number {
   return Math.max(MIN_CHARGE_BYTES, bytes);
 }
 
-/** What a piece of so many encoded bytes takes in memory: one character beyond Latin-1 makes each of its text take two bytes. */
+/** Returns the memory of a piece by its encoded bytes. In a text, one character beyond Latin-1 makes every character take two bytes. */
 export function weightOfPiece(piece: Message, bytes: number): number {
   return typeof piece === 'string' && bytes > piece.length ? Math.max(bytes, 2 * piece.length) : bytes;
 }
 
-/** The charge of one waiting frame, by its encoded payload or fragment; `null` for an envelope alone. */
+/** Returns the charge of one waiting frame, by its encoded payload or fragment; `null` is a frame that is only an envelope. */
 export function chargeOfPart(encoded: Message | null): number {
   return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
 }
 
 /** Counts the bytes of several connections together. */
 export interface HeldShare {
-  /** Counts `bytes` more and returns `true`, if they stay within the limit. */
+  /** Counts `bytes` more and returns `true` if they stay within the limit. */
   hold(bytes: number): boolean;
   /** Explains why `bytes` more are too much. */
   holdRefusal(bytes: number): string;
   unhold(bytes: number): void;
 }
 
-/** Counts the bytes that one connection holds for its streams: unfinished payloads and those nobody has read yet. */
+/** Counts the bytes that one connection holds for its streams, in unfinished and unread payloads. */
 export class HeldBytes {
   #used = 0;
   #sharer: HeldBytes | null = null;
 
   /**
-   * @param limits read at each use, because their owner may widen them
-   * @param sharer counts against the same limit, in both directions
-   * @param share the part of the limit that `sharer` cannot take away from these
-   * @param common counts the bytes of other connections, too
+   * @param limits read at each use, because their owner may raise them
+   * @param sharer counts against the same limit. The two share it in both directions.
+   * @param share the part of the limit that `sharer` cannot use up.
+   * @param common also counts the bytes of other connections.
    */
   constructor(
     private readonly limits: Pick<Limits, 'maxHeldBytes'>,
@@ -54,14 +54,14 @@ export class HeldBytes {
     return this.#used;
   }
 
-  /** Whether `bytes` more stay within the limit; if so they are counted. */
+  /** Counts `bytes` more if they stay within the limit, and returns whether they do. */
   take(bytes: number): boolean {
     if (this.#exceeds(bytes) || this.common?.hold(bytes) === false) return false;
     this.#used += bytes;
     return true;
   }
 
-  /** Why `bytes` more are too much. */
+  /** Explains why `bytes` more are too much. */
   refusal(bytes: number): string {
     if (this.common !== null && !this.#exceeds(bytes)) return this.common.holdRefusal(bytes);
     return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limits.maxHeldBytes} (maxHeldBytes)`;

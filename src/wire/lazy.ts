@@ -1,6 +1,6 @@
 const NOTHING: readonly never[] = [];
 
-/** A Map that is made at its first entry. Those of most connections stay empty, and an empty Map takes some 200 bytes. */
+/** A Map that is created with its first entry. Most connections have no entries, and an empty Map takes some 200 bytes. */
 export class LazyMap<K, V> {
   #entries: Map<K, V> | null = null;
 
@@ -36,13 +36,13 @@ export class LazyMap<K, V> {
     this.#entries = null;
   }
 
-  /** In the order in which their keys came; those that are set meanwhile too. */
+  /** Iterates in the order in which the keys were set. Includes keys that are set meanwhile. */
   [Symbol.iterator](): Iterator<[K, V]> {
     return (this.#entries ?? NOTHING)[Symbol.iterator]();
   }
 }
 
-/** A Set that is made at its first value; see {@link LazyMap}. */
+/** A Set that is created with its first value; see {@link LazyMap}. */
 export class LazySet<T> {
   #values: Set<T> | null = null;
 
@@ -58,7 +58,7 @@ export class LazySet<T> {
     (this.#values ??= new Set()).add(value);
   }
 
-  /** Whether it was in. */
+  /** Removes a value, and returns whether it was in the set. */
   delete(value: T): boolean {
     return this.#values?.delete(value) ?? false;
   }
@@ -67,7 +67,7 @@ export class LazySet<T> {
     this.#values = null;
   }
 
-  /** In the order in which they came; those that are added meanwhile too. */
+  /** Iterates in the order in which the values were added. Includes values that are added meanwhile. */
   [Symbol.iterator](): Iterator<T> {
     return (this.#values ?? NOTHING).values();
   }

@@ -2,8 +2,8 @@ import type { Message } from './codec.js';
 import { encodeInto } from './encode-into.js';
 
 /**
- * Measures a message or an encoded payload in bytes: text as UTF-8, an ArrayBuffer as it is. Every size limit of this
- * library is in this unit. A lone surrogate counts the 3 bytes of its replacement character.
+ * Measures a message or an encoded payload in bytes: text as UTF-8, an ArrayBuffer by its length. Every size limit of this library is in
+ * this unit. A lone surrogate counts as the 3 bytes of its replacement character.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export function encodedLength(message: Message): number {
   return typeof message === 'string' ? utf8Length(message) : message.byteLength;
 }
 
-/** Whether a message is at most `limit` bytes long; text is measured only when its length alone does not tell. */
+/** Whether a message takes at most `limit` bytes. Text is measured only if its length does not decide. */
 export function fitsWithin(message: Message, limit: number): boolean {
   if (typeof message !== 'string') return message.byteLength <= limit;
   if (message.length * MOST_BYTES_PER_UNIT <= limit) return true;
@@ -42,14 +42,14 @@ export function truncateToBytes(text: string, maxBytes: number): string {
   return text.slice(0, end);
 }
 
-/** What {@link utf8Counter} looks for in a global scope: Node's `Buffer`, or anything that counts as it does. */
+/** The part of a global scope that {@link utf8Counter} uses: the `Buffer` of Node, or an object that counts as `Buffer` does. */
 export interface ByteCountingScope {
   readonly Buffer?: { byteLength(text: string): number } | undefined;
 }
 
 /**
- * Chooses how UTF-8 bytes are counted: natively where the scope has a `Buffer`, else by encoding into one small reused
- * buffer, so that no more memory is taken for a long text than for a short one.
+ * Chooses how UTF-8 bytes are counted. With a `Buffer` in the scope, the platform counts. Otherwise the counter encodes into one small
+ * reused buffer, so a long text takes no more memory than a short one.
  */
 export function utf8Counter(scope: ByteCountingScope): (text: string) => number {
   const { Buffer } = scope;
@@ -66,17 +66,17 @@ export function utf8Counter(scope: ByteCountingScope): (text: string) => number 
   };
 }
 
-/** The last boundary between code points at or before `at`. */
+/** Returns the last boundary between code points at or before `at`. */
 export function edgeBefore(text: string, at: number): number {
   return splitsPair(text, at) ? at - 1 : at;
 }
 
-/** The end of the code point that starts at `at`. */
+/** Returns the end of the code point that starts at `at`. */
 export function codePointEnd(text: string, at: number): number {
   return splitsPair(text, at + 1) ? at + 2 : at + 1;
 }
 
-// UTF-16 units; out of range, charCodeAt is NaN and every comparison below is false.
+// These are UTF-16 units. Out of range, charCodeAt returns NaN and every comparison below is false.
 function splitsPair(text: string, at: number): boolean {
   const low = text.charCodeAt(at);
   if (!(low >= 0xdc00 && low <= 0xdfff)) return false;
@@ -84,8 +84,8 @@ function splitsPair(text: string, at: number): boolean {
   return high >= 0xd800 && high <= 0xdbff;
 }
 
-/** Holds the text of any honest message: one call counts it. */
+/** Large enough for the text of any honest message: one call counts it. */
 const CHUNK_UNITS = 65_536;
-/** UTF-8 bytes that one UTF-16 unit of a text takes at most. */
+/** The most UTF-8 bytes that one UTF-16 unit of a text takes. */
 export const MOST_BYTES_PER_UNIT = 3;
 const utf8Length = utf8Counter(globalThis);

@@ -8,8 +8,8 @@ import { describeReceived } from './describe-received.js';
 import { violation } from './violation.js';
 
 /**
- * The envelope of a frame: an object with `type` and the fields that differ from their default, in the order that every
- * implementation writes them: `type`, `stream`, then alphabetical. Does not mutate the frame and copies no value.
+ * Returns the envelope of a frame: an object with `type` and the fields that differ from their default. Every implementation writes them
+ * in this order: `type`, `stream`, then alphabetical. Does not mutate the frame and copies no value.
  *
  * @example
  * ```ts
@@ -27,11 +27,11 @@ export function toMapping(frame: Frame): Record<string, unknown> {
 }
 
 /**
- * The frame of a decoded envelope, with all twelve fields. Unknown keys are dropped, an unknown `type` is kept, a missing
- * `payload` is {@link ABSENT}. Only own keys count, and one whose value is `undefined` counts as missing.
+ * Returns the frame of a decoded envelope, with all twelve fields. Drops unknown keys and keeps an unknown `type`. A missing `payload`
+ * becomes {@link ABSENT}. Only own keys count, and a key with the value `undefined` counts as missing.
  *
- * @throws ProtocolError when it is not a map, has no `type`, carries both `payload` and `fragment`, or a field has a wrong
- *   type; the message names the field, what it accepts, what came, and the stream
+ * @throws ProtocolError when `mapping` is not a map, has no `type`, carries both `payload` and `fragment`, or has a field of a wrong
+ *   type. The message names the field, the accepted and the received type, and the stream.
  *
  * @example
  * ```ts
@@ -66,8 +66,8 @@ export function fromMapping(mapping: unknown): CompleteFrame {
 
 type Envelope = { readonly [Key in keyof Frame]?: unknown };
 
-// Given the value, because a read under a fixed name is several times faster than one by key. The prototype is asked about
-// only when there is a value: a polluted one must not lend the envelope a field.
+// The caller passes the value: a read under a fixed name is several times faster than a read by key. Own keys are checked only if there
+// is a value: a polluted prototype must not add a field to the envelope.
 function take<T>(value: unknown, { key, accepts, expected, fallback }: Field<T>, envelope: Envelope): T {
   if (value === undefined || !Object.hasOwn(envelope, key)) return fallback;
   if (accepts(value)) return value;

@@ -5,10 +5,10 @@ import type { CompleteFrame, Frame, Metadata } from './frame.js';
 import type { DecodeLimits } from './limits.js';
 
 /**
- * A frame whose payload was encoded when the caller handed it over: what is sent is the value as it was at the call, and
- * it is encoded once, however often the frame is measured or cut. Observers see an ordinary frame.
+ * A frame whose payload was encoded when the caller passed it. So the frame carries the value as it was at the call. The payload is
+ * encoded once, however often the frame is measured or cut. Observers see an ordinary frame.
  *
- * One is made for each frame and goes all the way to the socket; `stream` is set when a socket takes its stream.
+ * Each frame has one, which travels all the way to the socket. `stream` is set when a socket takes its stream.
  */
 export class OutgoingFrame implements CompleteFrame {
   readonly type: string;
@@ -28,7 +28,7 @@ export class OutgoingFrame implements CompleteFrame {
   #isSmall = false;
 
   constructor(frame: Frame, encodedPayload: null);
-  /** @param codec what has encoded it */
+  /** @param codec the codec that encoded the payload */
   constructor(frame: Frame, encodedPayload: Message | null, codec: Codec);
   constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null) {
     this.type = frame.type;
@@ -54,31 +54,31 @@ export class OutgoingFrame implements CompleteFrame {
     this.#isSmall = true;
   }
 
-  /** The payload's encoded form, or `null` for a frame that has none or was not prepared here. */
+  /** Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here. */
   static encodedPayload(frame: Frame): Message | null {
     return #encodedPayload in frame ? frame.#encodedPayload : null;
   }
 
-  /** The same where it was `codec` that has encoded it: an operator that users put on frames may have another. */
+  /** Like {@link encodedPayload}, but only if `codec` encoded it: an operator of a user may have another codec. */
   static encodedBy(codec: Codec, frame: Frame): Message | null {
     return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
   }
 }
 
-/** What a frame carries of a payload, encoded; `null` when it is nothing but its envelope. */
+/** Returns the encoded payload or the fragment of a frame; `null` if it is nothing but its envelope. */
 export function encodedPartOf(frame: Frame): Message | null {
   return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
 }
 
-// No limit: this side had the value in memory when it encoded it.
+// No limit: this side had the value in memory when it encoded the value.
 const OWN: DecodeLimits = { maxPayloadItems: Infinity };
 
-/** Encodes one frame to one message, without encoding again what this codec has prepared. */
+/** Encodes one frame to one message, and reuses the payload that this codec has encoded. */
 export function encodeFrame(frame: Frame, codec: Codec): Message {
   return frameEncoder(codec)(frame);
 }
 
-/** {@link encodeFrame} for many frames of one codec, which is looked at once. */
+/** {@link encodeFrame} for many frames of one codec, which is inspected once. */
 export function frameEncoder(codec: Codec): (frame: Frame) => Message {
   const encodeAround = joins(codec)
     ? (frame: Frame, encoded: Message) => codec.encodeWith(frame, encoded)
@@ -89,7 +89,7 @@ export function frameEncoder(codec: Codec): (frame: Frame) => Message {
   };
 }
 
-/** Whether `encodeWith` may stand in for `encode`: not where a subclass or a wrapper has overridden the latter alone, which would be bypassed. */
+/** Whether `encodeWith` may replace `encode`. Not if a subclass or a wrapper overrides only `encode`, which would be bypassed. */
 function joins(codec: Codec): codec is Codec & Required<Pick<Codec, 'encodeWith'>> {
   return codec.encodeWith !== undefined && isNearer(codec, 'encodeWith', 'encode');
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a value is an object used as a map: made by a literal, `JSON.parse`, `Object.create(null)` and the like, in this
- * realm or another. Arrays, bytes, `Date`, `Map` and instances of classes are not.
+ * Whether a value is an object used as a map, in this realm or another. A literal, `JSON.parse` or `Object.create(null)` makes such
+ * objects. Arrays, bytes, `Date`, `Map` and instances of classes are none.
  */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;

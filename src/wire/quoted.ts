@@ -1,15 +1,18 @@
-/** How much of a remote's text one line shows, in UTF-16 units, escapes included. */
+/** The most UTF-16 units of a text of the remote that one line shows, escapes included. */
 const MOST_SHOWN = 100;
 
-/** Controls (C0, DEL and C1), which terminals act on; format characters, which hide or reorder text; line separators; halves of pairs. */
+/**
+ * Control characters (C0, DEL, C1), which terminals act on. Format characters, which hide or reorder text. Line separators. Halves of
+ * surrogate pairs.
+ */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** A remote's text for a log line: a JSON string of at most 100 characters, in which controls beyond ASCII are escaped, too. */
+/** Returns a remote's text for a log line: a JSON string of at most 100 characters. Controls beyond ASCII are escaped too. */
 export function quoted(text: string): string {
   return `"${cut(text, MOST_SHOWN, (character) => inJson(character).replace(UNSAFE, unicodeEscapes))}"`;
 }
 
-/** A text that may hold a remote's, on one line and in at most `most` characters: what is not safe there is escaped. */
+/** Returns a text that may hold a remote's, on one line and in at most `most` characters. Unsafe characters are escaped. */
 export function oneLine(text: string, most = MOST_SHOWN): string {
   if (text.length <= most && text.search(UNSAFE) < 0) return text;
   return cut(text, most, (character) => character.replace(UNSAFE, inJson).replace(UNSAFE, unicodeEscapes));

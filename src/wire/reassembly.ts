@@ -15,11 +15,11 @@ interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;
   readonly fragments: Fragments;
   charged: number;
-  /** When its last fragment came. */
+  /** The time of its last fragment. */
   fragmentAt: number;
 }
 
-/** Tells when a fragment comes, in ms. */
+/** Reads the time in ms at which a fragment comes. */
 interface FragmentClock {
   now(): number;
 }
@@ -27,8 +27,8 @@ interface FragmentClock {
 const NO_CLOCK: FragmentClock = { now: () => 0 };
 
 /**
- * Puts the fragments of one connection together, for each stream that is in the middle of a payload.
- * A payload is refused before the fragment that would take it over a limit is kept.
+ * Reassembles the fragments of one connection, for each stream that is in the middle of a payload. It refuses a payload before it keeps
+ * the fragment that would exceed a limit.
  *
  * @example
  * ```ts
@@ -51,12 +51,12 @@ export class Reassembly {
     private readonly clock: FragmentClock = NO_CLOCK,
   ) {}
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
   get [Symbol.toStringTag](): string {
     return 'Reassembly';
   }
 
-  /** Encoded bytes of the payload that was reassembled last, and of its headers; 0 once a whole frame has passed. */
+  /** Encoded bytes of the payload that was reassembled last, and of its headers; 0 after a whole frame. */
   get assembledBytes(): number {
     return this.#assembledBytes;
   }
@@ -66,7 +66,7 @@ export class Reassembly {
     return [...this.#partials.keys()];
   }
 
-  /** @internal When the last fragment came of the payload that has waited longest; `Infinity` when every payload is whole. */
+  /** @internal The time of the last fragment of the payload that has waited longest; `Infinity` when every payload is whole. */
   get oldestFragmentAt(): number {
     let oldest = Infinity;
     for (const { fragmentAt } of this.#partials.values()) oldest = Math.min(oldest, fragmentAt);
@@ -79,10 +79,10 @@ export class Reassembly {
   }
 
   /**
-   * Absorbs one frame.
+   * Takes one frame.
    *
-   * @returns the frame itself when it is whole, the reassembled frame on its last fragment, `null` while more is
-   *   expected, or the fault of its stream
+   * @returns the frame itself when it is whole, and the reassembled frame on its last fragment. Returns `null` while more fragments are
+   *   expected, or the fault of the stream.
    * @throws ConnectionFault when the connection sends more empty fragments than the limit allows
    */
   accept(frame: CompleteFrame): CompleteFrame | StreamFault | null {
@@ -95,7 +95,7 @@ export class Reassembly {
     return fragment === null ? frame : this.#append(frame, stream, fragment);
   }
 
-  /** Drops what a stream has so far and gives its bytes back. */
+  /** Drops the fragments of a stream and releases their bytes. */
   release(stream: number): void {
     const partial = this.#partials.get(stream);
     if (partial === undefined) return;
@@ -146,7 +146,7 @@ export class Reassembly {
     if (!this.held.take(charge)) {
       return this.#refuse(frame, stream, ResetCode.ENHANCE_YOUR_CALM, this.held.refusal(charge));
     }
-    // Of the first frame only type and headers are kept: nothing else of it is charged.
+    // Only the type and the headers of the first frame are kept, so only these are charged.
     const partial = known ?? { type: frame.type, headers: frame.headers, headerBytes, fragments, charged: 0, fragmentAt: 0 };
     partial.charged += charge;
     partial.fragmentAt = this.clock.now();
@@ -154,7 +154,9 @@ export class Reassembly {
     return this.#keep(frame, stream, partial, fragment, bytes);
   }
 
-  /** What is kept of a first fragment besides its payload; `null` where the codec has read what it does not write, such as 1e400. */
+  /**
+   * Returns the charge of a first fragment besides its payload; `null` if the codec cannot write the headers that it read, such as 1e400.
+   */
   #headerBytes({ type, headers }: CompleteFrame): number | null {
     if (headers === null) return 0;
     try {
@@ -185,7 +187,7 @@ export class Reassembly {
     }
   }
 
-  /** Nothing of the payload is kept. A reset ends its stream all the same, and nothing answers it. */
+  /** Drops the payload. A reset still ends its stream, and is not answered. */
   #refuse(frame: CompleteFrame, stream: number, code: ResetCode, reason: string): CompleteFrame | StreamFault {
     this.release(stream);
     if (frame.type === 'reset') return { ...frame, payload: ABSENT, fragment: null, more: false };

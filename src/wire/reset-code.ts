@@ -1,6 +1,6 @@
 /**
- * Why a stream was reset or a connection goes away. Numbers are HTTP/2's where the meaning is the same; the library's own
- * start at 16, an application's at 256. An open set: a code that is not listed here is preserved as the integer it is.
+ * Why a stream was reset or a connection goes away. Numbers are HTTP/2's where the meaning is the same. The library's own codes start at
+ * 16, an application's at 256. The set is open: an unknown code is preserved as its integer.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export const ResetCode = {
   PROTOCOL_ERROR: 1,
   /** This side failed. */
   INTERNAL_ERROR: 2,
-  /** The receiver's buffer for this stream is full and its consumer does not read. */
+  /** The receiver's buffer for this stream is full, and its consumer does not read. */
   FLOW_CONTROL: 3,
   /** Data after `end`. */
   STREAM_CLOSED: 5,
@@ -39,7 +39,8 @@ export type ResetCode = number;
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(ResetCode).map(([name, code]) => [code, name]));
 
 /**
- * The name of a reset code for messages and logs, the number itself as text where it has none, or `'no code'`.
+ * Returns the name of a reset code for messages and logs. Returns the number as text for a code without a name, or `'no code'` for
+ * `null`.
  *
  * @example
  * ```ts

@@ -5,32 +5,32 @@ import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
 
-/** What is cut, for whom, and how big a piece may be: `cap` in bytes of the encoded fragment frame. */
+/** The frame to cut, its codec, and `cap`: the most bytes of one encoded fragment frame. */
 export interface SliceSource {
   readonly frame: Frame;
   readonly encodedPayload: Message;
   readonly cap: number;
   readonly codec: Codec;
-  /** `null` where the codec does not say what its fragments cost. */
+  /** `null` for a codec without `fragmentCost`. */
   readonly cost: FragmentCost | null;
 }
 
-/** Where a slice stands among its siblings; a payload of one slice is both. */
+/** The place of a slice among its siblings. The only slice of a payload is both first and last. */
 export interface SlicePlace {
   readonly first: boolean;
   readonly last: boolean;
 }
 
 /**
- * The envelope of the slices at one place: what it carries beside the fragment, and how much of the payload fits in it.
- * Positions count UTF-16 units of text or bytes, and stand on the edge of a unit: a code point or a byte.
+ * The envelope of the slices at one place: its fields beside the fragment, and how much of the payload fits in it. Positions count UTF-16
+ * units of text, or bytes. They stand on the edge of a unit: a code point or a byte.
  */
 export class SliceForm {
   readonly #source: SliceSource;
   readonly #place: SlicePlace;
-  // Bytes left for the fragment once the envelope is paid for; the envelope is the same for every slice, so it is encoded once.
+  // Bytes left for the fragment beside the envelope. The envelope is the same for every slice, so it is encoded once.
   #room: number | null = null;
-  /** What a unit took in the slice that was encoded last. */
+  /** Bytes per unit in the slice that was encoded last. */
   #bytesPerUnit = 1;
 
   constructor(source: SliceSource, place: SlicePlace) {
@@ -38,7 +38,7 @@ export class SliceForm {
     this.#place = place;
   }
 
-  /** The fragment frame of this form around a slice. */
+  /** Returns the fragment frame of this form around a slice. */
   around(fragment: Message, plain = false): CompleteFrame {
     const { frame } = this.#source;
     const { first, last } = this.#place;
@@ -60,23 +60,23 @@ export class SliceForm {
     return slice;
   }
 
-  /** Bytes of the encoded fragment frame around a slice. */
+  /** Returns the bytes of the encoded fragment frame around a slice. */
   bytesAround(fragment: Message): number {
     return encodedLength(this.#source.codec.encode(this.around(fragment)));
   }
 
-  /** Everything from `from` on; `null` where it does not fit. */
+  /** Returns everything from `from` on; `null` if it does not fit. */
   restFrom(from: number): FragmentCut | null {
     const { encodedPayload, cost } = this.#source;
     const end = payloadEnd(encodedPayload);
     if (cost === null) return this.#holdsRest(from, end) ? { end, plain: false } : null;
-    // Each unit takes a byte or more: a rest that is longer than the room needs no look.
+    // Each unit takes at least one byte, so a rest longer than the room cannot fit.
     if (end - from > this.#roomLeft()) return null;
     const cut = this.cutFrom(from);
     return cut.end === end ? cut : null;
   }
 
-  /** The fullest slice from `from`; an empty one when not even one unit fits. */
+  /** Returns the fullest slice from `from`; an empty slice if not even one unit fits. */
   cutFrom(from: number): FragmentCut {
     const { encodedPayload, cost } = this.#source;
     return cost === null ? { end: this.#search(from), plain: false } : fragmentCut(encodedPayload, from, this.#roomLeft(), cost);
@@ -87,7 +87,9 @@ export class SliceForm {
     return (this.#room ??= cap - this.bytesAround(encodedPayload.slice(0, 0)));
   }
 
-  /** Whether the rest fits, for a codec that does not say what fragments cost. Encodes no more of it than the first part that is too long. */
+  /**
+   * Whether the rest fits, for a codec without `fragmentCost`. Encodes parts of growing length, and stops at the first that is too long.
+   */
   #holdsRest(from: number, end: number): boolean {
     if (this.#roomLeft() < 0) return false;
     for (let units = Math.max(1, this.#unitsExpected() * MORE_THAN_EXPECTED); ; units *= 2) {
@@ -98,8 +100,8 @@ export class SliceForm {
   }
 
   /**
-   * Finds the fullest slice for such a codec. Guesses twice by what units took before, then gallops until a slice that fits and one
-   * that does not are known, then halves between them.
+   * Finds the fullest slice for a codec without `fragmentCost`. It guesses twice by the earlier cost of units. Then it gallops until it
+   * knows a slice that fits and one that does not. Then it halves the distance between them.
    */
   #search(from: number): number {
     const { encodedPayload } = this.#source;
@@ -130,17 +132,17 @@ export class SliceForm {
   }
 }
 
-/** The position behind the last unit. */
+/** Returns the position behind the last unit. */
 export function payloadEnd(encoded: Message): number {
   return typeof encoded === 'string' ? encoded.length : encoded.byteLength;
 }
 
-/** The position behind the unit that starts at `at`. */
+/** Returns the position behind the unit that starts at `at`. */
 export function unitEnd(encoded: Message, at: number): number {
   return typeof encoded === 'string' ? codePointEnd(encoded, at) : at + 1;
 }
 
-/** The last edge of a unit at or before `at`. */
+/** Returns the last edge of a unit at or before `at`. */
 export function unitEdge(encoded: Message, at: number): number {
   return typeof encoded === 'string' ? edgeBefore(encoded, at) : at;
 }

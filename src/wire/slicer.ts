@@ -8,8 +8,8 @@ import type { SliceSource } from './slice-form.js';
 import { violation } from './violation.js';
 
 /**
- * Cuts one frame that is too big into fragment frames, one at each call of {@link next}, so that a sender makes a slice only
- * when its turn comes. Each is as full as it can be and encodes to at most `cap` bytes.
+ * Cuts one frame that is too big into fragment frames. Each call of {@link next} returns one, so a sender makes a slice only when its
+ * turn comes. Each is as full as possible and encodes to at most `cap` bytes.
  *
  * Headers go on the first, `end` and trailers on the last, `more` on all but the last, every other field on all of them.
  *
@@ -37,8 +37,8 @@ export class Slicer {
   /**
    * Encodes nothing yet.
    *
-   * @param encodedPayload what `codec.encodePayload` gave for the frame's payload, which is not looked at again
-   * @param cap bytes of one encoded fragment frame at most
+   * @param encodedPayload the frame's payload as `codec.encodePayload` returned it. The frame's own payload is not read again.
+   * @param cap the most bytes of one encoded fragment frame
    */
   constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec) {
     const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec) };
@@ -51,7 +51,7 @@ export class Slicer {
     };
   }
 
-  /** Whether a slice was taken, and more are left. */
+  /** Whether a slice was taken and more slices are left. */
   get inProgress(): boolean {
     return this.#position > 0 && !this.#done;
   }
@@ -62,8 +62,8 @@ export class Slicer {
   }
 
   /**
-   * Whether the first, a middle and the last envelope each leave room for more than any single unit takes, so that no slice
-   * can fail. When they do not, only making all slices tells.
+   * Whether the first, a middle and the last envelope each leave room for the widest single unit. Then no slice can fail. Otherwise only
+   * making all slices shows whether one fails.
    */
   get hasRoom(): boolean {
     const { cap, encodedPayload } = this.#source;
@@ -75,8 +75,8 @@ export class Slicer {
   /**
    * Makes the next slice.
    *
-   * @throws ProtocolError when the cap does not hold the envelope and the unit that comes next, or not the closing fragment
-   *   even without payload; TypeError when {@link done}
+   * @throws ProtocolError when the cap does not hold the envelope and the next unit, or the closing fragment even without payload.
+   *   TypeError when {@link done}.
    */
   next(): CompleteFrame {
     if (this.#done) throw new TypeError('expected a slice to be left, got a slicer that is done');
@@ -108,6 +108,6 @@ export class Slicer {
   }
 }
 
-// Each unit takes a byte or more, so this many of them take more than the widest, which is 4 bytes in JSON and some 12 in
-// anything else; of a shorter payload the sample is all there is.
+// Each unit takes at least one byte, so this many units take more than the widest one. That takes 4 bytes in JSON and some 12 in other
+// codecs. A shorter payload is its own sample.
 const WIDER_THAN_ANY_UNIT = 32;

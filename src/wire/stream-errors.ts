@@ -9,13 +9,13 @@ interface StreamErrorOptions extends MuxErrorOptions {
 }
 
 interface DeadlineOptions extends StreamErrorOptions {
-  /** Why the stream's open was never sent, where it was not. */
+  /** Why the stream's open was never sent; `undefined` if it was sent. */
   readonly unsent?: string | undefined;
 }
 
-/** An error that ended, or concerns, one stream. */
+/** An error that ended one stream, or concerns it. */
 export abstract class StreamError extends MuxError {
-  /** The stream's id, or `null` when it never got one. */
+  /** The stream's id; `null` if it never got one. */
   readonly streamId: number | null;
 
   constructor(message: string, options: StreamErrorOptions = {}) {
@@ -25,11 +25,13 @@ export abstract class StreamError extends MuxError {
 }
 
 /**
- * A reset ended the stream. The remote's, unless its code is APPLICATION_ERROR or REFUSED, which have classes of their own; this
- * side's `reset(300)`, as with any code but CANCEL; and what the library resets for a rule or a limit, such as PROTOCOL_ERROR,
- * PAYLOAD_TOO_LARGE and FLOW_CONTROL. `stream.cause.by` tells whose it was: `'remote'`, `'user'` or `'library'`.
+ * A reset ended the stream. `stream.cause.by` names its sender: `'remote'`, `'user'` or `'library'`.
  *
- * A handler may throw one: it goes out as that reset, unless its code is REFUSED (R2).
+ * The remote may have sent it, with any code but APPLICATION_ERROR and REFUSED, which have classes of their own. This side may have
+ * called `reset(300)`, or used any code but CANCEL. Or the library reset the stream for a rule or a limit: such codes are PROTOCOL_ERROR,
+ * PAYLOAD_TOO_LARGE and FLOW_CONTROL.
+ *
+ * A handler may throw one: the library sends it as that reset, unless its code is REFUSED (R2).
  *
  * @example
  * ```ts
@@ -44,7 +46,7 @@ export class ResetError extends StreamError {
   constructor(
     /** The code of the reset; `null` when it carried none. */
     readonly resetCode: ResetCode | null,
-    /** The text beside the code; empty when there was none. */
+    /** The text beside the code; empty if there was none. */
     readonly reason: string = '',
     /** The payload of the reset, if any. */
     readonly payload: unknown = null,
@@ -71,7 +73,7 @@ export class RemoteError extends StreamError {
   constructor(
     /** The text beside the code; the same as `message`. */
     readonly reason: string,
-    /** The value of the remote's error serializer, `null` when it sent none. */
+    /** The value of the remote's error serializer; `null` if it sent none. */
     readonly payload: unknown,
     options: StreamErrorOptions = {},
   ) {
@@ -93,7 +95,7 @@ export class RefusedError extends StreamError {
   readonly code = 'REFUSED';
 
   constructor(
-    /** Why, for people; empty when nothing was said. */
+    /** The reason, for people; empty if there was none. */
     readonly reason: string,
     readonly resetCode: typeof ResetCode.REFUSED | null = ResetCode.REFUSED,
     options: StreamErrorOptions = {},
@@ -103,8 +105,8 @@ export class RefusedError extends StreamError {
 }
 
 /**
- * The time-out of a call of this side, or of its hello, ended the stream. `retriable` only when the stream's open had never been sent:
- * then the message says why, and the error of the last dial is the `cause`.
+ * The time-out of a call of this side, or of its hello, ended the stream. `retriable` only if the stream's open was never sent. Then the
+ * message says why, and the error of the last dial is the `cause`.
  *
  * @example
  * ```ts
@@ -126,8 +128,14 @@ export class DeadlineExceededError extends StreamError {
 }
 
 /**
- * This side cancelled the stream: by `reset()` with CANCEL, its default code, by unsubscribing, by an AbortSignal (its reason is
- * the `cause`), or by closing the peer. A CANCEL of the remote is a {@link ResetError}.
+ * This side cancelled the stream, in one of these ways:
+ *
+ * - `reset()` with CANCEL, its default code
+ * - unsubscribing
+ * - an AbortSignal, whose reason is the `cause`
+ * - closing the peer
+ *
+ * A CANCEL of the remote is a {@link ResetError}.
  *
  * @example
  * ```ts
@@ -140,7 +148,7 @@ export class CancelledError extends StreamError {
 }
 
 /**
- * The socket ended under the stream. `retriable` only when the stream's open had never been sent.
+ * The socket ended under the stream. `retriable` only if the stream's open was never sent.
  *
  * @example
  * ```ts
@@ -161,13 +169,13 @@ export class ConnectionLostError extends StreamError {
   }
 }
 
-/** Too much was queued: opens waiting for a connection (then `retriable`), or a sender that ignores `send()`'s promise. */
+/** Too much was queued: opens waiting for a connection (then `retriable`), or the frames of a sender that ignores `send()`'s promise. */
 export class QueueOverflowError extends StreamError {
   override readonly name = 'QueueOverflowError';
   readonly code = 'QUEUE_OVERFLOW';
 }
 
-/** This connection's stream ids are used up (2^53 − 1) and there is no reconnect helper to start a new one. */
+/** This connection's stream ids are used up (2^53 − 1), and no reconnect helper can start a new connection. */
 export class StreamIdsExhaustedError extends StreamError {
   override readonly name = 'StreamIdsExhaustedError';
   readonly code = 'IDS_EXHAUSTED';

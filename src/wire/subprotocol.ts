@@ -1,8 +1,8 @@
-/** What every subprotocol of this wire generation starts with: `mux.v1.`. */
+/** The prefix of every subprotocol of this wire generation: `mux.v1.`. */
 export const PREFIX = 'mux.v1.';
 
 /**
- * The subprotocol for a codec: the one entry a dialer offers and the only one an acceptor takes.
+ * Returns the subprotocol for a codec: the only entry that a dialer offers, and the only one that an acceptor takes.
  *
  * @example
  * ```ts
@@ -14,10 +14,10 @@ export function subprotocol(codec: { readonly name: string }): string {
 }
 
 /**
- * Whether a `Sec-WebSocket-Protocol` header names exactly `expected` in first place. Case matters; later entries are free,
- * so a dialer may add some of its own.
+ * Whether a `Sec-WebSocket-Protocol` header names exactly `expected` in first place. Case matters. Later entries are free, so a dialer
+ * may add some of its own.
  *
- * @param offered the header's value, header lines already joined with commas; `undefined` when there was none
+ * @param offered the header's value, with header lines joined by commas; `undefined` if there was none
  */
 export function offersFirst(offered: string | undefined, expected: string): boolean {
   return offered?.split(',', 1)[0]?.trim() === expected;
