@@ -11,7 +11,7 @@ const CAP_FOR_ANY_REASON = 16 * MAX_REASON_BYTES;
  * Cuts the reason of a reset or goaway to 1 024 bytes, or to fewer if the cap is small. Returns `null` if no text is left.
  *
  * @param frame its frame without a reason
- * @param encodedPayload the frame's payload, whose slices keep half of the room
+ * @param encodedPayload the frame's payload; its slices keep half of the room
  * @param cap the most bytes of one encoded message
  */
 export function fittingReason(reason: string, frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): string | null {
