@@ -6,17 +6,17 @@ import { ResetCode } from '../wire/reset-code.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import type { Session } from './session.js';
 
-/** How long a remote that goes away with an error is left to close the socket itself, in ms. */
+/** A remote that goes away with an error has so many ms to close the socket itself. */
 const ERROR_GOAWAY_MS = 1_000;
 
 /**
- * The end of a connection from this side. In order: goaway; what was accepted is written out; live streams get until the
- * deadline; what is left is reset; the WebSocket closes. Each step follows from an event, none waits on a promise.
+ * Ends a connection from this side, in five steps. It sends goaway, and writes out the accepted frames. Live streams may go on until the
+ * deadline. Then it resets the remaining streams, and closes the WebSocket. Each step follows from an event; no step awaits a promise.
  */
 export class Closing {
   /**
-   * `flushing`: everything is written out. `arriving`: the remote reads what is on its way. `shutting`: the WebSocket closes. `closed`: nothing
-   * is written or read any more.
+   * `flushing`: the session writes out everything. `arriving`: the remote reads the bytes on their way. `shutting`: the WebSocket closes.
+   * `closed`: the session writes and reads nothing any more.
    */
   #phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
   #deadline = Infinity;
@@ -26,17 +26,17 @@ export class Closing {
 
   constructor(private readonly session: Session) {}
 
-  /** Whether the connection has failed or ended: what still arrives is nobody's. */
+  /** Whether the connection has failed or ended. The session then drops later frames. */
   get isOver(): boolean {
     return this.#phase === 'closed';
   }
 
-  /** Whether the closing handshake waits until the remote has read what is on its way. */
+  /** Whether the closing handshake waits until the remote has read all bytes on their way. */
   get awaitsArrival(): boolean {
     return this.#phase === 'arriving';
   }
 
-  /** Begins to close, or shortens the drain that is under way. */
+  /** Begins to close, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
     const { session } = this;
     if (this.#phase === 'open') {
@@ -52,14 +52,14 @@ export class Closing {
     });
   }
 
-  /** A stream has left the connection; after the last one a draining socket closes. */
+  /** A stream has left the connection. A draining socket closes after its last stream. */
   streamReleased(): void {
     if (this.session.streams.size > 0) return;
     if (this.#phase === 'draining') this.#finish();
     else if (this.#phase === 'open') this.session.owner.idle(this.session);
   }
 
-  /** The connection cannot go on: nothing more is sent, the remote is told why, and the socket closes. */
+  /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
   fail(fault: ConnectionFault): void {
     const { session } = this;
     if (this.#phase === 'closed') return;
@@ -68,7 +68,7 @@ export class Closing {
     session.transport.close(fault.closeCode, fault.message);
   }
 
-  /** The remote goes away with an error: it gets a second to close the socket itself. */
+  /** The remote goes away with an error, and has one second to close the socket itself. */
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#abandon();
@@ -77,27 +77,27 @@ export class Closing {
     });
   }
 
-  /** The remote has not told that it has read everything. Returns whether the closing handshake waited for that, and begins now. */
+  /** The remote has not confirmed in time that it read everything. Returns whether the closing handshake waited for that, and begins now. */
   arrivalMissed(): boolean {
     const { awaitsArrival } = this;
     this.#shut();
     return awaitsArrival;
   }
 
-  /** Does nothing more: the connection has failed, or its socket has ended. */
+  /** Stops, because the connection has failed or its socket has ended. */
   stop(): void {
     this.#timer.unsubscribe();
     this.#phase = 'closed';
   }
 
-  /** Streams that nobody works on yet, above what the goaway says: the remote may open them elsewhere. */
+  /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
   #refuseUndispatched(): void {
     const { streams, control } = this.session;
     for (const stream of streams.values())
       if (!stream.local && control.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
 
-  /** Acts `ms` from now, unless something is due before. */
+  /** Calls `act` in `ms`, unless an earlier deadline exists. */
   #within(ms: number, act: () => void): void {
     const deadline = steadyNow() + ms;
     if (deadline >= this.#deadline) return;
@@ -125,7 +125,7 @@ export class Closing {
     });
   }
 
-  // The closing handshake comes last: `ws` gives it 30 s, and a browser a minute, whatever is on its way.
+  // The closing handshake comes last: `ws` allows it 30 s and a browser one minute, however many bytes are on their way.
   #shut(): void {
     if (this.#phase !== 'arriving') return;
     this.#phase = 'shutting';

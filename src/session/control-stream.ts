@@ -12,10 +12,10 @@ import { GoAway } from './base/goaway.js';
 import { PacedPings } from './paced-pings.js';
 import type { Session } from './session.js';
 
-/** A pong's envelope around its nonce, in bytes, with some to spare. */
+/** Bytes of a pong's envelope around its nonce, with some to spare. */
 const PONG_ENVELOPE_BYTES = 64;
 
-/** Each of them looks at every stream, and an honest side sends two or three. */
+/** Each goaway costs a pass over all streams. An honest remote sends two or three. */
 const MAX_GOAWAYS = 100;
 
 /** A ping under way. */
@@ -26,12 +26,12 @@ interface Ping {
   readonly left: () => void;
 }
 
-/** What concerns the connection as a whole: ping, pong and goaway. Its frames are those of stream 0. */
+/** Handles the frames of the connection itself, which is stream 0: ping, pong and goaway. */
 export class ControlStream implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
-  /** Waits no longer for the keepalive's last ping; one of them is under way at most. */
+  /** Cancels the outstanding keepalive ping, if any. */
   #giveUpProbe = ignore;
   #lost: CloseReason | null = null;
   #goaways = 0;
@@ -47,16 +47,16 @@ export class ControlStream implements Sink<CompleteFrame> {
   }
 
   /**
-   * Sends a ping. Calls `left` once the socket has it, then `answered` with the round trip in ms, or `lost` with why there will be none.
+   * Sends a ping. Calls `left` once the socket has the ping. Then calls `answered(rttMs)`, or `lost(reason)` if the connection ends first.
    *
-   * @returns waits for it no longer: a pong that comes all the same is junk
+   * @returns a function that cancels the wait; a later pong then counts as junk
    */
   ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = ignore, left: () => void = ignore): () => void {
     if (this.#lost !== null) {
       lost(this.#lost);
       return ignore;
     }
-    // Tells pings of one connection apart and is no secret: a remote that guesses it fakes nothing but its own answer.
+    // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
     this.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce }, null));
@@ -65,24 +65,24 @@ export class ControlStream implements Sink<CompleteFrame> {
     };
   }
 
-  /** {@link ping} for an application, which may ask as often as it likes. */
+  /** {@link ping} for an application, which may call it as often as it likes. */
   pacedPing(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
     this.#paced ??= new PacedPings((tell, tellLoss) => this.ping(tell, tellLoss));
     this.#paced.ask(answered, lost);
   }
 
-  /** A ping was given to the socket. */
+  /** The socket has accepted a ping. */
   pinged(nonce: string): void {
     this.#pings.get(nonce)?.left();
   }
 
-  /** Sends a ping of the keepalive, for which any sign of life is an answer. */
+  /** Sends a ping of the keepalive. Any sign of life answers it. */
   probe(): void {
     this.#giveUpProbe();
     this.#giveUpProbe = this.ping(ignore);
   }
 
-  /** The socket is gone. */
+  /** The socket has ended. */
   connectionLost(reason: CloseReason): void {
     this.#lost = reason;
     for (const ping of this.#pings.values()) ping.lost(reason);
@@ -90,7 +90,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     this.#paced?.connectionLost();
   }
 
-  /** The goaway that announces this side's end. */
+  /** Returns the goaway that announces this side's end. */
   announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
     return this.session.frames.goaway(code, this.goaway.announce(), reason);
   }
@@ -133,5 +133,5 @@ export class ControlStream implements Sink<CompleteFrame> {
 }
 
 function ignore(): void {
-  // Nobody asked.
+  // Default callback: the caller does not need this event.
 }

@@ -3,9 +3,9 @@ import type { CloseReason } from '../wire/close-reason.js';
 import type { Rate } from '../wire/limits.js';
 import { TokenBucket } from './base/token-bucket.js';
 
-/** Half of what a remote takes by default (L2, `pings`): keepalive and bulk send pings, too. */
+/** Half of a remote's default limit (L2, `pings`), because keepalive and bulk send pings too. */
 const RATE: Rate = { burst: 500, perSecond: 16 };
-/** Until the next token, in ms. */
+/** Time until the next token, in ms. */
 const TOKEN_MS = Math.ceil(1000 / RATE.perSecond);
 
 /** A caller of `ping()`. */
@@ -14,7 +14,7 @@ interface Caller {
   lost(reason: CloseReason): void;
 }
 
-/** Paces the pings that an application asks for, so that the remote does not take them for a flood. Callers that wait share the next ping. */
+/** Paces an application's pings, so that the remote does not take them for a flood. Waiting callers share the next ping. */
 export class PacedPings {
   readonly #bucket = new TokenBucket(RATE);
   #waiting: Caller[] = [];
@@ -35,7 +35,7 @@ export class PacedPings {
     });
   }
 
-  /** The socket is gone: callers that wait hear of it from their ping. */
+  /** The socket has ended. The shared ping reports the loss to waiting callers. */
   connectionLost(): void {
     this.#timer.unsubscribe();
     this.#sendShared();

@@ -9,26 +9,26 @@ import type { Session } from './session.js';
 /** The end of a socket. */
 export interface Loss {
   readonly reason: CloseReason;
-  /** What comes next, once everybody has been told. */
+  /** Continues after the end, once every stream has failed. */
   follow(): void;
 }
 
-/** Who holds sessions: told of what concerns more than one stream. */
+/** The owner of sessions. A session reports events to its owner that concern more than one stream. */
 export interface SessionOwner extends StreamOwner {
-  /** A frame is about to be encoded, or was decoded from a message of `bytes`. */
+  /** The session is about to encode a frame, or has decoded it from a message of `bytes`. */
   observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void;
-  /** A frame was encoded, and its message is about to be written. */
+  /** The session has encoded a frame, and is about to write its message. */
   encoded(session: Session, frame: Frame, message: Message): void;
-  /** The remote has answered a ping, after so many ms. */
+  /** The remote has answered a ping after `rttMs`. */
   answered(rttMs: number): void;
   /** The last open stream of a socket has ended. */
   idle(session: Session): void;
-  /** A notification that took several messages has left, or never will: later ones may follow. */
+  /** A notification of several messages has left, or never will. Later notifications may follow. */
   notified(session: Session): void;
-  /** The remote goes away: this socket takes no new streams. */
+  /** The remote goes away, so this socket accepts no new streams. */
   goneAway(session: Session, code: ResetCode): void;
-  /** The socket has ended. Every stream still live fails with its reason. */
+  /** The socket has ended. Every live stream will fail with the reason of the returned loss. */
   ending(session: Session, close: SocketClose): Loss;
-  /** The last stream has been failed. */
+  /** Every live stream has failed. */
   ended(loss: Loss): void;
 }

@@ -39,7 +39,7 @@ import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
 import { Watchdog } from './watch/watchdog.js';
 
-/** One socket's life: an inbound pipeline, from messages to streams, and an outbound one, from frames in their turn to messages. */
+/** One socket's life. An inbound pipeline turns messages into frames of streams. An outbound pipeline turns frames in turn into messages. */
 export class Session {
   readonly transport: Transport;
   readonly codec: Codec;
@@ -70,7 +70,7 @@ export class Session {
     },
   );
   #messageBytes = 0;
-  /** A notification that takes several messages, from its call until it has left. */
+  /** The notification that is leaving in several messages, from its call until it has left. */
   #notification: EndingStream | null = null;
 
   constructor(options: SessionOptions) {
@@ -100,13 +100,13 @@ export class Session {
     this.#out.start();
   }
 
-  /** Begins to read. Until then the transport keeps what arrives. */
+  /** Begins to read. Until then the transport keeps arriving messages. */
   start(): void {
     new RestartingPipeline(() => this.#inbound(), this.#unreadable.bind(this), this.#end.bind(this)).start();
     this.watchdog.start();
   }
 
-  /** Opens a stream of this side; its open has to be sent before another stream is opened. */
+  /** Opens a stream of this side. The caller must send its open before it opens another stream. */
   open(isNotification = false): LiveStream {
     if (this.streams.exhausted)
       throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
@@ -116,60 +116,60 @@ export class Session {
   }
 
   /**
-   * Whether a notification is leaving in several messages. A later one waits for it: its slices would take turns with those of the
-   * first, and the remote would handle it earlier (S9a).
+   * Whether a notification is leaving in several messages. A later notification waits for the first. Otherwise their slices would take
+   * turns, and the remote might handle the later one earlier (S9a).
    */
   get isNotifying(): boolean {
     return this.#notification !== null;
   }
 
-  /** Whether notifications that waited for another may follow it on this socket. */
+  /** Whether waiting notifications may follow an earlier one on this socket. */
   get takesNotifications(): boolean {
     return !this.isOver && !this.control.goaway.received;
   }
 
-  /** A notification is about to be queued. */
+  /** The stream is about to queue its notification. */
   notifying(stream: EndingStream, open: OutgoingFrame): void {
     if (!open.isSmall && !isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
   }
 
-  /** Whether this socket takes new streams of this side. */
+  /** Whether this socket accepts new streams of this side. */
   get acceptsStreams(): boolean {
     const { goaway } = this.control;
     return !this.isOver && !goaway.received && !goaway.sent && this.transport.writable;
   }
 
-  /** Code of the remote's goaway; `null` where there was none. */
+  /** Code of the remote's goaway; `null` if the remote has sent none. */
   get goawayCode(): ResetCode | null {
     return this.control.goaway.receivedCode;
   }
 
-  /** Whether the connection has failed or ended: what still arrives is nobody's. */
+  /** Whether the connection has failed or ended. The session then drops later frames. */
   get isOver(): boolean {
     return this.closing.isOver;
   }
 
-  /** Begins to close in good order, or shortens the drain that is under way. */
+  /** Begins to close in good order, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
     this.closing.drain(drainMs, code, reason);
   }
 
-  /** Asks for a sign of life at once. */
+  /** Probes the connection for a sign of life at once. */
   probe(): void {
     this.watchdog.probeNow();
   }
 
-  /** A notification has left, or has ended before: the next one may follow. */
+  /** A notification has left, or ended before it left. The next notification may follow. */
   notified(stream: EndingStream): void {
     if (stream !== this.#notification) return;
     this.#notification = null;
     this.owner.notified(this);
   }
 
-  /** The remote goes away: streams of this side above `last` were not processed, and those not yet sent can go elsewhere. */
+  /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     const why = reason === '' ? 'the remote is going away' : reason;
-    // First those that go elsewhere: they keep their places ahead of what the owners of the others open.
+    // Unsent streams come first: they keep their places ahead of streams that the owners of failed streams open.
     for (const stream of this.streams.values()) if (stream.unsent) stream.refusedByGoaway(why);
     for (const stream of this.streams.values()) if (stream.local && stream.id > last) stream.refusedByGoaway(why);
     this.scheduler.dropUnopened();
@@ -177,32 +177,32 @@ export class Session {
     this.owner.goneAway(this, code);
   }
 
-  /** Bytes of what is being delivered: the reassembled payload with its headers, or the message it came in. Holds during delivery alone. */
+  /** Bytes of the current delivery: the reassembled payload with its headers, or its one message. Valid only during the delivery. */
   get arrivedBytes(): number {
     return Math.max(this.#messageBytes, this.reassembly.assembledBytes);
   }
 
-  /** Returns the slices of a frame, or `null` when it fits one message. */
+  /** Returns the slices of a frame, or `null` if the frame fits one message. */
   cut(frame: OutgoingFrame): Slicer | null {
     return frame.isSmall ? null : slicerToSend(frame, this.maxFrameBytes, this.codec);
   }
 
-  /** A frame cannot be cut: its stream ends. */
+  /** The scheduler cannot cut a frame, so its stream ends. */
   unsendable(frame: OutgoingFrame, error: unknown): void {
     this.#departures.unsendable(frame, error);
   }
 
-  /** A frame is about to be encoded. */
+  /** The outbound pipeline is about to encode a frame. */
   leaves(frame: Frame): void {
     this.owner.observed(this, 'tx', frame, 0);
   }
 
-  /** A frame was encoded. */
+  /** The outbound pipeline has encoded a frame. */
   encoded(frame: Frame, message: Message): void {
     this.owner.encoded(this, frame, message);
   }
 
-  /** The socket has a ping. */
+  /** The socket has accepted a ping. */
   pinged(nonce: string): void {
     this.control.pinged(nonce);
   }
@@ -213,7 +213,7 @@ export class Session {
     this.watchdog.sent(message);
   }
 
-  /** Ends the connection for what is wrong with it. */
+  /** Ends the connection because of `error`. */
   fail(error: unknown): void {
     if (error instanceof ConnectionFault) this.closing.fail(error);
     else {
@@ -222,12 +222,12 @@ export class Session {
     }
   }
 
-  /** Why the remote has broken a rule or passed a limit, with the note of the limits. */
+  /** Returns a reason that blames the remote, with the note of the limits appended. */
   noted(reason: string): string {
     return reason + (this.limits.note ?? '');
   }
 
-  /** The remote has sent what ends the connection. */
+  /** A message of the remote ends the connection. */
   #unreadable(error: unknown): void {
     if (error instanceof ConnectionFault) error.message = this.noted(error.message);
     this.fail(error);
@@ -251,7 +251,7 @@ export class Session {
     );
   }
 
-  /** A message that is read; none is once the connection has failed. */
+  /** Returns a message to read, or `null` once the connection has failed. */
   #receives(message: Message): Message | null {
     if (this.isOver) return null;
     const bytes = (this.#messageBytes = this.transport.messageBytes ?? encodedLength(message));
@@ -266,10 +266,10 @@ export class Session {
     );
   }
 
-  /** The frame for its stream, or `null` when it is dropped. */
+  /** Returns the frame for its stream, or `null` to drop the frame. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
     this.owner.observed(this, 'rx', frame, this.#messageBytes);
-    // An observer may have ended it all.
+    // The observer may have ended the connection.
     if (this.isOver) return null;
     const admitted = this.admission.admit(frame);
     if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
@@ -286,7 +286,7 @@ export class Session {
     this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
-    // In this order for the reason given in `goneAway`.
+    // Unsent streams come first, for the same reason as in `goneAway`.
     for (const stream of this.streams.values()) if (stream.unsent) stream.connectionLost(loss.reason);
     for (const stream of this.streams.values()) stream.connectionLost(loss.reason);
     this.control.connectionLost(loss.reason);

@@ -15,30 +15,30 @@ import { LiveStream } from './live-stream.js';
 import { RefusalPace } from './refusal-pace.js';
 import type { LiveStreamHost } from './live-stream-host.js';
 
-/** What admission asks of its host. */
+/** The parts of a session that its admission uses. */
 export interface AdmissionHost extends LiveStreamHost {
   readonly isDialer: boolean;
   readonly limits: Limits;
   readonly replies: ControlReplies;
-  /** `null`: this connection has no limits together with others. */
+  /** `null`: this connection shares no limits with others. */
   readonly share: Share | null;
   /** Takes the frames of the connection itself. */
   readonly control: Sink<CompleteFrame> & LiveStreamHost['control'];
 }
 
 /**
- * Decides frame by frame, before anything is assembled, what the remote may do with stream ids: which frames reach their
- * stream, which are late or junk and dropped, and which end the connection (PROTOCOL.md, "Frames that do not fit").
+ * Checks the stream id of each frame before reassembly. A frame reaches its stream, is dropped as late or junk, or ends the connection
+ * (PROTOCOL.md, "Frames that do not fit").
  */
 export class Admission implements Sinks<CompleteFrame | StreamFault> {
-  /** Highest id that the remote has opened; anything at or below it that is not live is closed by construction. */
+  /** Highest id that the remote has opened. A remote stream at or below it that is not live is closed. */
   #highest = 0;
-  /** Made for the first open that is refused. */
+  /** Created for the first refused open. */
   #refusals: RefusalPace | null = null;
 
   constructor(private readonly host: AdmissionHost) {}
 
-  /** Who takes what is let in, by id. The connection itself is stream 0, where its own frames go. */
+  /** Returns the receiver of admitted frames by id. Stream 0 is the connection itself, which receives its own frames. */
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
     const { control, streams } = this.host;
     return id === 0 ? control : streams.get(id);
@@ -49,9 +49,9 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     this.#refusals?.stop();
   }
 
-  /** The frame for its stream (0 is the connection), or `null` when it is dropped. */
+  /** Returns the frame for its stream (0 is the connection), or `null` to drop the frame. */
   admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
-    // Spelled out: a look-up in `FRAME_TYPES` for each frame costs more. The compiler sees a type that has no case, or one of another scope.
+    // A look-up in `FRAME_TYPES` for each frame costs more. The compiler reports a type without a case, or with a case of another scope.
     const known = frame as StreamFrame | ConnectionFrame;
     switch (known.type) {
       case 'open':
@@ -68,7 +68,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     }
   }
 
-  /** Whether a payload that came in one piece, in a message of more bytes, is no larger than one of fragments may be; if not, its stream is reset. */
+  /** Whether a payload of one whole message of `messageBytes` keeps to the limit of a fragmented payload. If not, its stream is reset. */
   fits({ type, stream, payload }: CompleteFrame, messageBytes: number): boolean {
     if (payload === ABSENT || FRAME_TYPES[type as FrameType].lane !== 'turn') return true;
     const excess = this.#excess(payload, messageBytes);
@@ -82,14 +82,14 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     return excess === null;
   }
 
-  /** What is too large, or `null`. */
+  /** Returns a description of an oversized payload, or `null`. */
   #excess(payload: unknown, messageBytes: number): string | null {
     const { codec, limits } = this.host;
     try {
       const bytes = encodedLength(codec.encodePayload(payload));
       return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
     } catch {
-      // The codec reads what it does not write, such as 1e400.
+      // The codec may read values that it cannot write, such as 1e400.
       return `payload of a message of ${messageBytes} bytes, which cannot be measured,`;
     }
   }
@@ -111,7 +111,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     host.replies.reset(id, ResetCode.REFUSED, refusal);
     if (isLate) host.flood.countJunk(`an open of stream ${id}: ${refusal}`);
     else {
-      // The remote cannot know how many streams are taken, or how fast handlers settle: it is slowed, and not cut.
+      // The remote cannot know how many places are taken, or how fast handlers settle. So slow the remote, and keep its connection.
       this.#refusals ??= new RefusalPace(host.reading);
       this.#refusals.count();
       host.owner.refused(ResetCode.REFUSED, refusal);
@@ -119,7 +119,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     return null;
   }
 
-  /** Why there is no place for another stream of the remote's, or `null`. */
+  /** Returns why the remote may not open another stream, or `null`. */
   #refusal(): string | null {
     const { streams, limits, flood, share } = this.host;
     if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
@@ -154,7 +154,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     return null;
   }
 
-  /** Drops what is left of a stream that is closed here: the remote wants no more of it. */
+  /** Drops the queued frames of a closed stream, because the remote wants no more of it. */
   #drop(id: number): void {
     const { scheduler, streams } = this.host;
     scheduler.backlog.drop(id);
@@ -175,7 +175,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 }
 
-/** A `stream` on a frame of the connection is ignored. */
+/** Ignores a `stream` field on a frame of the connection. */
 function withoutStream(frame: ConnectionFrame): ConnectionFrame {
   return frame.stream === null ? frame : { ...frame, stream: null };
 }

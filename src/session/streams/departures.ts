@@ -9,37 +9,37 @@ import type { Scheduler } from '../send/scheduler.js';
 import type { LiveStream } from './live-stream.js';
 import type { StreamTable } from './stream-table.js';
 
-/** What departures ask of their session. */
+/** The parts of a session that departures use. */
 export interface DepartureHost {
   readonly streams: StreamTable;
   readonly scheduler: Pick<Scheduler, 'add' | 'backlog'>;
   readonly replies: ControlReplies;
   readonly frames: ControlFrames;
-  /** A frame is about to be encoded. */
+  /** The pipeline is about to encode a frame. */
   leaves(frame: Frame): void;
-  /** A frame was encoded. */
+  /** The pipeline has encoded a frame. */
   encoded(frame: Frame, message: Message): void;
   /** Writes a message to the socket. */
   write(message: Message): void;
-  /** The socket has a ping. */
+  /** The socket has accepted a ping. */
   pinged(nonce: string): void;
   /** Ends the connection. */
   fail(error: unknown): void;
 }
 
 /**
- * Moves the state of streams as their frames leave. The outbound pipeline is synchronous: it calls {@link begin} with a slice, and then
- * {@link complete} with its message or {@link fail} with what it failed with, before the next slice comes.
+ * Advances the state of streams as their frames leave. The outbound pipeline is synchronous. It calls {@link begin} with a slice, then
+ * {@link complete} with its message or {@link fail} with its error. Only then comes the next slice.
  */
 export class Departures {
-  /** The slice that is in the pipeline. */
+  /** The slice in the pipeline. */
   #slice: Frame | null = null;
-  /** Its stream. */
+  /** The stream of that slice. */
   #stream: LiveStream | undefined;
 
   constructor(private readonly host: DepartureHost) {}
 
-  /** Returns the slice, or `null` when the remote does not need it. */
+  /** Returns the slice, or `null` if the remote does not need it. */
   begin(slice: Frame): Frame | null {
     const stream = this.host.streams.get(slice.stream ?? 0);
     if (slice.type === 'open') stream?.openLeaving();
@@ -59,10 +59,10 @@ export class Departures {
     if (this.#slice !== null) this.host.encoded(this.#slice, message);
     const [slice, stream] = [this.#slice, this.#stream];
     this.#clear();
-    // The codec, or an observer, ended the connection, and the goaway went ahead.
+    // The codec or an observer ended the connection, and the goaway went ahead of this slice.
     if (slice === null) return null;
     this.host.replies.sent(slice);
-    // The state moves before the socket is called: a socket may deliver the answer within `send`.
+    // Advance the state first: a socket may deliver the answer within `send`.
     const isEnd = this.#leaving(slice, stream);
     this.host.write(message);
     if (slice.type === 'ping') this.host.pinged(String(slice.nonce));
@@ -70,7 +70,7 @@ export class Departures {
     return null;
   }
 
-  /** The pipeline failed: with the slice that is in it, or after that was written. */
+  /** The pipeline failed on its slice, or after it had written the slice. */
   fail(error: unknown): void {
     const slice = this.#slice;
     this.#clear();
@@ -81,7 +81,7 @@ export class Departures {
     }
   }
 
-  /** A frame cannot be cut or encoded: its stream ends, and nothing else does. */
+  /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. */
   unsendable(frame: Frame, error: unknown): void {
     const { streams, scheduler, frames } = this.host;
     const id = frame.stream ?? 0;
@@ -94,7 +94,7 @@ export class Departures {
     const stream = streams.get(id);
     if (stream !== undefined) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
-      // The stream is closed and this frame was on its way out: a reset goes without what cannot be encoded.
+      // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.
       scheduler.backlog.drop(id);
       scheduler.add(frames.reset(id, isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR, frame.reason ?? ''));
     }
@@ -105,7 +105,7 @@ export class Departures {
     this.#stream = undefined;
   }
 
-  /** The remote learns nothing of a stream whose open has never left, unless it asked. */
+  /** Whether the remote needs the slice. It needs no reset of a stream whose open never left, except as a reply to its own frame. */
   #isForRemote(slice: Frame): boolean {
     if (slice.type !== 'reset') return true;
     const { streams, replies } = this.host;
@@ -113,7 +113,7 @@ export class Departures {
     return !streams.owns(id) || streams.hasOpened(id) || replies.owes(slice);
   }
 
-  /** A slice is about to be written. Returns whether it ends its stream. */
+  /** The pipeline is about to write a slice. Returns whether the slice ends its stream. */
   #leaving(slice: Frame, stream: LiveStream | undefined): boolean {
     if (slice.type === 'reset') {
       this.#resetLeaving(slice);

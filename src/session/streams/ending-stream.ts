@@ -19,25 +19,26 @@ import type { StreamSlot } from './stream-slot.js';
 import { StreamState } from './stream-state.js';
 import type { StreamInput } from './stream-state.js';
 
-/** Resets by the library that are no fault of the remote: an unread upload, the streams that a drain leaves, and a caller's deadline. */
+/** Codes of resets by the library without a fault of the remote: an unread upload, the streams left by a drain, and a caller's deadline. */
 const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.DEADLINE_EXCEEDED]);
 
 /**
- * What one stream holds of its connection, and the one place that releases it. A stream ends in three steps:
+ * Holds one stream's resources of its connection, and is the one place that releases them. A stream ends in three steps:
  *
- * 1. {@link close}: the state, the pause of reading, the id in the table, and unfinished payloads. A slot of `maxStreams` too, unless a
- *    handler or an unwritten reset still holds it.
- * 2. The sink learns the cause.
- * 3. {@link release}: what the user has not read, unless a handler still runs, then the tasks that waited on the stream, and the drain.
+ * 1. {@link close} releases the state, the pause of reading, the id in the table, and unfinished payloads. It also releases the slot of
+ *    `maxStreams`, unless a handler or an unwritten reset still holds the slot.
+ * 2. The sink receives the cause.
+ * 3. {@link release} releases unread payloads, unless a handler still runs. Then it runs the tasks that waited on the stream, and notifies
+ *    the drain.
  *
- * The queued frames go before the first step when the remote resets, or when this side's reset overtakes them.
+ * A reset by the remote drops the queued frames before the first step. So does a reset by this side that overtakes them.
  */
 export abstract class EndingStream extends StreamState {
   sink: StreamSink = NOBODY;
   #cause: CloseCause = ENDED;
-  /** Made when a payload has to wait. */
+  /** Created when the first payload has to wait. */
   #unread: UnreadBytes | null = null;
-  /** Weight of the open's payload, and of headers and trailers, which the stream's user has as long as the stream lives. */
+  /** Weight of the open's payload, of headers and of trailers. The stream's user holds them as long as the stream lives. */
   #attachedBytes = 0;
   readonly #slot: StreamSlot | null;
 
@@ -51,7 +52,7 @@ export abstract class EndingStream extends StreamState {
     this.#slot = local ? null : host.streams.takeSlot();
   }
 
-  // What the stream holds
+  // Resources of the stream
 
   handlerStarted(): void {
     this.#slot?.handlerStarted();
@@ -85,7 +86,7 @@ export abstract class EndingStream extends StreamState {
     this.#unread?.handOver();
   }
 
-  /** Counts what stays with the stream of a frame that is being delivered. Returns `false` when that was too much, which resets the stream. */
+  /** Counts the parts of a delivered frame that stay with the stream. Over the limit it resets the stream and returns `false`. */
   protected attach({ payload, headers, trailers }: CompleteFrame): boolean {
     const kept = headers === null && trailers === null ? payload : [payload, headers, trailers];
     const bytes = this.weigh(kept, this.host.arrivedBytes);
@@ -95,7 +96,7 @@ export abstract class EndingStream extends StreamState {
     return excess === null;
   }
 
-  // How it ends
+  // End of the stream
 
   /** This side resets the stream. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
@@ -107,7 +108,7 @@ export abstract class EndingStream extends StreamState {
     this.close('sendReset', { how: 'reset', by, code, reason, payload });
     const isAhead = overtakes(code);
     if (isAhead) scheduler.backlog.drop(this.id);
-    // Where the open is dropped, the remote does not know the stream.
+    // If the open was dropped, the remote does not know the stream.
     if (!isAhead || !this.unsent) scheduler.add(frames.reset(this.id, code, reason, payload, encodedPayload));
     this.release(extras.error);
   }
@@ -121,23 +122,23 @@ export abstract class EndingStream extends StreamState {
     this.release();
   }
 
-  /** The remote goes away and has not processed this stream. */
+  /** The remote goes away without having processed this stream. */
   refusedByGoaway(reason: string): void {
     this.#end('recvReset', { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
-  /** The socket is lost. */
+  /** The socket has ended. */
   connectionLost(reason: CloseReason): void {
     this.#end('close', { how: 'lost', reason });
   }
 
-  /** The owner's code has thrown, which ends this stream alone. */
+  /** The owner's code has thrown. The error ends only this stream. */
   protected broken(error: unknown): void {
     log('error', `stream ${this.id}: internal error`, error);
     this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
   }
 
-  /** Takes the stream off its connection, before its user knows. */
+  /** Removes the stream from its connection, before its user sees the end. */
   protected close(input: StreamInput, cause: CloseCause = ENDED): void {
     const { reading, streams, reassembly } = this.host;
     this.advance(input);
@@ -148,7 +149,7 @@ export abstract class EndingStream extends StreamState {
     reassembly.release(this.id);
   }
 
-  /** Tells the user of a closed stream, and releases the rest. */
+  /** Reports the end to the user of a closed stream, and releases the rest. */
   release(error?: unknown): void {
     try {
       this.sink.gone(this.#cause, error);
@@ -159,7 +160,7 @@ export abstract class EndingStream extends StreamState {
     this.#releaseTasks();
   }
 
-  /** The socket takes no more of the stream. One that has sent nothing may move to the next socket, with all that waits. */
+  /** The socket takes no more frames of the stream. An unsent stream may move to the next socket, with its frames and waiting tasks. */
   #end(input: StreamInput, cause: CloseCause): void {
     if (this.closed) return;
     const queued = this.host.scheduler.backlog.takeUnsent(this.id);
@@ -194,11 +195,11 @@ export abstract class EndingStream extends StreamState {
     return (this.#unread ??= new CountedUnreadBytes(this, this.host.receiveBudget));
   }
 
-  /** A payload finds no room. */
+  /** A payload exceeds a limit. */
   #overrun(excess: Excess): void {
     const { code } = excess;
     const reason = this.host.noted(excess.reason);
-    // The frame that closed the stream brought the payload: no reset can be sent, but the reader misses something.
+    // The frame that closed the stream carried the payload. No reset can be sent, but the reader must see an error.
     if (this.closed) this.#cause = { how: 'reset', by: 'library', code, reason, payload: null };
     else this.reset('library', code, reason);
   }

@@ -13,21 +13,21 @@ import type { EndingStream } from './ending-stream.js';
 import type { LiveStream } from './live-stream.js';
 import type { StreamTable } from './stream-table.js';
 
-/** Who holds the streams of the remote. */
+/** The owner of the remote's streams. */
 export interface StreamOwner {
-  /** A stream that the remote opened has arrived whole. */
+  /** The open of a remote stream has arrived whole. */
   accept(stream: LiveStream, open: CompleteFrame): void;
-  /** The library has refused a stream of the remote, for a rule, for a limit, or as no handler took it. */
+  /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
   refused(code: ResetCode, reason: string): void;
 }
 
-/** Closes a connection that drains, after its last stream. */
+/** Closes a draining connection after its last stream. */
 export interface StreamClosing {
   /** A stream has ended. */
   streamReleased(): void;
 }
 
-/** What a live stream asks of its session. */
+/** The parts of a session that a live stream uses. */
 export interface LiveStreamHost {
   readonly codec: Codec;
   readonly streams: StreamTable;
@@ -40,13 +40,13 @@ export interface LiveStreamHost {
   readonly control: { readonly goaway: GoAway };
   readonly owner: StreamOwner;
   readonly closing: StreamClosing;
-  /** Bytes of the payload that is being delivered, with its headers. */
+  /** Bytes of the payload in delivery, with its headers. */
   readonly arrivedBytes: number;
-  /** A notification is about to be queued. */
+  /** The stream is about to queue its notification. */
   notifying(stream: EndingStream, open: OutgoingFrame): void;
-  /** A notification has left, or has ended before. */
+  /** A notification has left, or ended before it left. */
   notified(stream: EndingStream): void;
-  /** A reason of a reset, with what the limits in force add to it. */
+  /** Returns the reason of a reset, with the note of the limits appended. */
   noted(reason: string): string;
   /** Ends the connection. */
   fail(error: unknown): void;

@@ -10,7 +10,7 @@ import { EndingStream } from './ending-stream.js';
 import type { LiveStreamHost } from './live-stream-host.js';
 import type { StreamLine } from './stream-line.js';
 
-/** One live stream of one socket: what its frames do, in and out. It knows no Observable. */
+/** One live stream of one socket: it sends and receives frames, and advances its state. It knows no Observable. */
 export class LiveStream extends EndingStream implements StreamLine, Sink<CompleteFrame | StreamFault> {
   constructor(host: LiveStreamHost, id: number, local: boolean, isNotification = false) {
     super(host, id, local, isNotification);
@@ -42,7 +42,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     else this.host.scheduler.whenDemand(this.id, task);
   }
 
-  // The way out
+  // Outbound
 
   send(frame: OutgoingFrame): void {
     if (this.sealed) return;
@@ -52,17 +52,17 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     this.host.scheduler.add(frame);
   }
 
-  /** Accepts nothing more; what is queued still goes out. */
+  /** Accepts no more frames; queued frames still leave. */
   seal(): void {
     this.advance('seal');
   }
 
-  /** The open is about to be encoded. */
+  /** The pipeline is about to encode the open. */
   openLeaving(): void {
     this.advance('leave');
   }
 
-  /** A frame or slice of this stream is about to be written. Returns whether it ends the stream: then {@link release} follows. */
+  /** The pipeline is about to write a frame or slice of this stream. Returns whether it ends the stream; if so, {@link release} follows. */
   leaving(slice: Frame): boolean {
     if (this.phase === 'idle') this.advance('sendOpen');
     if (slice.end !== true) return false;
@@ -73,14 +73,14 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     return closes;
   }
 
-  // The way in
+  // Inbound
 
   /** Whether the remote may send data now. */
   expectsData(): boolean {
     return this.accepts('recvData');
   }
 
-  /** Takes each whole frame that the remote sent on this stream. */
+  /** Receives each whole frame of the remote on this stream. */
   next(value: StreamFrame | StreamFault): void {
     if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
     else if (value.type === 'open') this.#opened(value);
@@ -88,10 +88,10 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     else this.#data(value);
   }
 
-  /** The owner takes no stream that the remote has opened. */
+  /** The owner refuses a stream that the remote has opened. */
   refuse(reason: string): void {
     this.reset('library', ResetCode.REFUSED, reason);
-    // Called within `owner.accept`, whose errors end the stream alone, where a flood ends the connection.
+    // An error of `owner.accept` ends only the stream. A flood must end the connection, so catch its fault here.
     try {
       this.host.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
     } catch (fault) {

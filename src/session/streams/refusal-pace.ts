@@ -3,19 +3,19 @@ import { patientTimer } from '../base/patient-timer.js';
 import { TokenBucket } from '../base/token-bucket.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 
-/** Refused opens that are read without a rest. The burst covers what honest callers send before they learn of a full server. */
+/** Refused opens before reading rests. The burst covers the opens of honest callers that do not know yet that the server is full. */
 export const REFUSED_OPENS = { burst: 4_000, perSecond: 5_000 };
-/** How long a rest lasts, in ms. One read may bring some 2 000 opens, so this bounds them to 8 000 per second. */
+/** Length of a rest, in ms. One read may bring some 2 000 opens, so a rest bounds them to 8 000 per second. */
 export const REST_MS = 250;
 
-/** Slows a remote whose opens are refused too often: the socket is not read for a while. The remote breaks no rule, so nothing is cut. */
+/** Slows a remote after too many refused opens: stops reading its socket for a while. The remote breaks no rule, so its connection stays. */
 export class RefusalPace {
   readonly #bucket = new TokenBucket(REFUSED_OPENS);
   #rest: Subscription | null = null;
 
   constructor(private readonly reading: Pick<ReadBackpressure, 'block' | 'unblock'>) {}
 
-  /** An open was refused. */
+  /** This side has refused an open. */
   count(): void {
     if (this.#bucket.take() || this.#rest !== null) return;
     this.#rest = patientTimer(REST_MS, () => {
@@ -24,7 +24,7 @@ export class RefusalPace {
     this.reading.block(this);
   }
 
-  /** Reads on. */
+  /** Ends the rest and resumes reading. */
   stop(): void {
     this.#rest?.unsubscribe();
     this.#rest = null;

@@ -6,89 +6,89 @@ import type { Unsent } from '../send/backlog.js';
 import type { CloseCause } from '../base/close-cause.js';
 import type { StreamPhase } from './stream-state.js';
 
-/** Who holds a stream: told of everything that comes in on it, and of its end. What it throws ends the stream, and nothing else. */
+/** The holder of a stream. It receives every frame of the stream, and the stream's end. An error that it throws ends only the stream. */
 export interface StreamSink {
-  /** One whole frame of the remote: `data`, after the stream's phase has changed and before anything else. */
+  /** Receives one whole `data` frame of the remote, right after the stream's phase has changed. */
   receive(frame: CompleteFrame): void;
   /**
-   * The stream has left the connection; nothing follows.
+   * The stream has left the connection. No call follows.
    *
-   * @param error what the stream's user sees instead of the plain error of the cause, if anything
+   * @param error the error for the stream's user instead of the cause's plain error, if any
    */
   gone(cause: CloseCause, error?: unknown): void;
   /**
-   * The socket takes no new streams any more and nothing of this one has left: its frames and those who wait on it come
-   * back. The stream has left the connection and belongs to whoever takes them.
+   * The socket accepts no new streams any more, and no frame of this stream has left. The stream returns its frames and waiting tasks. It
+   * has left the connection and belongs to the sink that accepts them.
    *
-   * @returns whether they are taken, to go elsewhere; if not, the stream is {@link gone}. Default `false`
+   * @returns whether the sink accepts them, to send elsewhere; if not, the stream is {@link gone}. Default `false`
    */
   takeBack?(unsent: Unsent): boolean;
 }
 
-/** What goes along with a reset. */
+/** Optional parts of a reset. */
 export interface ResetExtras {
-  /** Default `null`, which stands for none. */
+  /** The decoded payload; default `null`, which means none. */
   readonly payload?: unknown;
-  /** The payload as it is sent; default `null`, which sends none. */
+  /** The encoded payload; default `null`, which sends none. */
   readonly encodedPayload?: Message | null;
-  /** What the stream's user sees instead of the plain error of the cause. */
+  /** The error for the stream's user instead of the cause's plain error. */
   readonly error?: unknown;
 }
 
-/** The usual reset. */
+/** A reset without optional parts. */
 export const NO_EXTRAS: ResetExtras = {};
 
-/** Where a stream's frames go: a live stream of a socket, or a place in the queue of those that wait for one. */
+/** The destination of a stream's frames: a live stream of a socket, or a place in the queue of streams that wait for a socket. */
 export interface StreamLine {
-  /** `null` until a socket has taken the stream. */
+  /** `null` until a socket has accepted the stream. */
   readonly id: number | null;
   /** Whether this side opened the stream. */
   readonly local: boolean;
-  /** Whether nothing is wanted of it once its open has left. */
+  /** A `notify`: no answer is expected. */
   readonly isNotification: boolean;
   readonly phase: StreamPhase;
-  /** Whether this side may send nothing more: its `end` is accepted, or the stream is closed. */
+  /** Whether this side may send nothing more, because its `end` is accepted or the stream is closed. */
   readonly sealed: boolean;
-  /** Whether this side opened the stream and nothing of it has ever left. */
+  /** Whether this side opened the stream and no frame of it has ever left. */
   readonly unsent: boolean;
-  /** Whether more can be sent without growing a queue that is already long. */
+  /** Whether this side can send more without growing a long queue. */
   readonly hasRoom: boolean;
-  /** Whether what is sent now leaves at once, so that it is time to ask for the next value. */
+  /** Whether a frame sent now leaves at once, so that it is time to pull the next value. */
   readonly hasDemand: boolean;
-  /** Whether so much waits on all streams that a value of so many bytes, which did not wait, has to fail. */
+  /** Returns whether the queues of all streams are so full that a value of `bytes` must fail if it did not wait for room. */
   overflowsWith(bytes: number): boolean;
-  /** Bytes of the payload that is being delivered. */
+  /** Bytes of the payload in delivery. */
   readonly arrivedBytes: number;
-  /** Queues one frame, which gets the stream's id. */
+  /** Queues one frame under the stream's id. */
   send(frame: OutgoingFrame): void;
-  /** Runs `task` once there is room, or nothing to wait for any more. */
+  /** Runs `task` once there is room, or once the stream has ended. */
   whenRoom(task: () => void): void;
-  /** Runs `task` once what is sent leaves at once, or there is nothing to wait for any more. */
+  /** Runs `task` once a frame would leave at once, or once the stream has ended. */
   whenDemand(task: () => void): void;
   /** Ends the stream with a reset; does nothing on a closed one. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras?: ResetExtras): void;
-  /** Somebody begins to use a stream that the remote opened: it counts as dispatched. */
+  /** A user has taken a stream that the remote opened. The stream counts as dispatched. */
   taken(): void;
-  /** Work on a stream that the remote opened begins: its place is kept until that has settled, whatever the remote does. */
+  /** A handler of a remote stream has started. The stream keeps its place until the handler has settled, whatever the remote does. */
   handlerStarted(): void;
-  /** That work has settled. */
+  /** The handler has settled. */
   handlerSettled(): void;
-  /** Bytes of memory that a payload of so many encoded bytes takes, estimated from above. */
+  /** Returns an upper estimate of a payload's memory, in bytes. `bytes` is its encoded length. */
   weigh(payload: unknown, bytes: number): number;
-  /** Counts a payload that waits to be read; `false` when that was too much and the stream has been reset. */
+  /** Counts an unread payload. Over a limit it resets the stream and returns `false`. */
   keep(bytes: number, weight?: number): boolean;
-  /** A payload that waited has been read or dropped. */
+  /** The consumer has read or dropped a counted payload. */
   read(bytes: number, weight?: number): void;
-  /** Nothing more comes, and somebody still comes to what waits: it counts until then, whatever becomes of the stream. */
+  /** The stream has received its last payload, and a consumer will still read the rest. The rest counts until then, even after the end. */
   handOver(): void;
 }
 
-/** Holds a stream that nobody listens to any more. */
+/** The sink of a stream without a user. */
 export const NOBODY: StreamSink = {
   receive() {
-    // Whatever comes is dropped.
+    // Drops every frame.
   },
   gone() {
-    // Nobody to tell.
+    // No user is left to notify.
   },
 };

@@ -1,18 +1,17 @@
 /** Slots of a new table; always a power of two. */
 const MIN_CAPACITY = 4;
-/** A table of no more slots than this is not worth making smaller. */
+/** A table of at most so many slots is not worth shrinking. */
 const SMALL_SLOTS = 256;
-/** Stands in a slot that is free. No stream has this id. */
+/** The id in a free slot. No stream has this id. */
 const FREE = -1;
 
 /**
- * Values by stream id: what a Map does, without what a Map leaves behind. Streams come and go by the million, and every so
- * many deletions a Map moves to a new table. Each old one, once it has grown old enough to be moved out of the young
- * generation, keeps the streams that it held, and the tables after it, until the next full collection: that was a third of
- * the cost of a request. A slot here is emptied in place, and the table stays.
+ * Maps stream ids to values, without the garbage of a Map. Streams come and go by the million, and a Map moves to a new table after many
+ * deletions. An old table may already have left the young generation of the heap. It then keeps its streams and all later tables alive
+ * until the next full collection. That was a third of the cost of a request. A StreamMap empties a slot in place and keeps its table.
  *
- * Open addressing with linear probing, at most three quarters full. Ids are the remote's to choose, so they are hashed with a seed
- * of the table's own: nobody can choose ids that fall into one place.
+ * The table uses open addressing with linear probing, and is at most three quarters full. The remote chooses its ids. So each table hashes
+ * ids with its own seed, and no remote can choose ids that collide.
  */
 export class StreamMap<T> {
   #ids: number[] = [];
@@ -27,7 +26,7 @@ export class StreamMap<T> {
     return this.#size;
   }
 
-  /** Slots of the table, of which three in four may be taken. */
+  /** Slots of the table. At most three in four are taken. */
   get capacity(): number {
     return this.#ids.length;
   }
@@ -54,13 +53,13 @@ export class StreamMap<T> {
     if (slots > SMALL_SLOTS && this.#size * 8 < slots) this.#resize(slots / 2);
   }
 
-  /** All values, in the order of their ids. */
+  /** Returns all values in the order of their ids. */
   values(): T[] {
     const ids = [...this.#ids].sort((one, other) => one - other);
     return ids.map((id) => this.get(id)).filter((value) => value !== undefined);
   }
 
-  /** Where an id is, or the free slot where it belongs. */
+  /** Returns the slot of an id, or the free slot where the id belongs. */
   #slotOf(id: number): number {
     const ids = this.#ids;
     const last = ids.length - 1;
@@ -69,7 +68,7 @@ export class StreamMap<T> {
     return slot;
   }
 
-  /** Frees a slot, and moves up those behind it that were only there because it was taken. */
+  /** Frees a slot. Moves each later entry into the hole if that entry was displaced past it. */
   #vacate(slot: number): void {
     const last = this.#ids.length - 1;
     let hole = slot;
@@ -98,13 +97,13 @@ export class StreamMap<T> {
   }
 }
 
-/** Not from Math.random where it can be helped: a program that shows its numbers shows the next ones, too. */
+/** Returns a random seed. Avoids Math.random if possible: a program that reveals its numbers also reveals the next ones. */
 function randomSeed(): number {
   const { crypto } = globalThis as Partial<Pick<typeof globalThis, 'crypto'>>;
   return crypto === undefined ? (Math.random() * 2 ** 32) | 0 : Number(crypto.getRandomValues(new Int32Array(1))[0]);
 }
 
-/** Spreads ids over all 32 bits: the last step of MurmurHash3, over both halves of an id of up to 53 bits. */
+/** Spreads ids over all 32 bits, by the last step of MurmurHash3 over both halves of an id of up to 53 bits. */
 export function hashOf(id: number, seed: number): number {
   let hash = id ^ Math.imul(id / 2 ** 32, 0x27d4eb2f) ^ seed;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

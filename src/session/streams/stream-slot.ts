@@ -1,8 +1,8 @@
 import type { StreamTable } from './stream-table.js';
 
 /**
- * The place of a stream that the remote opened, one of `maxStreams`. It is kept until the stream is closed, a reset of it
- * is written, and its handler has settled: a remote that resets fast, or does not read, gets no others meanwhile.
+ * The place of a remote stream, one of `maxStreams`. The stream keeps its place until it is closed, its reset is written, and its handler
+ * has settled. So a remote that resets fast, or does not read, gets no further places meanwhile.
  */
 export class StreamSlot {
   #live = true;
@@ -12,12 +12,12 @@ export class StreamSlot {
 
   constructor(private readonly table: StreamTable) {}
 
-  /** Whether the handler is at work. */
+  /** Whether the handler is running. */
   get running(): boolean {
     return this.#running;
   }
 
-  /** The handler begins. */
+  /** The handler has started. */
   handlerStarted(): void {
     if (this.#live) this.#running = true;
   }
@@ -34,7 +34,7 @@ export class StreamSlot {
     this.#check();
   }
 
-  /** A reset waits to be written. */
+  /** Keeps the place until the queued reset is written. */
   awaitReset(): void {
     this.#resetting = true;
   }

@@ -14,36 +14,36 @@
 //         └─────────────► closed ◄───────────┘
 //                       └────────┘
 
-/** Where a stream is in its life. `idle`: its open has not left, or has not arrived whole. */
+/** A phase of a stream's life. `idle`: its open has not left, or has not arrived whole. */
 export type StreamPhase = 'idle' | 'open' | 'halfClosedLocal' | 'halfClosedRemote' | 'closed';
 
 /**
- * What can happen to a stream. A frame that carries `end` is two inputs.
+ * An event in a stream's life. A frame that carries `end` is two inputs.
  *
- * `leave`: the open of this side is being encoded. `seal`: this side may send nothing more, because its end is queued or its connection
+ * `leave`: the pipeline encodes this side's open. `seal`: this side may send nothing more, because its end is queued or its connection
  * closes. `close`: the stream ends without a frame, as when its socket is lost.
  */
 export type StreamInput =
   'leave' | 'sendOpen' | 'recvOpen' | 'recvData' | 'seal' | 'sendEnd' | 'recvEnd' | 'sendReset' | 'recvReset' | 'close';
 
-/** One state. Each phase has several. */
+/** One state. A phase may have several states. */
 interface Row<Name extends string> {
   readonly phase: StreamPhase;
-  /** This side opened the stream, and nothing of it has left. */
+  /** This side opened the stream, and no frame of it has left. */
   readonly unsent?: true;
-  /** The remote's first frame, which carries headers, is still to come. */
+  /** The remote's first frame, which carries headers, has not arrived yet. */
   readonly headersDue?: true;
   readonly leads: Readonly<Partial<Record<StreamInput, Name>>>;
 }
 
-/** What ends a stream from every state. */
+/** Inputs that end a stream in every state. */
 const ENDS = { sendReset: 'closed', recvReset: 'closed', close: 'closed' } as const;
-/** What ends a stream of which nothing has left. */
+/** Inputs that end a stream before any frame has left. */
 const WITHDRAWS = { sendReset: 'withdrawn', recvReset: 'withdrawn', close: 'withdrawn' } as const;
 
 /**
- * Where an input leads from a state. A missing cell is the violation: the input breaks the protocol. A state without a cell for `seal`
- * is sealed.
+ * The next state for each state and input. A missing cell means that the input breaks the protocol. A state without a cell for `seal` is
+ * sealed.
  */
 export const TABLE = {
   queued: { phase: 'idle', unsent: true, leads: { leave: 'leaving', seal: 'queuedSealed', ...WITHDRAWS } },
@@ -75,10 +75,10 @@ export const TABLE = {
   closed: { phase: 'closed', leads: {} },
 } as const satisfies Record<string, Row<string>>;
 
-/** A state by its name; a `Sealed` one differs from the other only in what this side may still send. */
+/** The name of a state. In a `Sealed` state this side may send nothing more; otherwise it equals its unsealed twin. */
 export type StateName = keyof typeof TABLE;
 
-/** Where one stream is. */
+/** The current state of one stream. */
 export class StreamState {
   #row: Row<StateName>;
 
@@ -95,22 +95,22 @@ export class StreamState {
     return this.#row.phase === 'closed';
   }
 
-  /** Whether this side may send nothing more: its end is queued, its connection closes, or the stream is closed. */
+  /** Whether this side may send nothing more, because its end is queued, its connection closes, or the stream is closed. */
   get sealed(): boolean {
     return this.#row.leads.seal === undefined;
   }
 
-  /** Whether this side opened the stream and nothing of it has ever left. */
+  /** Whether this side opened the stream and no frame of it has ever left. */
   get unsent(): boolean {
     return this.#row.unsent === true;
   }
 
-  /** Whether the remote's first frame, which carries headers, is still to come. */
+  /** Whether the remote's first frame, which carries headers, has not arrived yet. */
   get headersDue(): boolean {
     return this.#row.headersDue === true;
   }
 
-  /** Takes an input; `false`, and nothing changes, where it breaks the protocol. */
+  /** Moves to the next state. Returns `false` and changes nothing if the input breaks the protocol. */
   advance(input: StreamInput): boolean {
     const next = this.#row.leads[input];
     if (next === undefined) return false;
@@ -118,12 +118,12 @@ export class StreamState {
     return true;
   }
 
-  /** Whether an input keeps to the protocol. */
+  /** Returns whether the protocol allows an input in this state. */
   accepts(input: StreamInput): boolean {
     return this.#row.leads[input] !== undefined;
   }
 
-  /** Whether an input would close the stream. */
+  /** Returns whether an input would close the stream. */
   closesWith(input: StreamInput): boolean {
     const next = this.#row.leads[input];
     return next !== undefined && TABLE[next].phase === 'closed';

@@ -4,10 +4,10 @@ import type { LiveStream } from './live-stream.js';
 import { StreamSlot } from './stream-slot.js';
 import { StreamMap } from './stream-map.js';
 
-/** The live streams of one connection, by id, and what is known of other ids. */
+/** The live streams of one connection by id. It also tracks used ids, and the places of remote streams. */
 export class StreamTable extends StreamMap<LiveStream> {
   #occupied = 0;
-  /** Slots of closed streams whose reset is still to be written. */
+  /** Slots of closed streams whose reset is not written yet. */
   readonly #resets = new LazyMap<number, StreamSlot>();
   #nextId: number;
   #highestSent = 0;
@@ -21,12 +21,12 @@ export class StreamTable extends StreamMap<LiveStream> {
     this.#nextId = firstId;
   }
 
-  /** Places taken by remote-opened streams. */
+  /** The number of places that remote streams hold. */
   get occupied(): number {
     return this.#occupied;
   }
 
-  /** The id that the next stream of this side gets; above 2^53 − 1 there is none. */
+  /** The id of this side's next stream. Ids end at 2^53 − 1. */
   get nextId(): number {
     return this.#nextId;
   }
@@ -35,12 +35,12 @@ export class StreamTable extends StreamMap<LiveStream> {
     return !Number.isSafeInteger(this.#nextId);
   }
 
-  /** Whether an id is one of this side's: odd ids are the dialer's. */
+  /** Returns whether an id belongs to this side. Odd ids belong to the dialer. */
   owns(id: number): boolean {
     return (id % 2 === 1) === this.isDialer;
   }
 
-  /** Whether the remote may know this side's stream `id`, now or ever. */
+  /** Returns whether this side has ever sent stream `id`, so that the remote may know it. */
   hasOpened(id: number): boolean {
     return id <= this.#highestSent;
   }
@@ -55,20 +55,20 @@ export class StreamTable extends StreamMap<LiveStream> {
     this.#highestSent = Math.max(this.#highestSent, id);
   }
 
-  /** A place for a stream of the remote's. */
+  /** Takes a place for a remote stream. */
   takeSlot(): StreamSlot {
     this.#occupied++;
     this.share?.streamTaken();
     return new StreamSlot(this);
   }
 
-  /** A place is free again. */
+  /** Frees a place. */
   releaseSlot(): void {
     this.#occupied--;
     this.share?.streamReleased();
   }
 
-  /** A reset of stream `id` is on its way, and keeps the stream's place until it is written. */
+  /** A reset of stream `id` is queued. The stream keeps its place until the reset is written. */
   awaitReset(id: number, place: StreamSlot): void {
     place.awaitReset();
     this.#resets.set(id, place);
@@ -79,7 +79,7 @@ export class StreamTable extends StreamMap<LiveStream> {
     this.#resets.delete(id);
   }
 
-  /** No reset is written any more. */
+  /** Releases the places of all queued resets, because no reset will be written any more. */
   clearResets(): void {
     for (const id of this.#resets.keys()) this.resetWritten(id);
   }
