@@ -51,6 +51,7 @@ const PLAIN = [
   'spec/types/**',
   'spec/wire/**',
   'src/*.ts',
+  'src/codec/**',
   'src/contract/**',
   'src/node/**',
   'src/peer/*.ts',

@@ -1,15 +1,15 @@
-/** A text of a msgpack value that begins with a byte order mark which a decoder would drop. */
+/** A text inside a msgpack value that begins with a byte order mark which a decoder would drop. */
 export interface BomText {
-  /** Where its head is. */
+  /** The position of its head. */
   readonly head: number;
-  /** Where its first byte is. */
+  /** The position of its first byte. */
   readonly from: number;
-  /** Bytes. */
+  /** Its length in bytes. */
   readonly size: number;
 }
 
-// @msgpack/msgpack hands texts of more than 200 bytes to a TextDecoder, which takes a mark at their start for a signature
-// and drops it: one, and no more.
+// @msgpack/msgpack passes texts of more than 200 bytes to a TextDecoder. The TextDecoder takes one mark at the start of a text for a
+//   signature and drops it.
 const HANDED_ON_ABOVE = 200;
 const MARK = [0xef, 0xbb, 0xbf] as const;
 const STR_32 = 0xdb;
@@ -21,7 +21,7 @@ export function startsWithBom(bytes: Uint8Array, from: number, size: number): bo
   return size > HANDED_ON_ABOVE && MARK.every((byte, index) => bytes[from + index] === byte);
 }
 
-/** A copy of a msgpack value in which these texts, in their order, have their mark twice, so that decoding leaves it once. */
+/** Copies a msgpack value and doubles the mark of these texts, which are in their order. So decoding keeps one mark. */
 export function withDoubledBoms(bytes: Uint8Array, texts: readonly BomText[]): Uint8Array {
   const copy = new Uint8Array(bytes.length + texts.length * MOST_ADDED);
   const view = new DataView(copy.buffer);

@@ -1,8 +1,8 @@
 /**
- * Whether a parsed value is nested deeper than so many levels. To look for brackets outside of strings before parsing, which
- * takes any depth, costs five times as much.
+ * Whether a parsed value is nested deeper than so many levels. `JSON.parse` accepts any depth. Searching its text for brackets outside of
+ * strings before parsing would cost five times as much.
  *
- * @param text what it was parsed from: a level takes two characters, so a short one needs no look
+ * @param text the source text; n levels need 2n characters, so a short text passes at once
  */
 export function isTooDeep(value: unknown, levels: number, text: string): boolean {
   return text.length > 2 * levels && isObject(value) && isDeeper(value, levels);

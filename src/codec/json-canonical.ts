@@ -3,7 +3,7 @@ import type { CompleteFrame } from '../wire/frame.js';
 import { isTooDeep } from './depth.js';
 import { parseJson } from './json-text.js';
 
-// How every implementation begins a frame that opens a stream or carries data; so many digits are always a safe integer.
+// The start of a frame that opens a stream or carries data, as every implementation writes it. So many digits are always a safe integer.
 const HEAD = /\{"type":"(?:data|open)","stream":[1-9]\d{0,14}(?:,"end":true)?,"payload":/y;
 const TYPE_AT = '{"type":"'.length;
 const STREAM_AT = '{"type":"data","stream":'.length;
@@ -13,11 +13,11 @@ const [COMMA, DIGIT_0, D, E, BRACE] = [0x2c, 0x30, 0x64, 0x65, 0x7d];
 const AFTER_QUOTE = ',"'.length;
 
 /**
- * Decodes what most messages are: an `open` or `data` frame with nothing but a payload, written as the protocol orders its
- * keys. Then only the payload is parsed, which costs less than to parse the envelope and look at what is in it.
+ * Decodes the most common message: an `open` or `data` frame with nothing but a payload, with its keys in the order of the protocol. Only
+ * the payload is parsed then, which is cheaper than parsing the envelope and checking its fields.
  *
  * @param maxDepth levels of nesting that a payload may have
- * @returns `null` for any other message, which may be good or bad
+ * @returns `null` for any other message, which may be valid or not
  */
 export function decodeCanonical(message: string, maxDepth: number): CompleteFrame | null {
   HEAD.lastIndex = 0;
@@ -27,11 +27,11 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
   try {
     payload = parseJson(text);
   } catch {
-    // There is more than a payload, or something is wrong with it.
+    // The message holds more than a payload, or is invalid.
     return null;
   }
   if (isTooDeep(payload, maxDepth, text)) return null;
-  // Read here and not by groups of the pattern: `exec` would make an array and three strings of every message.
+  // Read by hand instead of by groups of the pattern: `exec` would make an array and three strings for every message.
   let at = STREAM_AT;
   let stream = 0;
   for (let digit = message.charCodeAt(at); digit !== COMMA; digit = message.charCodeAt(++at)) stream = stream * 10 + (digit - DIGIT_0);

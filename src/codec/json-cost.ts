@@ -2,11 +2,11 @@ import { encodeInto } from '../wire/encode-into.js';
 import { edgeBefore, encodedLength, MOST_BYTES_PER_UNIT } from '../wire/length.js';
 
 /**
- * Bytes that a slice of JSON takes between the quotes of a JSON string, where its quotes and backslashes are escaped. It holds nothing
- * else to escape: JSON has escaped control characters and halves of surrogate pairs itself.
+ * Returns the bytes of a slice of JSON between the quotes of a JSON string, where its quotes and backslashes are escaped. Nothing else
+ * needs an escape: JSON has already escaped control characters and halves of surrogate pairs.
  */
 export function quotedLength(json: string): number {
-  // By three native searches, many times faster than any walk or pattern.
+  // Three native searches are many times faster than any loop or pattern.
   if (!json.includes('"') && !json.includes('\\') && encodedLength(json) === json.length) return json.length;
   let length = 0;
   for (let from = 0; from < json.length;) {
@@ -28,9 +28,9 @@ function pieceLength(piece: string): number {
   return written + escapes;
 }
 
-/** How many bytes of a word are zero. */
+/** Returns how many bytes of a word are zero. */
 function count(word: number): number {
-  // Sets the top bit of each byte that is zero, and no other bit.
+  // Sets the top bit of each zero byte, and no other bit.
   const zeros = ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
   return Math.imul(zeros >>> 7, 0x01010101) >>> 24;
 }

@@ -1,15 +1,17 @@
 /**
- * Whether a JSON text holds more than so many items: scalars, keys, arrays and maps. Parsing would make them all first.
+ * Whether a JSON text holds more than so many items: scalars, keys, arrays and maps. Parsing would create them all before a check.
  *
- * An item and what separates it from the next take two characters, so a short text needs no count.
+ * An item and the separator behind it take two characters, so a short text needs no count.
  */
 export function hasMoreItems(text: string, most: number): boolean {
   return text.length > 2 * most && countItems(text, most) > most;
 }
 
-/** Items of a JSON text, exactly; the count stops where `most` is exceeded. Text that is not JSON gives some number. */
+/**
+ * Counts the items of a JSON text exactly, but stops once the count exceeds `most`. For a text that is not JSON the count has no meaning.
+ */
 function countItems(text: string, most: number): number {
-  // Each separator stands before one more item, and each container but an empty one holds at least one. The innermost may be empty.
+  // Each separator stands before one more item. Each container but an empty one holds at least one item. The innermost may be empty.
   let items = 1;
   let last = 0;
   for (let at = 0; at < text.length && items <= most + 1; at++) {
@@ -23,7 +25,7 @@ function countItems(text: string, most: number): number {
   return items;
 }
 
-/** Where the string that opens at `from` ends; the end of the text where it does not. */
+/** Returns where the string that opens at `from` ends; the end of the text if it is not closed. */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from + 1);
   while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
@@ -43,5 +45,5 @@ const COLON = 0x3a;
 const ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const MAP = 0x7b;
-/** From an opening bracket to the closing one. */
+/** The step from an opening bracket to the closing one. */
 const TO_CLOSING = 2;

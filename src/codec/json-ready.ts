@@ -1,7 +1,7 @@
 /**
- * Whether `JSON.stringify` writes a value just as it is and loses nothing: text, finite numbers, booleans, `null`, arrays
- * and plain objects of these, at most `levels` deep. Nearly all payloads are. To look costs a fifth of writing; what this
- * does not know to be ready may still be sendable, which a copy finds out.
+ * Whether `JSON.stringify` writes a value unchanged and loses nothing: text, finite numbers, booleans, `null`, arrays and plain objects
+ * of these, at most `levels` deep. Nearly all payloads qualify. The check costs a fifth of writing. A value that fails the check may
+ * still be sendable: copying it decides.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ function isContainerReady(value: object & { readonly toJSON?: unknown }, levels:
   if (levels === 0 || value.toJSON !== undefined) return false;
   if (Array.isArray(value)) return value.constructor === Array && areReady(value, levels - 1);
   if (!isPlain(value)) return false;
-  // Also shows what somebody has added to Object.prototype, which does no harm here and is a fifth faster than Object.keys.
+  // Also visits keys that a program has added to Object.prototype, which is harmless here. It is a fifth faster than Object.keys.
   for (const key in value) {
     const item: unknown = (value as Readonly<Record<string, unknown>>)[key];
     if (typeof item !== 'string' && !isReady(item, levels - 1)) return false;
@@ -41,8 +41,8 @@ function isContainerReady(value: object & { readonly toJSON?: unknown }, levels:
 }
 
 /**
- * Whether an object counts by its own properties and nothing else. Nearly always its constructor tells, with a tag of its own for what is
- * built in; to ask for a prototype leaves compiled code, for a fiftieth of what it costs to send a small frame.
+ * Whether an object counts by its own properties and nothing else. Nearly always its constructor decides, with the tag for built-in
+ * types. Reading a prototype leaves compiled code, which costs a fiftieth of sending a small frame.
  */
 function isPlain(value: object & { readonly [Symbol.toStringTag]?: unknown }): boolean {
   if (value.constructor === Object && value[Symbol.toStringTag] === undefined) return true;

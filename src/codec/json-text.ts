@@ -1,13 +1,13 @@
 import { encodeInto } from '../wire/encode-into.js';
 import { MOST_BYTES_PER_UNIT } from '../wire/length.js';
 
-/** Writes a text as JSON does. Most have nothing to escape, and are not copied then: for a long one that is a third of the work. */
+/** Writes a text as JSON does. A text without characters to escape is not copied, which saves a third of the work for a long one. */
 export function quote(text: string): string {
   return isUnescaped(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /**
- * Parses JSON; a long string with nothing escaped in it is cut out of its quotes.
+ * Parses JSON. A long string without escapes is a slice of the text between its quotes.
  *
  * @throws SyntaxError as `JSON.parse` does
  */
@@ -19,35 +19,35 @@ export function parseJson(json: string): unknown {
   return JSON.parse(json);
 }
 
-/** Whether JSON writes a text as it is, within quotes. */
+/** Whether JSON writes a text unchanged, within quotes. */
 function isUnescaped(text: string): boolean {
   return text.length < LONG_UNITS ? UNESCAPED.test(text) : isLongUnescaped(text);
 }
 
 const UNESCAPED = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** From here on, in UTF-16 units, what is set up for a long text has paid for itself. */
+/** From this length on, in UTF-16 units, the setup for a long text pays for itself. */
 const LONG_UNITS = 1_024;
 
-// Native calls, and four bytes at a time in between, take a third of the time of the pattern.
+// Native calls, and four bytes at a time between them, take a third of the time of the pattern.
 function isLongUnescaped(text: string): boolean {
   for (let from = 0; from < text.length; from += PIECE) {
     const piece = text.slice(from, from + PIECE);
     const { written } = encodeInto(piece, BYTES);
-    // More than ASCII: half of a surrogate pair may be in it.
+    // The piece holds more than ASCII, so half of a surrogate pair may be in it.
     if (written > piece.length) return UNESCAPED.test(text.slice(from));
     if (hasControl(written) || piece.includes('"') || piece.includes('\\')) return false;
   }
   return true;
 }
 
-/** Whether a byte of the first `size` in the buffer is below that of a space. */
+/** Whether one of the first `size` bytes in the buffer is smaller than a space. */
 function hasControl(size: number): boolean {
   BYTES.fill(SPACE, size, size + WORD_BYTES);
   let borrowed = 0;
   for (let at = 0; at < size; at += WORD_BYTES) {
     const word = VIEW.getInt32(at);
-    // Sets the top bit of each byte that a space cannot be taken from without borrowing.
+    // Sets the top bit of each byte from which subtracting a space has to borrow.
     borrowed |= (word - SPACES) & ~word;
   }
   return (borrowed & TOP_BITS) !== 0;

@@ -18,13 +18,14 @@ import type { Dialect } from './plain-copy.js';
 import { weightOf } from './weight.js';
 
 /**
- * The codec `json`: every frame is one text message, compact and with non-ASCII characters as they are.
+ * The codec `json`: every frame is one text message, compact and with unescaped non-ASCII characters.
  *
- * Values are written as `JSON.stringify` writes them: `toJSON` is honoured (a `Date` is sent as its ISO text), `undefined`
- * leaves a property out and is `null` in an array, an object counts by its own enumerable properties. What JSON would lose
- * in silence is a TypeError instead: bytes, Map, Set, Promise, RegExp, Error, bigint, functions, symbols, `NaN` and the
- * infinities, circular structures, and more than 256 levels of nesting. The decoder refuses deeper nesting too, and more
- * than `maxPayloadItems` items. Integers beyond 2^53 arrive rounded.
+ * Values are written as `JSON.stringify` writes them. It calls `toJSON`, so a `Date` is sent as its ISO text. It omits a property that is
+ * `undefined`, and writes `null` for an `undefined` element. An object counts by its own enumerable properties.
+ *
+ * The encoder throws a TypeError for values that JSON would lose in silence: bytes, Map, Set, Promise, RegExp, Error, bigint, functions,
+ * symbols, `NaN` and the infinities. It also throws for circular structures and for more than 256 levels of nesting. The decoder refuses
+ * deeper nesting too, and more than `maxPayloadItems` items. Integers beyond 2^53 arrive rounded.
  *
  * @example
  * ```ts
@@ -40,13 +41,13 @@ export class JsonCodec implements Codec {
   readonly name = 'json';
   readonly binary = false;
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
   get [Symbol.toStringTag](): string {
     return 'JsonCodec';
   }
 
   /**
-   * Encodes a frame; equal to `JSON.stringify(toMapping(frame))` for what JSON can represent.
+   * Encodes a frame. The result equals `JSON.stringify(toMapping(frame))` for values that JSON can represent.
    *
    * @throws TypeError for a payload, headers or trailers that JSON cannot represent, and for a fragment that is bytes
    */
@@ -56,7 +57,7 @@ export class JsonCodec implements Codec {
   }
 
   /**
-   * Encodes a frame around its payload's text; `frame.payload` is not looked at.
+   * Encodes a frame around its payload's text, and does not read `frame.payload`.
    *
    * @throws TypeError as {@link encode} does, and for a payload that is bytes
    */
@@ -68,20 +69,20 @@ export class JsonCodec implements Codec {
    * Decodes one text message.
    *
    * @param limits how many items the message may have; by default 1 000 000
-   * @throws ProtocolError for bytes, for text that is not JSON, is not an object or exceeds a limit, and for an envelope
-   *   with a missing or wrong field; the message never quotes the text
+   * @throws ProtocolError for bytes, and for text that is not JSON, is not an object or exceeds a limit. Also for an envelope with a
+   *   missing or wrong field. The message never quotes the text.
    */
   decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
     checkItems(message, maxPayloadItems);
     const frame = typeof message === 'string' ? decodeCanonical(message, MAX_DEPTH) : null;
-    // The envelope is one level more than the payload inside it.
+    // The envelope adds one level around its payload.
     return frame ?? fromMapping(parse(message, MAX_DEPTH + 1));
   }
 
   /**
-   * Encodes a payload. A property of its own may be read twice, once to be checked and once to be written.
+   * Encodes a payload. It may read an own property twice, once to check it and once to write it.
    *
-   * @throws TypeError for a value that JSON cannot represent; the message names the place
+   * @throws TypeError for a value that JSON cannot represent; the message names its place
    */
   encodePayload(payload: unknown): string {
     if (typeof payload === 'string') return quote(payload);
@@ -104,7 +105,7 @@ export class JsonCodec implements Codec {
     return weightOf(payload);
   }
 
-  /** Bytes that a slice of a payload's text takes between quotes. */
+  /** Returns the bytes that a slice of a payload's text takes between quotes. */
   fragmentCost(encodedPayload: Message, from: number, to: number): number {
     return quotedLength(text(encodedPayload, 'the encoded payload').slice(from, to));
   }
@@ -119,12 +120,12 @@ const JSON_DIALECT: Dialect = {
   nonFinite: false,
   protoKey: true,
   atom: () => undefined,
-  // A Buffer has a toJSON.
+  // A Buffer has a toJSON, which must not run.
   refuses: isBytes,
 };
 
-// Keys in the order of `toMapping`. Joined here instead of stringifying the mapping, because a frame of 100 bytes then
-// costs four fifths, and the payload, which was encoded before, goes in as it is.
+// Writes keys in the order of `toMapping`. Joining strings here costs four fifths of stringifying the mapping, for a frame of 100 bytes.
+// The encoded payload goes in unchanged.
 function envelope(frame: Frame, payload: string | null, codec: JsonCodec): string {
   let json = isFrameType(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
   if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
@@ -163,7 +164,7 @@ function parse(message: Message, levels: number): unknown {
   if (typeof message !== 'string') throw new ProtocolError(`codec 'json': expected text, got ${message.byteLength} bytes`);
   const value = parseText(message);
   if (isTooDeep(value, levels, message)) {
-    // An envelope is a level more, and not one that a user counts.
+    // The envelope adds a level, which a user does not count.
     throw new ProtocolError(`codec 'json': expected at most ${MAX_DEPTH} levels of nesting, got more`);
   }
   return value;
@@ -173,7 +174,7 @@ function parseText(message: string): unknown {
   try {
     return parseJson(message);
   } catch {
-    // Without a cause: its message quotes the text.
+    // The error has no cause: the message of the cause quotes the text.
     throw new ProtocolError(`codec 'json': expected JSON, got ${message.length} characters that are not`);
   }
 }

@@ -1,17 +1,16 @@
 import { encodedLength } from '../wire/length.js';
 
-/** From this length on, in UTF-16 units or bytes, a value has the longest header there is. */
+/** From this length on, in UTF-16 units or bytes, a value has the longest header of all. */
 const BULK_LENGTH = 64 * 1024;
-/** A header cannot tell of more than this, in bytes. */
+/** The largest length that a header can hold, in bytes. */
 const MOST_BYTES = 2 ** 32 - 1;
 const HEADER_BYTES = 5;
 const STR_32 = 0xdb;
 const BIN_32 = 0xc6;
 
 /**
- * Encodes a payload that is nothing but one long text, or many bytes, straight into a buffer of its length: an encoder
- * that does not know what comes counts text unit by unit, grows, and copies it all in the end, which takes twice as long.
- * `null` for every other value. The bytes are the same.
+ * Encodes a payload that is only one long text, or many bytes, straight into a buffer of its length. `null` for every other value. The
+ * general encoder returns the same bytes in twice the time: it counts text unit by unit, grows its buffer, and copies it all at the end.
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
 import type { Frame } from '../wire/frame.js';
 
-// The envelope of an `open` or `data` frame with nothing but a payload, as every implementation orders it:
-// a map of 3 (or 4), "type", the type, "stream", the id, (with an end: "end", true,) "payload", and then the payload.
+// The envelope of an `open` or `data` frame with nothing but a payload, as every implementation orders it. It is a map of 3 (or 4):
+// "type", the type, "stream", the id, (with an end: "end", true,) "payload", and then the payload.
 const [FIXMAP_3, FIXMAP_4, FIXSTR, TRUE] = [0x83, 0x84, 0xa0, 0xc3];
 const [UINT_8, UINT_16, UINT_32] = [0xcc, 0xcd, 0xce];
-/** The map itself, its keys, and its values but for the payload. */
+/** The map itself, its keys, and its values except the payload. */
 const [ITEMS_OF_3, ITEMS_OF_4] = [6, 8];
 const FIXINT_ABOVE = 0x80;
 const STREAMS_ABOVE = 2 ** 32;
@@ -16,18 +16,18 @@ const TYPED = {
 const ENDED = bytes(...text('end'), TRUE);
 const PAYLOAD = bytes(...text('payload'));
 
-/** What is read of such an envelope, and where its payload begins. */
+/** The fields of such an envelope, and the position of its payload. */
 export interface CanonicalEnvelope {
   readonly type: 'open' | 'data';
   readonly stream: number;
   readonly end: boolean;
-  /** Items of the whole message beside those of the payload. */
+  /** Items of the whole message except the items of the payload. */
   readonly items: number;
   readonly payloadAt: number;
 }
 
 /**
- * Encodes such an envelope around its payload, which takes half of encoding the map. `null` for every other frame.
+ * Encodes such an envelope around its payload, in half the time of encoding the map. `null` for every other frame.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export function encodeCanonical(frame: Frame, payload: Uint8Array): ArrayBuffer 
   return message.buffer;
 }
 
-/** Reads such an envelope; `null` for every other message, which may be good or bad. Of the payload nothing is read. */
+/** Reads such an envelope, and nothing of the payload. `null` for every other message, which may be valid or not. */
 export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
   const end = message[0] === FIXMAP_4;
   if (!end && message[0] !== FIXMAP_3) return null;

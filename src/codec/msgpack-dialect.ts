@@ -6,10 +6,10 @@ import { isBytes, metadataCopy } from './plain-copy.js';
 import type { Dialect } from './plain-copy.js';
 import { wellFormed } from './well-formed.js';
 
-/** Levels of nesting that a payload may have: the library gives up at 100, and an envelope takes its part of them. */
+/** The most levels of nesting in a payload: the msgpack library stops at 100, and an envelope uses some of them. */
 export const MAX_DEPTH = 95;
 
-/** What msgpack carries beside what JSON does, and what it does not. */
+/** The values that msgpack carries and JSON does not, and the values that msgpack refuses. */
 export const MSGPACK_DIALECT: Dialect = {
   codec: 'msgpack',
   maxDepth: MAX_DEPTH,
@@ -22,12 +22,12 @@ export const MSGPACK_DIALECT: Dialect = {
     const time = value.getTime();
     return Number.isNaN(time) ? undefined : new Date(time);
   },
-  // An invalid one: its toJSON returns null.
+  // Refuses an invalid Date: its toJSON returns null.
   refuses: isDate,
 };
 
 /**
- * What the encoder is given for an envelope, with headers and trailers checked and copied; the payload has its own way in.
+ * Returns an envelope for the encoder, with checked copies of headers and trailers. The payload is checked elsewhere.
  *
  * @throws TypeError for headers or trailers that msgpack cannot represent
  */
@@ -43,7 +43,7 @@ export function checkedMapping(frame: Frame): Record<string, unknown> {
   return mapping;
 }
 
-/** The bytes of a buffer, or of any view of one; not copied. */
+/** Returns the bytes of a buffer, or of any view of one, without a copy. */
 export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
 }

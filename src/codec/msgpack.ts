@@ -19,18 +19,22 @@ import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
 
 /**
- * The codec `msgpack`: every frame is one binary message. It has to be registered before it is looked up.
+ * The codec `msgpack`: every frame is one binary message. Register it before you look it up.
  *
- * Beside what JSON carries, payloads may hold bytes (any view or ArrayBuffer; they arrive as a `Uint8Array` with memory of
- * its own), `Date` (the timestamp extension, in ms), `NaN` and the infinities. Bytes and dates excepted, the codec calls
- * `toJSON` as JSON does. `undefined` leaves a property out and is `null` in an array, an object counts by its own
- * enumerable properties. Maps with integer keys are accepted, and arrive as objects. Integers beyond 2^53 arrive rounded. Half of a surrogate pair, in a key as well, goes out
- * as U+FFFD.
+ * Payloads may hold these values beside the values of JSON:
  *
- * A TypeError where they are sent and a ProtocolError where they arrive: more than 95 levels of nesting, and a key
- * `__proto__`. A TypeError too: functions, symbols, bigint, an invalid `Date`, and what would arrive as an empty map, such
- * as Map, Set, Promise, RegExp and Error. A ProtocolError too: text that is not UTF-8, extension types other than
- * timestamp, and keys that are neither text nor integers.
+ * - bytes: any view or ArrayBuffer, which arrives as a `Uint8Array` with memory of its own
+ * - `Date`, as the timestamp extension, in ms
+ * - `NaN` and the infinities
+ *
+ * The codec calls `toJSON` as JSON does, except on bytes and dates. It omits a property that is `undefined`, and writes `null` for an
+ * `undefined` element. An object counts by its own enumerable properties. Maps with integer keys are accepted, and arrive as objects.
+ * Integers beyond 2^53 arrive rounded. Half of a surrogate pair is sent as U+FFFD, in a key as well.
+ *
+ * The codec refuses more than 95 levels of nesting and a key `__proto__`: with a TypeError when it encodes, with a ProtocolError when it
+ * decodes. The encoder also throws a TypeError for functions, symbols, bigint and an invalid `Date`. It does so too for values that would
+ * arrive as an empty map, such as Map, Set, Promise, RegExp and Error. The decoder also throws a ProtocolError for text that is not
+ * UTF-8, extension types other than timestamp, and keys that are neither text nor integers.
  *
  * @example
  * ```ts
@@ -45,18 +49,18 @@ export class MsgpackCodec implements Codec {
   readonly binary = true;
   #encoder = newEncoder();
   #decoder = this.#newDecoder();
-  /** Whether a key of the value that is being decoded has got the {@link KEY_PREFIX}. */
+  /** Whether a key of the value that is being decoded has the {@link KEY_PREFIX}. */
   #keysPrefixed = false;
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
   get [Symbol.toStringTag](): string {
     return 'MsgpackCodec';
   }
 
   /**
-   * Encodes a frame to one message, a buffer of its own and of exactly its length.
+   * Encodes a frame to one message. Returns a separate buffer of exactly its length.
    *
-   * @throws TypeError for a payload, headers or trailers that msgpack cannot represent; whatever else the library throws
+   * @throws TypeError for a payload, headers or trailers that msgpack cannot represent; also whatever else the msgpack library throws
    */
   encode(frame: Frame): ArrayBuffer {
     const { payload } = frame;
@@ -65,7 +69,7 @@ export class MsgpackCodec implements Codec {
   }
 
   /**
-   * Encodes a frame around its payload's bytes; `frame.payload` is not looked at.
+   * Encodes a frame around its payload's bytes, and does not read `frame.payload`.
    *
    * @throws TypeError as {@link encode} does, and for a payload that is text
    */
@@ -88,32 +92,32 @@ export class MsgpackCodec implements Codec {
   }
 
   /**
-   * Decodes one binary message. A fragment in it is an ArrayBuffer of its own.
+   * Decodes one binary message. A fragment in it becomes a separate ArrayBuffer.
    *
    * @param limits how many items the message may have; by default 1 000 000
-   * @throws ProtocolError for text, for bytes that are not one msgpack map or exceed a limit, and for an envelope with a
-   *   missing or wrong field; the message quotes nothing of the content
+   * @throws ProtocolError for text, and for bytes that are not one msgpack map or exceed a limit. Also for an envelope with a missing or
+   *   wrong field. The message quotes nothing of the content.
    */
   decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
     const bytes = binary(message);
     const frame = this.#decodeCanonical(bytes, maxPayloadItems);
     if (frame !== null) return frame;
-    // The envelope is one level more than the payload inside it.
+    // The envelope adds one level around its payload.
     const mapping = this.#decode(bytes, { maxDepth: MAX_DEPTH + 1, maxItems: maxPayloadItems, envelope: true });
     if (isPlainObject(mapping) && mapping['fragment'] instanceof Uint8Array) mapping['fragment'] = mapping['fragment'].buffer;
     return fromMapping(mapping);
   }
 
   /**
-   * Encodes a payload, to a buffer of its own and of exactly its length.
+   * Encodes a payload. Returns a separate buffer of exactly its length.
    *
-   * @throws TypeError for a value that msgpack cannot represent, naming the place; whatever else the library throws
+   * @throws TypeError for a value that msgpack cannot represent, naming its place; also whatever else the msgpack library throws
    */
   encodePayload(payload: unknown): ArrayBuffer {
     const bulk = encodeBulk(payload);
     if (bulk !== null) return bulk;
     const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload', MSGPACK_DIALECT));
-    // The encoder keeps a buffer of twice the size of the largest value it ever met.
+    // The encoder keeps a buffer of twice the size of the largest value that it ever encoded.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
     return buffer;
   }
@@ -134,20 +138,20 @@ export class MsgpackCodec implements Codec {
     return weightOf(payload);
   }
 
-  /** Bytes of a slice, and those that the header of its bin grows by. */
+  /** Returns the bytes of a slice, plus the growth of the header of its bin. */
   fragmentCost(_encodedPayload: Message, from: number, to: number): number {
     const length = to - from;
     return length + headerGrowth(length);
   }
 
-  // Each without the header of its map, which is one byte.
+  // Measured without the header of each map, which is one byte.
   #lengthAfterPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
     const ofReason = reason === undefined ? 0 : this.#encoder.encodeSharedRef({ reason }).length - 1;
     const ofTrailers = trailers === undefined ? 0 : this.#encoder.encodeSharedRef({ trailers }).length - 1;
     return ofReason + ofTrailers;
   }
 
-  /** `null` for any other message, which may be good or bad: it is told of as a whole. */
+  /** Returns `null` for any other message, which may be valid or not: then the whole message is decoded. */
   #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
     const envelope = readCanonical(bytes);
     if (envelope === null) return null;
@@ -165,7 +169,7 @@ export class MsgpackCodec implements Codec {
     const { blobs, bomTexts } = prescan(bytes, limits);
     this.#keysPrefixed = false;
     const value = decodeScanned(this.#decoder, bomTexts === null ? bytes : withDoubledBoms(bytes, bomTexts));
-    // The decoder keeps the last message alive.
+    // A decoder keeps its last message alive.
     if (bytes.length > KEPT_BYTES) this.#decoder = this.#newDecoder();
     return blobs === 0 && !this.#keysPrefixed ? value : withOwnMemory(value, this.#keysPrefixed);
   }
@@ -189,7 +193,7 @@ function headerGrowth(length: number): number {
 }
 
 const KEPT_BYTES = 1024 * 1024;
-/** Encodes to one byte, which the payload then takes the place of. */
+/** Encodes to one byte, which the payload then replaces. */
 const PLACEHOLDER = '';
 
 const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
@@ -220,8 +224,8 @@ function newEncoder(): Encoder {
   return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });
 }
 
-// Keys that may be indices are decoded with this in front, and without it afterwards, into an object in dictionary mode: the decoder
-// would make one that reserves memory for every index below the highest.
+// Possible index keys are decoded with this prefix. Later they move without it into an object in dictionary mode. The decoder itself
+// would make an object that reserves memory for every index below the highest.
 const KEY_PREFIX = '\0';
 
 function textOrInteger(key: unknown): string {
@@ -239,7 +243,7 @@ function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
   }
 }
 
-// The decoder gives views of the message; a receiver may keep, transfer or read them by `buffer`.
+// The decoder returns views of the message. A receiver may keep or transfer them, or read their `buffer`.
 function withOwnMemory(value: unknown, keysPrefixed: boolean): unknown {
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) return value.map((item) => withOwnMemory(item, keysPrefixed));

@@ -3,36 +3,36 @@ import { isPlainObject } from '../wire/plain-object.js';
 import { isArrayBuffer, isDate, tagOf } from '../wire/cross-realm.js';
 import { mayBeIndex, withoutHoles } from './index-keys.js';
 
-/** What one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */
+/** The values that one codec can carry beside text, finite numbers, booleans, `null`, arrays and objects. */
 export interface Dialect {
-  /** The codec's name, for messages. */
+  /** The name of the codec, for messages. */
   readonly codec: string;
-  /** How many arrays and objects may stand inside each other, the outermost counted. */
+  /** How many arrays and objects may be nested, including the outermost. */
   readonly maxDepth: number;
-  /** Gives text as it is written, keys too; `null` where that is as it is. */
+  /** Returns the text that is written for a text or a key; `null` if texts are written unchanged. */
   readonly text: ((text: string) => string) | null;
   /** Whether `NaN` and the infinities are values. */
   readonly nonFinite: boolean;
   /** Whether a key may be `__proto__`. */
   readonly protoKey: boolean;
-  /** The codec's own form of an object that is one value to it, such as bytes; `undefined` for every other object. */
+  /** Returns the codec's own form of an object that is one value to the codec, such as bytes; `undefined` for every other object. */
   atom(value: object): unknown;
-  /** Whether an object that is no atom is refused without a call of its `toJSON`. */
+  /** Whether to refuse an object that is no atom, without calling its `toJSON`. */
   refuses(value: object): boolean;
 }
 
 /**
- * Copies a value into arrays and objects that hold nothing but what `dialect` carries, so that the writer behind it meets
- * no code of the application. Every property is read once and `toJSON` is called once, with the key as `JSON.stringify`
- * gives it: what is checked is what is written, even where a getter or a Proxy answers differently the second time.
+ * Copies a value into arrays and objects that hold only values which `dialect` carries. So the writer runs no code of the application. It
+ * reads every property once, and calls `toJSON` once, with the key that `JSON.stringify` passes. So the checked value is the written
+ * value, even if a getter or a Proxy returns another value the second time.
  *
- * An object counts by its own enumerable string keys, whatever its class; a boxed primitive as what it boxes. A property
- * that is `undefined` is left out. An element that is stays: the writers make it `null`, as JSON does.
+ * An object of any class counts by its own enumerable string keys; a boxed primitive counts as the primitive. A property that is
+ * `undefined` is omitted. An element that is `undefined` stays: the writers make it `null`, as JSON does.
  *
  * @param root names the value in messages: `payload`, `headers`
- * @throws TypeError saying where and what: `undefined` itself, a function, a symbol, a bigint, bytes, numbers and keys that
- *   `dialect` excludes, nesting beyond its depth (so also a circular structure), and an object that shows none of its
- *   content as properties, such as a Map, Set, Promise, RegExp or Error
+ * @throws TypeError saying where and what. It refuses `undefined` itself, functions, symbols, bigint and bytes, and numbers and keys that
+ *   `dialect` excludes. It refuses nesting beyond the depth of `dialect`, so circular structures too. It refuses objects that show none
+ *   of their content as properties, such as a Map, Set, Promise, RegExp or Error.
  *
  * @example
  * ```ts
@@ -49,9 +49,9 @@ export function plainCopy(value: unknown, root: string, dialect: Dialect): unkno
 }
 
 /**
- * Copies headers or trailers as {@link plainCopy} does, and sees to it that they arrive as a map.
+ * Copies headers or trailers as {@link plainCopy} does, and ensures that they arrive as a map.
  *
- * @throws TypeError as {@link plainCopy} does, and for an array, bytes or whatever else is no map to the receiver
+ * @throws TypeError as {@link plainCopy} does, and for an array, bytes or any other value that the receiver would not see as a map
  */
 export function metadataCopy(metadata: object, root: string, dialect: Dialect): Metadata {
   const copy = plainCopy(metadata, root, dialect);
@@ -64,7 +64,7 @@ type Key = string | number;
 interface Copying {
   readonly dialect: Dialect;
   readonly root: string;
-  /** The key of each container that is open, the root's first. */
+  /** The key of each open container, beginning with the root. */
   readonly path: Key[];
 }
 
@@ -79,7 +79,7 @@ function written(text: string, dialect: Dialect): string {
   return dialect.text === null ? text : dialect.text(text);
 }
 
-// Small and not recursive, so that the loops below have it inlined: most values end here.
+// Small and not recursive, so that V8 inlines it into the loops below: most values end here.
 function isScalar(value: unknown, dialect: Dialect): boolean {
   switch (typeof value) {
     case 'string':
@@ -121,7 +121,7 @@ function takeObject(value: object & { toJSON?: unknown }, key: Key, depth: numbe
 }
 
 function copyOfArray(array: readonly unknown[], depth: number, copying: Copying): unknown[] {
-  // Not `slice`, which for a subclass makes another instance of it, with its toJSON.
+  // `slice` of a subclass would make another instance of the subclass, with its toJSON.
   const copy = [...array];
   for (let index = 0; index < copy.length; index++) {
     const value = copy[index];
@@ -137,7 +137,7 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
   let areKeysWritten = true;
   // Indices come before all other keys.
   let mayHaveIndices: boolean | undefined;
-  // A fifth faster than Object.keys, but also shows what somebody has added to Object.prototype. Object.hasOwn is slower here.
+  // A fifth faster than Object.keys, but also visits keys added to Object.prototype. Object.hasOwn is slower here.
   for (const key in copy) {
     mayHaveIndices ??= mayBeIndex(key);
     if (written(key, copying.dialect) !== key) areKeysWritten = false;
@@ -150,7 +150,7 @@ function copyOfObject(object: object, depth: number, copying: Copying): object {
   return mayHaveIndices === true ? withoutHoles(whole) : whole;
 }
 
-/** The properties that are written, under the keys that they are written with. */
+/** Returns the properties to write, under the keys to write. */
 function asWritten(object: Record<string, unknown>, { text }: Dialect): Record<string, unknown> {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(text === null ? entries : entries.map(([key, value]) => [text(key), value]));
@@ -167,7 +167,7 @@ export function isBytes(value: object): value is ArrayBuffer | ArrayBufferView {
   return ArrayBuffer.isView(value) || isArrayBuffer(value);
 }
 
-// What the platform keeps in slots has a tag of its own and no properties; those that are listed may have some beside.
+// Built-in types with internal slots have a tag of their own and no properties. The listed ones may have some properties too.
 function hidesContent(value: object): boolean {
   const tag = tagOf(value);
   return LISTED.has(tag) || (tag !== 'Object' && Object.keys(value).length === 0);

@@ -3,19 +3,19 @@ import { startsWithBom } from './byte-order-mark.js';
 import type { BomText } from './byte-order-mark.js';
 import { isUtf8 } from './utf8.js';
 
-/** What a pre-scan lets through. */
+/** The limits of a pre-scan. */
 export interface PrescanLimits {
-  /** How many arrays and maps may stand inside each other, the outermost counted; at most 127. */
+  /** How many arrays and maps may be nested, including the outermost; at most 127. */
   readonly maxDepth: number;
-  /** How many values there may be in all: scalars, map keys, arrays and maps; bytes and extensions count three times. */
+  /** How many values there may be in all: scalars, map keys, arrays and maps. Bytes and extensions count three times. */
   readonly maxItems: number;
-  /** Whether the value is an envelope: the keys of the outermost map, of `headers` and of `trailers` must then be text. */
+  /** Whether the value is an envelope. Then the keys of the outermost map, of `headers` and of `trailers` must be text. */
   readonly envelope: boolean;
 }
 
-/** What a decoder has to be helped with. */
+/** The findings that a decoder needs. */
 export interface Scanned {
-  /** How many of the values are bytes. */
+  /** The number of values that are bytes. */
   readonly blobs: number;
   /** The texts whose byte order mark the decoder would drop, in their order. */
   readonly bomTexts: readonly BomText[] | null;
@@ -24,15 +24,15 @@ export interface Scanned {
 const NOTHING: Scanned = { blobs: 0, bomTexts: null };
 
 /**
- * Reads the headers of a msgpack value, and its texts, and refuses it before a decoder believes them. The decoder makes an
- * array of the declared length before it has seen an element: 100 bytes of nested headers abort the process, and no `try`
- * helps. A limit on one length does not either, because nesting multiplies. But every item takes a byte at least, so the
- * items still owed, with those just declared, can't be more than the bytes left.
+ * Reads the headers and the texts of a msgpack value, and refuses a bad value before a decoder trusts its headers. The decoder makes an
+ * array of the declared length before it has read an element. So 100 bytes of nested headers abort the process, and no `try` helps. A
+ * limit on one length does not help either, because nesting multiplies. But every item takes at least one byte. So the missing items,
+ * including newly declared ones, cannot exceed the remaining bytes.
  *
- * Refused as well are texts that are not UTF-8, of which the decoder would make some text or other, and a map whose keys are
- * both numbers and numerals in text: in an object, 1 and '1' are the same key.
+ * It also refuses texts that are not UTF-8, which the decoder would turn into some other text. It refuses a map whose keys are both
+ * numbers and numerals in text: in an object, 1 and '1' are the same key.
  *
- * @throws ProtocolError when the bytes are not one complete value, or exceed `limits`; the message quotes none of them
+ * @throws ProtocolError when the bytes are not one complete value, or exceed `limits`; the message quotes no byte of them
  */
 export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   const end = bytes.length;
@@ -41,7 +41,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   let items = 1;
   let blobs = 0;
   let bomTexts: BomText[] | null = null;
-  // Of the innermost array or map that is open: how deep it is, how many items it lacks, what its keys are.
+  // The innermost open array or map: its depth, the number of items that it lacks, and the kind of its keys.
   let depth = 0;
   let lacks = 2;
   let keys = NO_KEYS;
@@ -59,7 +59,7 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
       size += unsigned(bytes, at, lengthBytes);
       at += lengthBytes;
     }
-    // Keys and values take turns: while an even number is lacking, a key is due.
+    // Keys and values alternate: while an even number of items is missing, a key comes next.
     if (keys !== NO_KEYS && (lacks & 1) === 0) {
       keys = withKey(keys, kind === TEXT ? keyOfText(bytes, at, size) : NUMBER_KEY);
       if (depth === 1) inMetadata = isMetadataKey(bytes, at, size);
@@ -86,14 +86,14 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
         if (items > limits.maxItems) throw tooMany(limits);
         if (kind === BYTES) blobs += 1;
       } else if (kind === TEXT && size <= end - at) {
-        // All of it is there: one that ends too early is incomplete, whatever it holds.
+        // The whole text is there. A text that ends too early is incomplete, whatever it holds.
         if (!isUtf8(bytes, at, size)) throw malformed('expected text as UTF-8, got bytes that are not');
         if (startsWithBom(bytes, at, size)) (bomTexts ??= []).push({ head, from: at, size });
       }
       at += size;
     }
     lacks -= 1;
-    // The outermost level lacks two, so that it is never left.
+    // The outermost level lacks two items, so the loop never leaves it.
     while (lacks === 0) {
       depth -= 1;
       lacks = open.getUint32(depth * OPEN_BYTES) - 1;
@@ -105,13 +105,13 @@ export function prescan(bytes: Uint8Array, limits: PrescanLimits): Scanned {
   return blobs === 0 && bomTexts === null ? NOTHING : { blobs, bomTexts };
 }
 
-// What is open around the innermost: for each depth what it lacks and its keys. Kept between calls, because to allocate it
-// for each would cost more than the scan.
+// The open containers around the innermost: for each depth the missing items and the kind of keys. The buffer is kept between calls,
+// because allocating it each time would cost more than the scan.
 const OPEN_BYTES = 8;
 const KEYS_OFFSET = 4;
 const open = new DataView(new ArrayBuffer(128 * OPEN_BYTES));
 
-/** What bytes and an extension count as: bytes take 192 more than their length, for memory of their own, and a date takes 104. */
+/** The items that bytes and an extension count as. Bytes take 192 more than their length, for memory of their own; a date takes 104. */
 const HEAVY_ITEMS = 3;
 
 const NO_KEYS = 0;
@@ -154,7 +154,7 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-// An envelope is a level more, and not one that a user counts.
+// The envelope adds a level, which a user does not count.
 function tooDeep({ maxDepth, envelope }: PrescanLimits): ProtocolError {
   return malformed(`expected at most ${envelope ? maxDepth - 1 : maxDepth} levels of nesting, got more`);
 }
@@ -167,7 +167,7 @@ function incomplete(missing: number, left: number): ProtocolError {
   return malformed(`expected at least ${missing} more bytes, got ${Math.max(left, 0)}`);
 }
 
-/** The error for msgpack that this library does not accept. */
+/** Returns the error for msgpack that this library does not accept. */
 export function malformed(text: string, options?: ErrorOptions): ProtocolError {
   return new ProtocolError(`codec 'msgpack': ${text}`, options);
 }
@@ -180,7 +180,7 @@ const ARRAY = 4;
 const MAP = 5;
 const UNUSED = 6;
 
-// For each head one number: what it starts, how many bytes of length follow, and the size beside that: in bytes, or items.
+// One number for each head: the kind that it starts, the number of bytes of its length, and the further size in bytes or items.
 const SHAPES = new Uint16Array(256);
 const BEYOND_THE_END = 256;
 const KIND_BITS = 0x07;
@@ -203,7 +203,7 @@ const itself = (n: number): number => n;
 const doubling = (n: number): number => 1 << n;
 const doublingFrom2 = (n: number): number => 2 << n;
 
-// The heads that are left are scalars without a body.
+// The remaining heads are scalars without a body.
 defineHeads([0x80, 0x8f], MAP, none, itself);
 defineHeads([0x90, 0x9f], ARRAY, none, itself);
 defineHeads([0xa0, 0xbf], TEXT, none, itself);

@@ -6,10 +6,10 @@ import { CodecNotRegistered } from '../wire/errors.js';
 const codecs = new Map<string, Codec>();
 
 /**
- * Registers a codec for the whole process, under a name that `settings.codec` or a lookup may ask for. The instance itself
- * is kept; a name that is taken is replaced silently.
+ * Registers a codec for the whole process, under a name that `settings.codec` or a lookup may use. The registry keeps the instance
+ * itself. A codec under the same name is replaced silently.
  *
- * @throws TypeError for a name that is no text, and for what is no codec, such as a class instead of its instance
+ * @throws TypeError for a name that is no text, and for a value that is no codec, such as a class instead of its instance
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export function registerCodec(name: string, codec: Codec): void {
 }
 
 /**
- * The codec registered under a name. There is no fallback.
+ * Returns the codec that is registered under a name. There is no fallback.
  *
  * @throws CodecNotRegistered with the name as `configured` and the registered names as `available`
  *
@@ -40,7 +40,7 @@ export function getCodec(name: string): Codec {
 }
 
 /**
- * The registered names, sorted; a new array at each call.
+ * Returns the registered names, sorted, in a new array at each call.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export function registeredCodecs(): string[] {
 }
 
 /**
- * Forgets every registration, `json` included, so that nothing can be looked up until something is registered. For tests.
+ * Removes every registration, `json` included, so each lookup fails until a codec is registered. For tests.
  *
  * @example
  * ```ts

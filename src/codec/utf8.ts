@@ -1,6 +1,6 @@
 /**
- * Whether `size` bytes from `from` on, which must all be there, are well-formed UTF-8: no overlong form, no half of a
- * surrogate pair, nothing above U+10FFFF, nothing cut off.
+ * Whether `size` bytes from `from` on are well-formed UTF-8. There must be no overlong form, no half of a surrogate pair, nothing above
+ * U+10FFFF, and no incomplete code point. All of these bytes must exist.
  *
  * @example
  * ```ts
@@ -20,25 +20,25 @@ export function isUtf8(bytes: Uint8Array, from: number, size: number): boolean {
   return true;
 }
 
-// A call of the platform takes 0.1 µs, in which a loop comes through some hundred bytes of ASCII.
+// A platform call takes 0.1 µs. In that time a loop checks some hundred bytes of ASCII.
 const BYTE_BY_BYTE = 128;
-// The decoder makes a text, which is thrown away: 16 MiB of ASCII in one piece take it four times as long as in pieces.
+// The decoder makes a text, which is discarded. Decoding 16 MiB of ASCII in one piece takes four times as long as in pieces.
 const PIECE = 65_536;
 const platformCheck = nodeCheck() ?? decoderCheck();
 
 type Check = (bytes: Uint8Array) => boolean;
 
-/** What Node, Deno and Bun have of `process`; a page may have none, or a stand-in. */
+/** The part of `process` that Node, Deno and Bun share. A page may have no `process`, or a stand-in. */
 interface Platform {
   readonly process?: { getBuiltinModule?(id: string): { isUtf8?: Check } | undefined };
 }
 
-// It makes no text: beyond ASCII it takes a hundredth of what the decoder of Node 20 takes.
+// This check makes no text. Beyond ASCII it takes a hundredth of the time of the decoder in Node 20.
 function nodeCheck(): Check | undefined {
   return (globalThis as Platform).process?.getBuiltinModule?.('node:buffer')?.isUtf8;
 }
 
-// Decoders that stand in for a platform's own, as in React Native, often cannot refuse: some throw at the option, some ignore it.
+// Stand-ins for a platform's decoder, as in React Native, often cannot refuse: some throw at the option, some ignore it.
 function decoderCheck(): Check | null {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -48,7 +48,7 @@ function decoderCheck(): Check | null {
   }
 }
 
-// Pieces that are each well-formed make a whole that is.
+// The whole is well-formed if each piece is.
 function isDecodable(decoder: TextDecoder, bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length;) {
     const to = bytes.length - at > PIECE ? edgeBefore(bytes, at + PIECE) : bytes.length;
@@ -62,7 +62,7 @@ function isDecodable(decoder: TextDecoder, bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Where the code point begins that `at` stands in; not far from there when it stands in none. */
+/** Returns the start of the code point around `at`; a nearby position if `at` is in no code point. */
 function edgeBefore(bytes: Uint8Array, at: number): number {
   let edge = at;
   while (isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS) edge -= 1;
@@ -71,7 +71,7 @@ function edgeBefore(bytes: Uint8Array, at: number): number {
 
 const MOST_CONTINUATIONS = 3;
 
-/** Bytes of the code point beyond ASCII that begins at `at`; 0 when none does. */
+/** Returns the bytes of the code point beyond ASCII that begins at `at`; 0 if none begins there. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at];
   const length = isWithin(lead, 0xc2, 0xdf) ? 2 : isWithin(lead, 0xe0, 0xef) ? 3 : isWithin(lead, 0xf0, 0xf4) ? 4 : 0;

@@ -1,8 +1,8 @@
 import { encodedLength } from '../wire/length.js';
 
 /**
- * Bytes of memory that a decoded value takes, estimated from above: text, numbers, bytes, dates, arrays and plain objects of these.
- * The sizes are V8's with pointers of 8 bytes, and each object counts as the hash table that V8 makes of keys it has not met before.
+ * Estimates from above the bytes of memory that a decoded value takes: text, numbers, bytes, dates, arrays and plain objects of these.
+ * The sizes are those in V8 with pointers of 8 bytes. Each object counts as the hash table that V8 makes for new keys.
  *
  * @example
  * ```ts
@@ -27,7 +27,8 @@ function weigh(value: unknown): number {
 
 function weighText(text: string): number {
   const { length } = text;
-  // One character beyond Latin-1 makes each of them take two bytes. To look for it takes as long as assuming it where the text is short.
+  // One character beyond Latin-1 makes every character take two bytes. For a short text, a search would cost as much as the assumption
+  // that there is one.
   return TEXT_BYTES + (length > LONG_UNITS && encodedLength(text) === length ? length : 2 * length);
 }
 
@@ -51,12 +52,15 @@ function weighMap(map: Readonly<Record<string, unknown>>): number {
   return bytes + slots(names) * ENTRY_BYTES + slots(indices) * INDEX_BYTES;
 }
 
-/** Slots of V8's hash table for so many keys. */
+/** Returns the slots of V8's hash table for so many keys. */
 function slots(keys: number): number {
   return keys === 0 ? 0 : Math.max(4, 1 << (32 - Math.clz32(keys + (keys >> 1) - 1)));
 }
 
-/** Whether a key takes memory of its own: all maps of a value share the text of a key. The first few keys count each time, which costs less than a look. */
+/**
+ * Whether a key takes memory of its own: all maps of a value share the text of a key. The first few keys always count, which is cheaper
+ * than a look-up.
+ */
 function isNew(key: string): boolean {
   if (keysLeft > 0) {
     keysLeft--;
@@ -68,7 +72,7 @@ function isNew(key: string): boolean {
   return true;
 }
 
-// Of the value that is being weighed: no code of a user runs meanwhile.
+// State of the value that is being weighed: no code of a user runs meanwhile.
 let seenKeys: Set<string> | null = null;
 let keysLeft = 0;
 const KEYS_WITHOUT_SET = 64;
@@ -79,13 +83,13 @@ const DIGIT_9 = 0x39;
 const PLACE_BYTES = 8;
 const NUMBER_BYTES = 16;
 const TEXT_BYTES = 24;
-/** A text, its place in V8's table of keys, and a share of the shapes that V8 remembers. */
+/** A text, its place in V8's table of keys, and a share of the shapes that V8 keeps. */
 const KEY_BYTES = 56;
 const ARRAY_BYTES = 48;
 const MAP_BYTES = 64;
 const DATE_BYTES = 104;
 const BYTES_BYTES = 200;
-/** Key, value and details. */
+/** The key, the value and its details. */
 const ENTRY_BYTES = 24;
-/** V8 keeps an array with holes until it would be three times as large as a hash table. */
+/** V8 keeps an array with holes until the array would be three times as large as a hash table. */
 const INDEX_BYTES = 72;

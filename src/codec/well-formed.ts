@@ -1,10 +1,10 @@
-/** A platform's `String.prototype`; since 2023 it has `toWellFormed`. */
+/** A platform's `String.prototype`. It has `toWellFormed` since 2023. */
 export interface TextPrototype {
   readonly length: number;
   readonly toWellFormed?: (this: string) => string;
 }
 
-/** Chooses how text is made such as UTF-8 can hold: natively where that is possible, which takes a third. */
+/** Chooses how to make text that UTF-8 can hold. The native method, if there is one, takes a third of the time. */
 export function wellFormer({ toWellFormed }: TextPrototype): (text: string) => string {
   if (toWellFormed !== undefined) return (text) => toWellFormed.call(text);
   return (text) => (HALF_PAIR.test(text) ? text.replace(HALF_PAIRS, '\ufffd') : text);
@@ -13,5 +13,5 @@ export function wellFormer({ toWellFormed }: TextPrototype): (text: string) => s
 const HALF_PAIR = /\p{Surrogate}/u;
 const HALF_PAIRS = /\p{Surrogate}/gu;
 
-/** Text as UTF-8 has it: with U+FFFD in place of half of a surrogate pair. */
+/** Returns text as UTF-8 can hold it: U+FFFD replaces each half of a surrogate pair. */
 export const wellFormed = wellFormer(String.prototype);
