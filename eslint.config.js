@@ -54,6 +54,7 @@ const PLAIN = [
   'src/codec/**',
   'src/contract/**',
   'src/node/**',
+  'src/operators/**',
   'src/peer/*.ts',
   'src/peer/answers/**',
   'src/peer/base/async-dispose.ts',

@@ -12,15 +12,17 @@ import { Reassembly } from '../wire/reassembly.js';
 import { mapPresent } from '../rx/map-present.js';
 
 /**
- * Puts fragments together: whole frames pass, fragments come out as one frame on their last.
+ * Reassembles fragments: whole frames pass, and the fragments of a payload become one frame when the last one comes.
  *
- * What is wrong with one stream (fragments that do not decode, a payload over a limit) is a `StreamFault` value; the
- * pipeline goes on with the other streams. A reset ends its stream whatever is wrong with it, so it comes out as that reset,
- * without the payload; what still comes of it then is for who knows which streams are over. It errors only with a `ProtocolError` that concerns the connection.
+ * A fault of one stream, such as fragments that do not decode or a payload over a limit, becomes a `StreamFault` value. The pipeline
+ * continues with the other streams. It errors only with a `ProtocolError` that concerns the connection.
  *
- * @param limits the sizes of `Limits` that a receiver puts up with
- * @param reassembly where unfinished payloads are kept; give your own to release a stream that was reset meanwhile. It has a codec and
- *   limits of its own: beside it `limits` is not looked at
+ * A faulty reset still ends its stream, so it is emitted as that reset, without the payload. `assemble` does not know which streams are
+ * over, so it does not drop their later frames.
+ *
+ * @param limits the sizes of `Limits` that a receiver accepts
+ * @param reassembly holds unfinished payloads. Pass your own to release a stream that was reset meanwhile. It has a codec and limits of
+ *   its own, so `limits` is ignored.
  *
  * @example
  * ```ts

@@ -13,10 +13,10 @@ import { mapPresent } from '../rx/map-present.js';
 /**
  * Decodes each socket message to one frame.
  *
- * Errors with a `ProtocolError` on a message of the wrong kind (text under a binary codec or the reverse; the kind never
- * chooses the decoder) and on one that the codec cannot decode: both mean that the connection has to end.
+ * Errors with a `ProtocolError` on a message of the wrong kind: text under a binary codec or the reverse. The kind never chooses the
+ * decoder. Errors too on a message that the codec cannot decode. Both errors mean that the connection has to end.
  *
- * @param limits what the codec is told to put up with; default `DEFAULT_LIMITS`
+ * @param limits the sizes that the codec accepts; default `DEFAULT_LIMITS`
  *
  * @example
  * ```ts

@@ -5,35 +5,39 @@ import type { Frame } from '../wire/frame.js';
 import { mapPresent } from '../rx/map-present.js';
 import { Relay } from '../rx/relay.js';
 
-/** Anything that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
+/** A value that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
 export interface Routed {
   readonly stream?: number | null | undefined;
 }
 
-/** What {@link demultiplex} groups: frames, and the faults that `assemble` emits among them. */
+/** The values that {@link demultiplex} groups: frames, and the faults that `assemble` emits among them. */
 type Grouped = Frame | StreamFault;
 
-/** Takes what belongs to one stream. What it throws ends the pipeline. */
+/** Takes the values of one stream. An error that it throws ends the pipeline. */
 export interface Sink<T> {
   next(value: T): void;
 }
 
-/** Where the sink of a stream id is found; a Map is one. */
+/** Finds the sink of a stream id; a Map is one. */
 export interface Sinks<T> {
   get(id: number): Sink<T> | undefined;
 }
 
 /**
- * Hands each frame to its stream by one look-up, however many streams there are. Give it the frames of one direction of one socket:
- * of a peer that dials again, part them with `groupBy(({ connection }) => connection)` first, as stream ids begin anew.
+ * Passes each frame to its stream by one look-up, however many streams there are. Its source must be the frames of one direction of one
+ * socket. A peer that dials again starts stream ids anew: separate its sockets first, with `groupBy(({ connection }) => connection)`.
  *
- * Without a table it emits one `GroupedObservable` per stream id, keyed by the id (0 for frames of the connection), at its
- * first frame; a group's Subject is made when somebody subscribes. A group completes after the remote's `end` or `reset`, and after
- * the `StreamFault` of a stream that `assemble` gives up. Frames that come later are dropped where the stream's open was seen, and make a group anew where it was not. As with `groupBy`, whoever
- * unsubscribes can go on reading the groups that it reads; after the last reader every group is complete. A group has no values
- * while nobody reads it: put `mergeMap` directly after it.
+ * Without a table it emits one `GroupedObservable` per stream id at the first frame, keyed by the id (0 for frames of the connection). A
+ * group creates its Subject on its first subscription. Without a subscriber a group drops its values: put `mergeMap` directly after this
+ * operator.
  *
- * With a table of sinks it delivers to them and emits what no sink takes.
+ * A group completes after the remote's `end` or `reset`, and after the `StreamFault` with which `assemble` ends a stream. Later frames of
+ * the stream are dropped if its open was seen; otherwise they make a new group.
+ *
+ * As with `groupBy`, a subscriber that unsubscribes can continue to read its groups. After the last reader has left, every group
+ * completes.
+ *
+ * With a table of sinks it delivers to them, and emits the values that no sink takes.
  *
  * @example
  * ```ts
@@ -66,7 +70,7 @@ function group(source: Observable<Grouped>): Observable<GroupedObservable<number
   });
 }
 
-/** Makes a group of each frame that no group has taken. */
+/** Makes a group for each frame that no group has taken. */
 class Grouping extends Relay<Grouped> {
   readonly groups = new Map<number, StreamFrames>();
   readonly #odd = new OpenedIds();
@@ -83,14 +87,14 @@ class Grouping extends Relay<Grouped> {
     super.complete();
   }
 
-  // As in `groupBy`: whoever takes no more groups may still read those that it has.
+  // As in `groupBy`: a subscriber that takes no more groups may still read its groups.
   override unsubscribe(): void {
     if (this.#readers > 0) return;
     super.unsubscribe();
     for (const each of this.groups.values()) each.complete();
   }
 
-  /** A group is read, until what this gives is called. */
+  /** Counts a reader of a group. The returned function ends the reading. */
   read(): () => void {
     this.#readers++;
     return () => {
@@ -112,8 +116,8 @@ class Grouping extends Relay<Grouped> {
 }
 
 /**
- * The ids of one side that were seen to open. Opens come in the order of their ids, so those between are closed, and a frame
- * of one that has no group is late. Answers come in any order, and nothing is known of streams that were opened before.
+ * The ids of one side whose opens were seen. Opens come in the order of their ids. So an id between the first and the highest without a
+ * group is closed, and its frame is late. Answers come in any order, and the opens before the first are unknown.
  */
 class OpenedIds {
   #first = Infinity;

@@ -6,9 +6,9 @@ import { frameEncoder } from '../wire/outgoing.js';
 import { mapPresent } from '../rx/map-present.js';
 
 /**
- * Encodes each frame to one socket message. It does not cut: put `fragment` before it.
+ * Encodes each frame to one socket message. It does not cut frames: put `fragment` before it.
  *
- * Errors with what the codec throws (`TypeError`) for a value it cannot represent.
+ * Errors with the error that the codec throws (`TypeError`) for a value that it cannot represent.
  *
  * @example
  * ```ts

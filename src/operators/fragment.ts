@@ -7,9 +7,9 @@ import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Relay } from '../rx/relay.js';
 
-/** Decides whose slice goes out next, and when. Slices are cut as they are asked for. */
+/** Decides which slice leaves next, and when. Slices are cut on request. */
 export interface SliceQueue<F extends Frame = Frame> {
-  /** Called on subscription: `cut` gives a frame's slices, `null` when it fits as it is; `emit` sends one on its way. */
+  /** Called on subscription. `cut` returns the slices of a frame, or `null` for a frame that fits. `emit` sends one slice. */
   start(cut: (frame: Frame) => Slicer | null, emit: (slice: Frame) => void): void;
   /** Takes one whole frame. */
   add(frame: F): void;
@@ -18,11 +18,11 @@ export interface SliceQueue<F extends Frame = Frame> {
 /**
  * Cuts each frame whose encoded form is larger than `cap` into fragments of at most `cap` bytes; other frames pass.
  *
- * Errors with a `ProtocolError` for a frame that cannot be cut: its headers, or its trailers, do not fit a message.
+ * Errors with a `ProtocolError` for a frame that cannot be cut because its headers or its trailers do not fit a message.
  *
- * @param cap bytes of one encoded message; default `MAX_FRAME_BYTES`, which is what the wire allows
- * @param queue the order and the pace of slices; by default each frame's slices leave at once and together. The
- *   output completes with the source, whatever such a queue still holds.
+ * @param cap bytes of one encoded message; default `MAX_FRAME_BYTES`, the limit of the wire
+ * @param queue the order and the pace of slices. By default each frame's slices leave together at once. The output completes with the
+ *   source, even if such a queue still holds slices.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ class Queueing<F extends Frame> extends Relay<F> {
   }
 }
 
-/** Every frame's slices at once and together, until nobody wants more. */
+/** Emits each frame's slices together at once, until the subscriber unsubscribes. */
 function atOnce(to: { readonly closed: boolean }): SliceQueue {
   let send: (frame: Frame) => void;
   return {

@@ -2,7 +2,7 @@ import { filter } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { FrameDirection } from '../wire/frame.js';
 
-/** Anything that goes one way or the other, such as an event of `peer.frames$`. */
+/** A value with a direction, such as an event of `peer.frames$`. */
 export interface WithDirection {
   readonly direction: FrameDirection;
 }

@@ -3,13 +3,13 @@ import type { Observable } from 'rxjs';
 import type { FrameType } from '../wire/frame-types.js';
 import type { Frame } from '../wire/frame.js';
 
-/** Anything that carries a frame, such as an event of `peer.frames$`. */
+/** A value that carries a frame, such as an event of `peer.frames$`. */
 export interface WithFrame {
   readonly frame: Frame;
 }
 
 /**
- * Keeps the frame events of some types, in TypeScript's eyes too.
+ * Keeps the frame events of some types, and narrows their type in TypeScript.
  *
  * @example
  * ```ts
