@@ -2,8 +2,8 @@ import { log } from '../logger.js';
 import { isPromise } from '../wire/cross-realm.js';
 
 /**
- * Runs a callback of the user's, and logs an error that it throws. It does not await a promise that the callback returns, but logs the
- * promise's rejection.
+ * Runs a callback of the user and logs an error that it throws. If the callback returns a promise, `guard` does not await it, but logs
+ * its rejection.
  */
 export function guard(what: string, callback: () => unknown): void {
   try {

@@ -16,7 +16,7 @@ export function observerOf<T>(
   return typeof observerOrNext === 'object' && observerOrNext !== null ? observerOrNext : { next: observerOrNext, error, complete };
 }
 
-/** An Observable that reports the errors which its observers leave unhandled. An operator passes a subscriber, for which rxjs does that. */
+/** An Observable that reports errors which its observers do not handle. For a subscriber that an operator passes, rxjs reports them. */
 export class GuardedObservable<T> extends Observable<T> {
   override subscribe(
     observerOrNext?: ObserverOrNext<T>,

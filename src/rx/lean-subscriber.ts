@@ -6,9 +6,9 @@ import type { Handlers } from './unhandled.js';
 const NO_HANDLERS: Handlers<unknown> = Object.freeze({});
 
 /**
- * One subscription. An error that a handler throws is reported, and affects no other code.
+ * One subscription. It reports an error that a handler throws, so the error affects no other code.
  *
- * In place of rxjs's SafeSubscriber, which needs a guard around the observer and a list of teardowns too. These were a quarter of the
+ * In place of rxjs's SafeSubscriber, which also needs a guard around the observer and a list of teardowns. These took a quarter of the
  * memory of an idle stream with its reader.
  */
 export class LeanSubscriber extends Subscription implements Observer<unknown> {
@@ -20,7 +20,7 @@ export class LeanSubscriber extends Subscription implements Observer<unknown> {
     this.#handlers = handlers;
   }
 
-  /** Leaves `source` with this subscription. The source may have ended already. */
+  /** Unsubscribes from `source` when this subscription ends. The source may have ended already. */
   follow(source: Unsubscribable): void {
     if (this.closed) source.unsubscribe();
     else this.#source = source;

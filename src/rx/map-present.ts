@@ -7,8 +7,8 @@ type Project<T, R> = (value: T) => R | null;
 /**
  * `map` that drops results of `null`.
  *
- * In place of rxjs's `map` and `filter`: several in a row become one Observable. So a frame passes one subscriber for all of them, and a
- * connection keeps one.
+ * In place of rxjs's `map` and `filter`: several steps in a row become one Observable. So a frame passes one subscriber for all steps,
+ * and a connection keeps one.
  */
 export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
   return (source) => {

@@ -5,8 +5,8 @@ import type { Observer, Subscriber } from 'rxjs';
  * The subscriber between a source and the next subscriber. It ends with the next one, so a source that emits within `subscribe` sees at
  * once, by `closed`, that it may stop.
  *
- * In place of the subscriber of rxjs's `map` and `filter`, of which a pipeline has one for each step. rxjs takes an observer that is a
- * Subscription too for a Subscriber (`isSubscriber` in its Observable.ts checks the shape), and puts no SafeSubscriber around it.
+ * In place of the subscribers of rxjs's `map` and `filter`: a pipeline has one for each step. rxjs treats an observer that is also a
+ * Subscription as a Subscriber, and adds no SafeSubscriber. Its `isSubscriber` in Observable.ts checks only the shape.
  */
 export abstract class Relay<T> extends Subscription implements Observer<T> {
   /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */

@@ -3,7 +3,7 @@ import type { Observable, Observer, Subscription, Unsubscribable } from 'rxjs';
 /**
  * Subscribes to a pipeline. When the pipeline fails, reports the error and subscribes to a new one: a bad frame does not stop later frames.
  *
- * In place of `catchError((_, caught) => caught)`, which keeps all operators of every idle connection only to subscribe again.
+ * In place of `catchError((_, caught) => caught)`, which keeps all operators of every idle connection just to subscribe again.
  */
 export class RestartingPipeline implements Observer<unknown>, Unsubscribable {
   #flow: Subscription | null = null;

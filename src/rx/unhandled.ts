@@ -13,7 +13,7 @@ export interface Handlers<T> {
 /**
  * Reports an error that no code handles: to `config.onUnhandledError` of rxjs if the program sets it, or else to the log.
  *
- * rxjs throws the error on a timer if the program sets nothing. A remote that resets a stream would end a Node process by that.
+ * If the program sets nothing, rxjs would throw the error on a timer. Then a remote could end a Node process by resetting a stream.
  */
 export function reportUnhandled(message: string, error: unknown): void {
   if (config.onUnhandledError === null) log('error', message, error);
@@ -48,7 +48,7 @@ export function callComplete(handlers: Handlers<never>): void {
   }
 }
 
-/** An observer whose handlers may throw: each error is reported, and affects no other code. */
+/** An observer whose handlers may throw. It reports each error, so the error affects no other code. */
 export class GuardedObserver<T> implements Observer<T> {
   constructor(private readonly handlers: Handlers<T>) {}
 
