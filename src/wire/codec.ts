@@ -17,8 +17,8 @@ export interface Codec {
   /** Wire name: the subprotocol is `mux.v1.<name>`. */
   readonly name: string;
   /**
-   * Whether messages are binary. The codec declares it, and nothing infers it: it chooses how to send, and which kind of message to
-   * expect.
+   * Whether messages are binary. The codec declares this, and nothing infers it. The library sends, and expects, messages of this kind
+   * only.
    */
   readonly binary: boolean;
   /** Encodes one frame to one message. Omits fields at their default. The order of keys is `type`, `stream`, then alphabetical. */

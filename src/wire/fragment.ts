@@ -18,7 +18,7 @@ import { violation } from './violation.js';
 export const MAX_FRAME_BYTES = 65_536;
 
 /**
- * Cuts a frame into fragment frames that each encode to at most `cap` bytes. Returns a frame that fits unchanged.
+ * Cuts a frame into fragment frames that each encode to at most `cap` bytes. Returns only the frame itself if it fits.
  *
  * A text payload is cut between code points, a binary one between bytes. Headers go on the first fragment, `end` and
  * trailers on the last, `more` on all but the last. Pure: mutates nothing.

@@ -82,7 +82,7 @@ export class Reassembly {
    * Takes one frame.
    *
    * @returns the frame itself when it is whole, and the reassembled frame on its last fragment. Returns `null` while more fragments are
-   *   expected, or the fault of the stream.
+   *   expected. Returns the fault of the stream if there is one.
    * @throws ConnectionFault when the connection sends more empty fragments than the limit allows
    */
   accept(frame: CompleteFrame): CompleteFrame | StreamFault | null {
