@@ -6,33 +6,33 @@ import { StreamQueue } from './stream-queue.js';
 import type { Share } from '../base/share.js';
 import { Waiters } from '../base/waiters.js';
 
-/** A stream whose queue is below this takes more without waiting, in bytes. */
+/** A stream with a queue below so many bytes accepts more without waiting. */
 export const STREAM_ROOM_BYTES = 256 * 1024;
-/** When all queues together are full, a stream with nothing queued still adds this much, in bytes: it has ignored nothing. */
+/** Even at the limit, a stream with an empty queue may add so many bytes: it did not ignore back-pressure. */
 export const SPARED_BYTES = 16 * 1024;
 
-/** What a stream had queued when it was withdrawn. */
+/** The queued frames and waiting tasks of a withdrawn stream. */
 export interface Unsent {
   readonly frames: readonly OutgoingFrame[];
-  /** Tasks that wait until there is room for more. */
+  /** Tasks that wait for room. */
   readonly waiters: readonly (() => void)[];
 }
 
-/** The queues that are not empty, by stream. */
+/** The non-empty queues by stream. */
 type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
 
-/** What waits on all streams: frames for their turn, and tasks for room. */
+/** The waiting frames and tasks of all streams. Frames wait for their turn, tasks wait for room. */
 export class Backlog {
   readonly #queues = new LazyMap<number, StreamQueue>();
   /** Tasks that wait for room, by stream. */
   readonly #waiters = new Waiters();
-  /** Tasks that wait to be asked for the next frame, by stream. */
+  /** Tasks that wait until the scheduler pulls the next frame, by stream. */
   readonly #pullers = new Waiters();
   #bytes = 0;
-  /** Whether all queues together have become short enough since the last look at those who wait for that. */
+  /** Whether all queues together have become short enough since {@link relieve} last ran. */
   #relieved = false;
 
-  /** All queues together are short enough below this, in bytes. */
+  /** All queues together are short enough below so many bytes. */
   readonly #highWater: number;
 
   constructor(
@@ -42,17 +42,17 @@ export class Backlog {
     this.#highWater = Math.min(limits.sendHighWaterBytes, limits.maxUnsentBytes);
   }
 
-  /** In the order of their turns. A new one comes last, so opens leave in the order in which they were added. */
+  /** The queues in the order of their turns. A new queue comes last, so opens leave in the order in which they were added. */
   get queues(): StreamQueues {
     return this.#queues;
   }
 
-  /** Bytes of payload that wait, on all streams. */
+  /** Queued bytes of payload of all streams. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @param slices those of the frame, where it has been cut already */
+  /** @param slices the slices of the frame, if it has been cut already */
   add(stream: number, frame: OutgoingFrame, slices: Slicer | null): void {
     const queue = this.#queues.get(stream);
     if (queue !== undefined) {
@@ -67,16 +67,16 @@ export class Backlog {
     this.share?.queued(made.bytes);
   }
 
-  /** So many bytes of a queue have left: it is the next stream's turn. */
+  /** So many bytes of a queue have left. The next stream has its turn. */
   taken(stream: number, queue: StreamQueue, bytes: number): void {
     this.#subtract(bytes);
-    // Alone, its turn comes round at once.
+    // The only queue has the next turn too.
     if (!queue.empty && this.#queues.size === 1) return;
     this.#queues.delete(stream);
     if (!queue.empty) this.#queues.set(stream, queue);
   }
 
-  /** Forgets what a stream has queued. {@link release} is due when its owner has been told. */
+  /** Drops a stream's queued frames. The caller calls {@link release} once the stream's owner knows. */
   drop(stream: number): void {
     const queue = this.#queues.get(stream);
     if (queue === undefined) return;
@@ -84,26 +84,26 @@ export class Backlog {
     this.#subtract(queue.bytes);
   }
 
-  /** Forgets every stream whose open has not left; {@link release} is due. */
+  /** Drops the frames of every stream whose open has not left. The caller calls {@link release} afterwards. */
   dropUnopened(): void {
     for (const [stream, queue] of this.#queues) if (queue.unopened) this.drop(stream);
   }
 
-  /** Takes back what a stream has queued of which nothing has left, and those who wait on it; {@link release} is due. */
+  /** Withdraws the frames and waiting tasks of an unsent stream. The caller calls {@link release} afterwards. */
   takeUnsent(stream: number): Unsent {
     const frames = this.#queues.get(stream)?.takeAll() ?? [];
     this.drop(stream);
     return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
   }
 
-  /** A stream's end has been told: those who wait on it go on, and so do those who waited for what it had queued. */
+  /** The stream's owner knows its end. Runs the tasks that wait on the stream, and those that wait for the room of its queue. */
   release(stream: number): void {
     this.#waiters.run(stream);
     this.pull(stream);
     this.relieve();
   }
 
-  /** Whether `stream` may add more without growing a queue that is already long. */
+  /** Returns whether `stream` may add more without growing a long queue. */
   hasRoom(stream: number): boolean {
     if (this.share?.mustWait() === true) return false;
     const queue = this.#queues.get(stream);
@@ -111,8 +111,9 @@ export class Backlog {
   }
 
   /**
-   * Whether a stream that did not wait for room must fail for adding so many bytes: all queues together hold `maxUnsentBytes`. One with
-   * nothing queued is spared for up to {@link SPARED_BYTES}, since others filled them, until they hold `sendHighWaterBytes` more.
+   * Returns whether a stream must fail if it adds so many bytes without waiting for room. That is so once all queues together hold
+   * `maxUnsentBytes`. A stream with an empty queue did not fill them, so it may still add up to {@link SPARED_BYTES}. Even this exception ends
+   * once they hold `sendHighWaterBytes` more.
    */
   overflowsWith(stream: number, bytes: number): boolean {
     const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
@@ -132,39 +133,39 @@ export class Backlog {
     this.#pullers.add(stream, task);
   }
 
-  /** Whether any stream waits for the socket to take more, and may be asked. */
+  /** Whether any stream waits until the socket takes more, and may be pulled. */
   get pulled(): boolean {
     return this.#pullers.size > 0 && this.share?.mustWait() !== true;
   }
 
-  /** Whether a stream has something queued, or waits to be asked for the next. */
+  /** Returns whether a stream has queued frames, or waits to be pulled. */
   hasMore(stream: number): boolean {
     return this.#queues.has(stream) || this.#pullers.has(stream);
   }
 
-  /** Lets the stream that has waited longest to be asked go on, of those with nothing queued that `accept` takes; `false` where there is none. */
+  /** Pulls the longest waiting stream that `accept` takes and whose queue is empty. Returns `false` if there is none. */
   pullNext(accept: (stream: number) => boolean): boolean {
     if (!this.pulled) return false;
     const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting) && accept(waiting));
     return stream !== undefined && this.pull(stream);
   }
 
-  /** Lets a stream go on that waits to be asked; `false` where it does not. */
+  /** Pulls a waiting stream; returns `false` if the stream does not wait. */
   pull(stream: number): boolean {
     return this.#pullers.run(stream);
   }
 
-  /** Runs the tasks that wait for room on `stream`, if it has some. */
+  /** Runs the tasks that wait for room on `stream`, if it has room. */
   wake(stream: number): void {
     if (this.#waiters.size > 0 && this.hasRoom(stream)) this.#waiters.run(stream);
   }
 
-  /** Other connections have made room: the tasks that waited for it run at the next {@link relieve}. */
+  /** Other connections have made room. The tasks that waited for room run at the next {@link relieve}. */
   roomMade(): void {
     this.#relieved = true;
   }
 
-  /** Runs the tasks that waited for all queues together, once these have become short enough. */
+  /** Runs the tasks that waited for all queues together, once the queues have become short enough. */
   relieve(): void {
     if (!this.#relieved) return;
     this.#relieved = false;

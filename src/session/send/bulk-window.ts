@@ -4,68 +4,68 @@ import { Fifo } from '../../wire/fifo.js';
 import { LazySet } from '../../wire/lazy.js';
 import { BYTES_PER_PING } from '../base/flood-guard.js';
 
-/** A whole frame with so many bytes of payload is bulk, as every slice is. */
+/** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;
-/** Bytes of bulk that may be unanswered at least. */
+/** The smallest window: so many bytes of bulk may always be unanswered. */
 export const MIN_WINDOW_BYTES = 512 * 1024;
-/** With a round trip of up to this many ms the window stays at its least: both ends take as long for what is in it. */
+/** The window stays at its smallest for a round trip of up to so many ms: both ends need as long for its bytes. */
 export const SHORT_RTT_MS = 4;
-/** How long streams are taken to contend after the last sign of it, and how long a pong is waited for, in ms. */
+/** Streams count as contending for so many ms after the last sign of it. The window also waits so long for a pong. */
 export const CONTENDED_MS = 1_000;
 
-/** Pings that are waited for at most, each for 256 KiB of bulk. A remote may answer none. */
+/** The most outstanding pings, each for 256 KiB of bulk. A remote may answer none. */
 export const MAX_PROBES = 1024;
 
-/** Sends a ping; `answered` gets the round trip in ms. Gives what waits for it no longer. */
+/** Sends a ping; calls `answered(rttMs)`. Returns a cancel function. */
 export type SendPing = (answered: (ms: number) => void) => () => void;
 
-/** A ping that follows bulk and has not been answered. */
+/** A ping that follows bulk and has no answer yet. */
 interface Probe {
-  /** How much bulk was sent before it. */
+  /** Bytes of bulk sent before this ping. */
   readonly mark: number;
   readonly giveUp: () => void;
 }
 
-/** What pongs tell of the path to the remote. */
+/** An estimate of the path to the remote, measured by pongs. */
 interface PathEstimate {
   readonly minRttMs: number;
-  /** The highest rate at which bulk was answered. */
+  /** The highest rate at which pongs answered bulk. */
   readonly maxBytesPerMs: number;
 }
 
 const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
 
 /**
- * How much bulk, slices and large whole frames, may be on its way while small frames of other streams want to go the same way. What
- * the kernel holds cannot be seen: a sender that is faster than the path fills megabytes of buffers, and every small frame waits behind
- * them. So bulk is counted by pings, and stops when too much of it is unanswered. A transfer that is alone is never held up.
+ * Limits the bulk on its way while small frames of other streams contend with it. Bulk means slices and large whole frames. A sender cannot
+ * see the buffers of the kernel. If the sender is faster than the path, it fills megabytes of buffers, and every small frame waits behind
+ * them. So pings count the arrived bulk, and bulk pauses while too much of it is unanswered. A transfer alone never pauses.
  *
- * The window is twice the bandwidth-delay product: the highest rate at which bulk was answered × the shortest round trip. Twice, so that
- * the rate can double with each round trip until the path is full. Where no pong comes in a second, all that was sent counts as answered.
+ * The window is twice the bandwidth-delay product: the highest rate at which pongs answered bulk × the shortest round trip. The factor of two
+ * allows the rate to double with each round trip until the path is full. If no pong comes within a second, all sent bulk counts as answered.
  */
 export class BulkWindow {
   #sentBytes = 0;
   #answeredBytes = 0;
   #contendedUntil = -Infinity;
-  /** What the pongs have told since streams contend. */
+  /** The estimate since streams began to contend. */
   #path: PathEstimate | null = null;
-  /** Those sent and not answered, in order; a pong that comes late still tells of the path. */
+  /** Unanswered pings, in order. A late pong still measures the path. */
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
-  /** Those whose last frame was bulk. */
+  /** Streams whose last frame was bulk. */
   readonly #streams = new LazySet<number>();
-  /** The one of them that sent last. */
+  /** The stream that sent bulk last. */
   #last = 0;
 
   constructor(
     private readonly ping: SendPing,
-    /** Called when bulk may go on. */
+    /** Called once bulk may go on. */
     private readonly opened: () => void,
-    /** Whether a stream has more to send. */
+    /** Returns whether a stream has more to send. */
     private readonly hasMore: (stream: number) => boolean,
   ) {}
 
-  /** How much bulk may be unanswered while streams contend. */
+  /** Bytes of bulk that may be unanswered while streams contend. */
   get bytes(): number {
     const path = this.#path;
     if (path === null || path.minRttMs <= SHORT_RTT_MS) return MIN_WINDOW_BYTES;
@@ -77,35 +77,35 @@ export class BulkWindow {
     return this.#sentBytes - this.#answeredBytes < this.bytes || !this.isContended;
   }
 
-  /** Whether a stream's last frame was bulk, and its next one has to wait. */
+  /** Returns whether a stream's last frame was bulk and its next frame has to wait. */
   holds(stream: number): boolean {
     return this.#streams.has(stream) && !this.open;
   }
 
-  /** A slice leaves, or a whole frame that is bulk. */
+  /** A slice or a whole bulk frame leaves. */
   sent(stream: number, bytes: number): void {
     this.#streams.add(stream);
     this.#last = stream;
     this.#sentBytes += bytes;
   }
 
-  /** Whether small frames of other streams want to go the same way as bulk. */
+  /** Whether small frames of other streams contend with bulk. */
   get isContended(): boolean {
     return steadyNow() < this.#contendedUntil;
   }
 
-  /** A small frame leaves. In the middle of another stream's transfer it has to share the way. */
+  /** A small frame leaves. It contends with bulk if another stream is in the middle of a transfer. */
   passed(stream: number): void {
     this.#streams.delete(stream);
     if (this.#streams.has(this.#last) && this.hasMore(this.#last)) this.#contend();
   }
 
-  /** A stream sends nothing more. */
+  /** The stream sends nothing more. */
   release(stream: number): void {
     this.#streams.delete(stream);
   }
 
-  /** Bulk waits: {@link opened} comes with an answer, or when there is none in time. */
+  /** Bulk waits. Calls {@link opened} after an answer, or after a second without one. */
   awaitAnswer(): void {
     if (!this.#patience.closed) return;
     this.#patience = timer(CONTENDED_MS).subscribe(() => {
@@ -128,7 +128,7 @@ export class BulkWindow {
   /** Sends a ping after the bulk that has left. */
   probe(): void {
     const mark = this.#sentBytes;
-    // The first answer comes after all that had filled the buffers before streams contended.
+    // The first answer also covers the bytes that had filled the buffers before streams contended.
     const answeredBefore = this.#path === null ? mark : this.#answeredBytes;
     const giveUp = this.ping((ms) => {
       const { minRttMs, maxBytesPerMs } = this.#path ?? UNKNOWN;
@@ -147,7 +147,7 @@ export class BulkWindow {
     this.#probes.shift()?.giveUp();
   }
 
-  /** All up to a mark has arrived, or is taken to have. */
+  /** All bulk up to `mark` has arrived, or counts as arrived. */
   #arrived(mark: number): void {
     this.#answeredBytes = Math.max(this.#answeredBytes, mark);
     this.stop();

@@ -4,14 +4,14 @@ import { OutgoingFrame } from '../../wire/outgoing.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import { fittingReason } from '../base/reason.js';
 
-/** Makes frames that carry a reason, which is shortened until the frame fits one message. */
+/** Makes frames with a reason. Shortens the reason until the frame fits one message. */
 export class ControlFrames {
   constructor(
     private readonly codec: Codec,
     private readonly maxFrameBytes: number,
   ) {}
 
-  /** @param encodedPayload the payload as this codec encodes it; `null` for none */
+  /** @param encodedPayload the payload, encoded by this codec; `null` for none */
   reset(
     stream: number,
     code: ResetCode | null,

@@ -6,13 +6,16 @@ import type { ResetCode } from '../../wire/reset-code.js';
 import type { ControlFrames } from './control-frames.js';
 import type { Scheduler } from './scheduler.js';
 
-/** UTF-16 units of the nonces of all pongs that wait. */
+/** The most UTF-16 units of the nonces of all unsent pongs. */
 const MAX_NONCE_UNITS = 1024 * 1024;
 
-/** The control frames that the remote alone causes: pongs, and resets of streams that this side does not hold. A remote that causes too many and does not read them is cut off. */
+/**
+ * The control frames that the remote alone causes: pongs, and resets of streams that this side does not hold. The connection ends if a
+ * remote causes too many and does not read them.
+ */
 export class ControlReplies {
   readonly #unsent = new LazySet<Frame>();
-  /** UTF-16 units of the nonces among them. */
+  /** UTF-16 units of the nonces of unsent pongs. */
   #nonceUnits = 0;
 
   constructor(
@@ -30,7 +33,7 @@ export class ControlReplies {
     this.#send(this.frames.reset(id, code, reason));
   }
 
-  /** Whether a frame is such a reply, and has not left. */
+  /** Returns whether a frame is an unsent reply. */
   owes(frame: Frame): boolean {
     return this.#unsent.has(frame);
   }

@@ -1,21 +1,21 @@
 import type { Transport } from '../../transport/transport.js';
 
-/** Writing stops while the socket holds this many bytes. */
+/** Writing stops while the socket holds so many bytes. */
 export const SOCKET_FULL_BYTES = 1024 * 1024;
-/** Writing goes on when the socket holds at most this many bytes. */
+/** Writing resumes when the socket holds at most so many bytes. */
 const SOCKET_ROOM_BYTES = 256 * 1024;
-/** Bytes that one turn of the event loop writes at most: reading and timers come in between. */
+/** One turn of the event loop writes at most so many bytes, so that reading and timers run in between. */
 export const TURN_BYTES = 128 * 1024;
 
-/** How fast a socket is written to: what it takes, and a share of each turn of the event loop. */
+/** Limits writing to a socket: to the bytes that the socket takes, and to a share of each turn of the event loop. */
 export class Pace {
   #waiting = false;
-  /** Bytes written since there was last a wait for a turn. */
+  /** Bytes written since the last wait for a turn. */
   #turnBytes = 0;
 
   constructor(
     private readonly transport: Transport,
-    /** Called when what was waited for is there. */
+    /** Called when the wait is over. */
     private readonly goOn: () => void,
   ) {}
 
@@ -23,12 +23,12 @@ export class Pace {
     return this.#waiting;
   }
 
-  /** Whether the socket takes more, and nothing is waited for. */
+  /** Whether the socket takes more, and no wait is under way. */
   get free(): boolean {
     return !this.#waiting && this.#takesMore();
   }
 
-  /** Whether this turn has a share left. */
+  /** Whether this turn may write more bytes. */
   get hasShare(): boolean {
     return this.#turnBytes < TURN_BYTES;
   }
@@ -37,7 +37,10 @@ export class Pace {
     this.#turnBytes += bytes;
   }
 
-  /** Waits until more may be written: until a full socket has drained to {@link SOCKET_ROOM_BYTES}, else for the next turn of the event loop, with a new share. */
+  /**
+   * Waits until the socket may be written again. A full socket first drains to {@link SOCKET_ROOM_BYTES}. Otherwise the wait ends at the next
+   * turn of the event loop, which has a new share.
+   */
   wait(): void {
     this.#waiting = true;
     const task = (): void => {
@@ -51,7 +54,7 @@ export class Pace {
     }
   }
 
-  // What a closing socket does not take stays here, for the next one.
+  // Frames that a closing socket does not take stay queued for the next socket.
   #takesMore(): boolean {
     return this.transport.writable && !this.transport.holds(SOCKET_FULL_BYTES);
   }

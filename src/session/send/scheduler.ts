@@ -17,39 +17,38 @@ import { Pace } from './pace.js';
 import { isControl } from '../base/precedence.js';
 import { runAll } from '../base/waiters.js';
 
-/** What a scheduler asks of its session. */
+/** The parts of a session that its scheduler uses. */
 export interface SchedulerHost {
   readonly transport: Transport;
   readonly limits: Limits;
-  /** `null`: this connection has no limits together with others. */
+  /** `null`: this connection shares no limits with others. */
   readonly share: Share | null;
-  /** Sends the pings that show how much has arrived. */
+  /** Sends the pings that show how many bytes have arrived. */
   readonly transit: { readonly ping: SendPing };
-  /** Returns the slices of a frame, or `null` when it fits one message. */
+  /** Returns the slices of a frame, or `null` if the frame fits one message. */
   cut(frame: OutgoingFrame): Slicer | null;
-  /** A frame cannot be cut, so it does not leave. */
+  /** The frame cannot be cut, so it does not leave. */
   unsendable(frame: OutgoingFrame, error: unknown): void;
 }
 
 /**
- * The source of the outbound pipeline. Decides what is written next: control frames first, then one frame or slice of each stream in
- * turn. A slice is cut only when its turn comes, so a small request overtakes a big transfer. While the socket has room nothing is
- * copied and nothing is queued.
+ * The source of the outbound pipeline. It writes control frames first, then one frame or slice of each stream in turn. It cuts a slice only
+ * at the slice's turn, so a small request overtakes a big transfer. While the socket has room, the scheduler copies and queues nothing.
  */
 export class Scheduler {
-  /** What leaves, in order. One pipeline subscribes, and writes each frame before `next` returns. */
+  /** The leaving frames and slices, in order. One pipeline subscribes, and writes each frame before `next` returns. */
   readonly slices$: Observable<Frame>;
-  /** What waits on streams. */
+  /** The waiting frames and tasks of streams. */
   readonly backlog: Backlog;
   readonly #control = new Fifo<OutgoingFrame>();
   #pumping = false;
   #stopped = false;
   #pulling = false;
-  /** A stream that waits to be asked has its turn, for one frame. */
+  /** A pulling stream may send exactly one frame now. */
   #granted = false;
   #whenFlushed: (() => void)[] = [];
   readonly #pace: Pace;
-  /** Made when the first bulk leaves. */
+  /** Created when the first bulk leaves. */
   #window: BulkWindow | null = null;
   #pipeline: Subscriber<Frame> | null = null;
   readonly #cut: Cut = (frame) => this.host.cut(frame);
@@ -63,13 +62,13 @@ export class Scheduler {
       this.backlog.roomMade();
       this.#pump();
     });
-    // No Subject: there is one subscriber, and every frame passes here.
+    // A Subject would cost more: every frame passes here, to one subscriber.
     this.slices$ = new Observable((pipeline) => {
       this.#pipeline = pipeline;
     });
   }
 
-  /** Queues one whole frame; drops it after the end of the pipeline. */
+  /** Queues one whole frame. Drops the frame if the pipeline has ended. */
   add(frame: OutgoingFrame): void {
     if (this.#pipeline?.closed !== false) return;
     this.#granted = false;
@@ -81,7 +80,7 @@ export class Scheduler {
     }
   }
 
-  /** Runs `add`, which adds several frames; none of them leaves before the last is added. */
+  /** Runs `add`, which adds several frames. No frame leaves before the last one is added. */
   batch(add: () => void): void {
     const wasPumping = this.#pumping;
     this.#pumping = true;
@@ -93,45 +92,45 @@ export class Scheduler {
     this.#pump();
   }
 
-  /** Whether it is time to ask a stream for a frame: it leaves at once, in this turn's share of the event loop, or it is the stream's turn. */
+  /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
   hasDemand(stream: number): boolean {
     return this.#granted || (this.#hasTurn() && !this.#isHeld(stream) && this.host.share?.mustWait() !== true);
   }
 
-  /** Runs `task` once that is so; streams that wait take turns. */
+  /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */
   whenDemand(stream: number, task: () => void): void {
     this.backlog.whenDemand(stream, task);
     this.#pump();
   }
 
-  /** A stream has left and its end has been told: what waited for that goes on. */
+  /** A stream has left, and its owner knows its end. Runs the tasks that waited for that. */
   release(stream: number): void {
     this.#window?.release(stream);
     this.backlog.release(stream);
     this.#checkFlushed();
   }
 
-  /** Forgets every stream whose open has not left: it goes elsewhere, or nowhere. */
+  /** Drops every stream whose open has not left. The stream moves to another socket, or fails. */
   dropUnopened(): void {
     this.backlog.dropUnopened();
     this.backlog.relieve();
     this.#checkFlushed();
   }
 
-  /** Runs `task` once everything accepted so far has left; never, when the scheduler is stopped first. */
+  /** Runs `task` once every frame accepted so far has left. A scheduler that stops first never runs `task`. */
   whenFlushed(task: () => void): void {
     if (this.#stopped) return;
     if (this.#isFlushed()) task();
     else this.#whenFlushed.push(task);
   }
 
-  /** Sends a ping that tells when everything before it has arrived. */
+  /** Sends a ping whose pong shows that all earlier frames have arrived. */
   probe(): void {
     if (this.#window?.isContended === true) this.#window.probe();
     else this.host.transit.ping(ignore);
   }
 
-  /** Sends nothing any more, but one last frame past everything. What is queued stays until it is withdrawn or cleared. */
+  /** Sends one last frame ahead of the queues, and nothing more. Queued frames stay until they are withdrawn or cleared. */
   stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -140,7 +139,7 @@ export class Scheduler {
     if (last !== null) this.#send(last);
   }
 
-  /** Forgets everything. */
+  /** Drops all frames and tasks. */
   clear(): void {
     this.#control.clear();
     this.backlog.clear();
@@ -154,17 +153,17 @@ export class Scheduler {
     return this.#isEmpty() && !this.#pumping;
   }
 
-  /** Whether a frame may leave without being queued: there is room, and nothing is before it. */
+  /** Whether a frame may leave without queueing, because the socket has room and no frame waits before it. */
   #isDirect(): boolean {
     return this.#isFlushed() && !this.#stopped && this.#pace.free;
   }
 
-  /** Whether a stream has sent bulk, and what follows has to wait until more of it is answered. */
+  /** Whether a stream has sent bulk, and its next frame has to wait for more answers. */
   #isHeld(stream: number): boolean {
     return this.#window?.holds(stream) === true;
   }
 
-  /** Whether what is asked for leaves at once, in this turn's share of the event loop. */
+  /** Whether a pulled frame leaves at once, within this turn's share of the event loop. */
   #hasTurn(): boolean {
     return this.#isDirect() && this.#pace.hasShare;
   }
@@ -199,11 +198,11 @@ export class Scheduler {
       this.#pumping = false;
     }
     this.#pace.wrote(MIN_CHARGE_BYTES + bytes);
-    // What the hooks of that frame have sent meanwhile was queued behind it.
+    // Hooks of that frame may have queued more frames behind it.
     this.#pump();
   }
 
-  /** Writes what may be written, and asks for more. */
+  /** Writes queued frames while the pace allows, then pulls more. */
   #pump(): void {
     if (this.#pumping || this.#pace.waiting) return;
     this.#pumping = true;
@@ -229,25 +228,25 @@ export class Scheduler {
     } finally {
       this.#pulling = false;
     }
-    // Nothing is queued, so nothing else waits for the socket, for a turn, or for an answer.
+    // With empty queues nothing else waits for the socket, for a turn, or for an answer.
     if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
     if (isAnyAsked) this.#pace.wait();
     else this.#window?.awaitAnswer();
   }
 
-  /** Asks the next stream whose frame may leave; `false` where there is none. */
+  /** Pulls the next stream whose frame may leave; returns `false` if there is none. */
   #pullNext(): boolean {
     return this.backlog.pullNext((stream) => !this.#isHeld(stream));
   }
 
-  /** Streams that are pulled take turns with what is queued: each is asked for its next frame when its last has left. */
+  /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
   #askAfter(stream: number): void {
     const { backlog } = this;
     if (!backlog.pulled || this.#isEmpty()) return;
     this.#granting(() => (backlog.queues.has(stream) || this.#isHeld(stream) ? this.#pullNext() : backlog.pull(stream)));
   }
 
-  /** Runs what asks a stream for one frame: to that stream it is {@link hasDemand}. */
+  /** Runs `ask`, which pulls one frame from a stream. Meanwhile {@link hasDemand} is true. */
   #granting(ask: () => boolean): boolean {
     this.#granted = true;
     try {
@@ -257,7 +256,7 @@ export class Scheduler {
     }
   }
 
-  /** Sends one frame or slice; `false` where all that is queued is bulk, and held up. */
+  /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
   #step(): boolean {
     const control = this.#control.shift();
     if (control !== undefined) {
@@ -276,7 +275,7 @@ export class Scheduler {
     return false;
   }
 
-  /** Sends the next frame or slice of a stream; gives the bytes of payload it carried. */
+  /** Sends the next frame or slice of a stream. Returns its bytes of payload. */
   #stepStream(stream: number, queue: StreamQueue): number {
     const { backlog } = this;
     const before = queue.bytes;
@@ -298,13 +297,13 @@ export class Scheduler {
     return bytes;
   }
 
-  /** A frame or slice is about to leave; a ping that it needs comes after it. */
+  /** A frame or slice is about to leave. A ping that it needs follows it. */
   #leaving(slice: Frame, bytes: number, isCut: boolean): void {
     const { stream } = slice;
     if (typeof stream !== 'number') return;
     if (isCut || bytes >= BULK_FRAME_BYTES) (this.#window ??= this.#newWindow()).sent(stream, bytes);
     else this.#window?.passed(stream);
-    // It may leave after its stream was released.
+    // A reset may leave after its stream was released.
     if (slice.type === 'reset' && slice.more !== true) this.#window?.release(stream);
   }
 
@@ -328,5 +327,5 @@ export class Scheduler {
 }
 
 function ignore(): void {
-  // The pong itself is what counts.
+  // The pong itself counts, so this callback has nothing to do.
 }

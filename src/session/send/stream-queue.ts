@@ -7,24 +7,24 @@ import type { OutgoingFrame } from '../../wire/outgoing.js';
 import { payloadEnd } from '../../wire/slice-form.js';
 import type { Slicer } from '../../wire/slicer.js';
 
-/** A frame's slices, or `null` when it fits as it is. */
+/** Returns a frame's slices, or `null` if the frame fits one message. */
 export type Cut = (frame: OutgoingFrame) => Slicer | null;
 
 interface Waiting {
   readonly frame: OutgoingFrame;
-  /** Bytes of it that have not left. */
+  /** Bytes of the frame that have not left. */
   bytes: number;
 }
 
-/** One stream's frames that have not left yet; the one at the front may be in the middle of being cut. */
+/** One stream's unsent frames. Some slices of the front frame may already have left. */
 export class StreamQueue {
   readonly #rest = new Fifo<Waiting>();
-  /** `null` when all has left. */
+  /** `null` if all frames have left. */
   #front: Waiting | null;
   #slices: Slicer | null;
   #bytes: number;
 
-  /** @param slices those of the first frame, where it has been cut already */
+  /** @param slices the slices of the first frame, if it has been cut already */
   constructor(first: OutgoingFrame, slices: Slicer | null) {
     const front = weighed(first);
     this.#front = front;
@@ -32,7 +32,7 @@ export class StreamQueue {
     this.#bytes = front.bytes;
   }
 
-  /** Bytes of payload that have not left. */
+  /** Unsent bytes of payload. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -41,22 +41,22 @@ export class StreamQueue {
     return this.#front === null;
   }
 
-  /** Whether slices of the frame at the front have left, and others have not. */
+  /** Whether some slices of the front frame have left, and others have not. */
   get cutting(): boolean {
     return this.#slices?.inProgress === true;
   }
 
-  /** Whether it begins with an open of which nothing has left. */
+  /** Whether the front frame is an open of which no slice has left. */
   get unopened(): boolean {
     return !this.cutting && this.#front?.frame.type === 'open';
   }
 
-  /** The frame whose turn it is, or that is being cut. */
+  /** The front frame, which leaves next or has left in part. */
   get front(): OutgoingFrame {
     return this.#atFront().frame;
   }
 
-  /** Adds a frame to a queue that is not empty; gives the bytes it is counted with. */
+  /** Adds a frame to a non-empty queue. Returns the bytes that the frame counts for. */
   append(frame: OutgoingFrame): number {
     const waiting = weighed(frame);
     this.#rest.push(waiting);
@@ -65,9 +65,9 @@ export class StreamQueue {
   }
 
   /**
-   * Takes what leaves next: a whole frame, or a slice of one.
+   * Takes the next whole frame, or the next slice of a frame.
    *
-   * @throws what the codec throws, ProtocolError for a frame that cannot be cut, TypeError when {@link empty}
+   * @throws errors of the codec; ProtocolError for a frame that cannot be cut; TypeError if the queue is {@link empty}
    */
   take(cut: Cut): Frame {
     const front = this.#atFront();
@@ -79,7 +79,7 @@ export class StreamQueue {
     return slice;
   }
 
-  /** Takes everything; a frame that is being cut is given whole. */
+  /** Takes all frames. Returns a partly sent frame whole. */
   takeAll(): OutgoingFrame[] {
     const frames = this.#front === null ? [] : [this.#front.frame];
     for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) frames.push(next.frame);
@@ -103,7 +103,7 @@ export class StreamQueue {
   }
 }
 
-/** A plain slice has as many bytes as units, and need not be measured. */
+/** Returns the charge of a slice. A plain slice has as many bytes as units, and needs no measuring. */
 function chargeOfSlice(slice: Frame): number {
   const part = encodedPartOf(slice);
   return typeof part === 'string' && isPlain(slice) ? chargeOf(part.length) : chargeOfPart(part);
@@ -113,7 +113,7 @@ function weighed(frame: OutgoingFrame): Waiting {
   return { frame, bytes: chargeOfPart(encodedPartOf(frame)) };
 }
 
-/** What a frame's payload takes, exact enough to share turns by: text is not measured for it. */
+/** Returns a rough length of a frame's payload, exact enough for sharing turns. It does not measure text. */
 export function roughBytesOf(frame: Frame): number {
   return payloadEnd(encodedPartOf(frame) ?? '');
 }
