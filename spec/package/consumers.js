@@ -56,7 +56,7 @@ function checkOldestPeers(directory) {
 
 /** The `asapScheduler` of rxjs 7.5.5 to 7.8.0 stops when tasks schedule tasks. */
 function checkStallingScheduler(directory) {
-  install(directory, 'rxjs@7.8.0');
+  install(directory, tarball, 'rxjs@7.8.0');
   const program = `import { createPair } from 'rxmux/testing';
     const { dialer, acceptor } = createPair();
     acceptor.onStream((payload, stream) => stream.reply(payload));
