@@ -75,6 +75,7 @@ const PLAIN = [
   'src/peer/core/**',
   'src/peer/dial/**',
   'src/peer/operators/**',
+  'src/peer/stream/**',
   'src/rx/**',
   'src/session/**',
   'src/testing/**',

@@ -1,12 +1,12 @@
 import { LazyMap } from '../../wire/lazy.js';
 
-/** What a caller's signal cancels. */
+/** A call that its caller's signal cancels. */
 export interface Abortable {
   /** The signal has aborted. */
   aborted(reason: unknown): void;
 }
 
-/** A signal and the calls that were given it. */
+/** A signal and its calls. */
 class SharedSignal {
   readonly #calls = new Set<Abortable>();
 
@@ -18,7 +18,7 @@ class SharedSignal {
     this.#calls.add(call);
   }
 
-  /** Whether nobody is left, and the signal let go. */
+  /** Removes a call. After the last call, removes the listener and returns `true`. */
   delete(call: Abortable): boolean {
     this.#calls.delete(call);
     if (this.#calls.size > 0) return false;
@@ -32,13 +32,13 @@ class SharedSignal {
 }
 
 /**
- * The callers' signals of one peer. Each has one listener, however many calls share it: to add and to remove one, a signal
- * looks at all it has, and beyond ten Node warns of a leak.
+ * The callers' signals of one peer. Each signal has one listener, however many calls share the signal. A signal scans all its listeners to add
+ * or remove one, and Node warns of a leak beyond ten.
  */
 export class AbortSignals {
   readonly #signals = new LazyMap<AbortSignal, SharedSignal>();
 
-  /** Tells `call` when `signal` aborts, unless it is {@link remove removed} before. Calls are told in the order in which they came. */
+  /** Calls `call.aborted` when `signal` aborts, unless the call is {@link remove removed} before. Keeps the order of the calls. */
   add(signal: AbortSignal, call: Abortable): void {
     const shared = this.#signals.get(signal) ?? new SharedSignal(signal);
     shared.add(call);

@@ -6,8 +6,8 @@ import { resetByError } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
- * Ends the answer to a stream that the remote opened, if nobody has. Where nobody reads, an upload that still goes on is
- * stopped with NO_ERROR: the answer stands.
+ * Ends the answer to a remote stream, unless the handler has ended it. If no reader is left, stops a running upload with NO_ERROR, so that
+ * the answer stands.
  */
 export function endAnswer(stream: StreamCore): void {
   try {
@@ -18,12 +18,12 @@ export function endAnswer(stream: StreamCore): void {
   stopUpload(stream);
 }
 
-/** Stops an upload that nobody reads; only where the answer has ended. */
+/** Stops an upload without a reader. Call it only after the answer has ended. */
 export function stopUpload(stream: StreamCore): void {
   if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.line.reset('library', ResetCode.NO_ERROR, '');
 }
 
-/** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side learns of the error. */
+/** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
   const { line } = stream;
   const isReported = !line.local && isUnexpected(error, stream);

@@ -5,22 +5,22 @@ import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { Heap } from '../../wire/heap.js';
 import type { Ranked } from '../../wire/heap.js';
 
-/** So many times the last call clears the timer, and from then on it stays. */
+/** The last call clears the timer so many times. Afterwards the timer stays. */
 const TIMER_CLEARS = 100;
 
-/** Something that may be late. */
+/** An item with a deadline. */
 export interface Deadlined {
-  /** The time is up. */
+  /** The deadline has passed. */
   expire(timeoutMs: number): void;
 }
 
 const NOTHING: Deadlined = {
   expire() {
-    // Never due.
+    // The sentinel never expires.
   },
 };
 
-/** The deadline of one item, between those of the same time-out that expire before it and after it. */
+/** The deadline of one item, linked between the previous and the next deadline of the same time-out. */
 export class Deadline {
   #earlier: Deadline = this;
   #later: Deadline = this;
@@ -35,14 +35,14 @@ export class Deadline {
     return this.#later;
   }
 
-  /** Puts it in front of another; at the end of the queue, where that is the sentinel. */
+  /** Inserts this deadline before `next`. Before the sentinel means at the end of the queue. */
   insertBefore(next: Deadline): void {
     this.#earlier = next.#earlier;
     this.#later = next;
     next.#earlier.#later = next.#earlier = this;
   }
 
-  /** Takes it out, if it is still in; it holds on to nobody any more. */
+  /** Removes this deadline from its list, if it is still in. Afterwards it references no other deadline. */
   unlink(): void {
     this.#earlier.#later = this.#later;
     this.#later.#earlier = this.#earlier;
@@ -50,14 +50,17 @@ export class Deadline {
   }
 }
 
-/** The deadlines of one time-out, in the order of their expiry. A circular doubly linked list with a sentinel, so that insertion and removal are O(1). */
+/**
+ * The deadlines of one time-out, in the order of their expiry. A circular doubly linked list with a sentinel, so that insertion and removal
+ * are O(1).
+ */
 class DeadlineQueue implements Ranked {
   place = 0;
   readonly #sentinel = new Deadline(NOTHING, Infinity, this);
 
   constructor(readonly timeoutMs: number) {}
 
-  /** The one that expires first, or one that never does. */
+  /** The deadline that expires first, or the sentinel, which never expires. */
   get first(): Deadline {
     return this.#sentinel.later;
   }
@@ -78,15 +81,15 @@ class DeadlineQueue implements Ranked {
 }
 
 /**
- * The deadlines of one peer's calls, with one timer for all. Calls of the same time-out end in the order they began.
+ * The deadlines of one peer's calls, with one timer for all. Calls of the same time-out expire in the order in which they began.
  *
- * The last call clears the timer. Where one call follows another the next has use for it, and to set and clear one is a tenth of what a call
- * alone costs: after many such calls it stays, until it is due or the peer ends.
+ * The last call clears the timer. Setting and clearing a timer costs a tenth of a single call, and a following call needs the timer again.
+ * So after many such calls the timer stays, until it is due or the peer ends.
  */
 export class Deadlines {
-  /** Those that are not empty, or have a timer that stays: by time-out in ms … */
+  /** Queues that are not empty, or have a timer that stays: by time-out in ms … */
   readonly #queues = new Map<number, DeadlineQueue>();
-  /** … and by who expires first. */
+  /** … and in the order of their first expiry. */
   readonly #order = new Heap<DeadlineQueue>();
   #timer: Subscription | null = null;
   #armedFor = Infinity;
@@ -94,9 +97,9 @@ export class Deadlines {
   #closed = false;
 
   /**
-   * Sets a deadline `timeoutMs` from now, which has to be {@link cancel cancelled}.
+   * Sets a deadline `timeoutMs` from now. The caller has to {@link cancel} it.
    *
-   * @returns `null` for 0 and `Infinity`, which are no deadline
+   * @returns the deadline, or `null` for 0 and `Infinity`, which mean no deadline
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
@@ -113,13 +116,13 @@ export class Deadlines {
   cancel(deadline: Deadline): void {
     const { queue } = deadline;
     deadline.unlink();
-    // Where it has expired its queue may be gone, and another in its place.
+    // After its expiry its queue may be removed, and another queue may have replaced it.
     if (this.#queues.get(queue.timeoutMs) !== queue) return;
     if (!queue.empty) this.#order.move(queue);
     else if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
   }
 
-  /** The peer has ended: from here on no timer stays. */
+  /** The peer has ended. From now on no timer stays. */
   close(): void {
     this.#closed = true;
     for (const queue of this.#queues.values()) if (queue.empty) this.#remove(queue);

@@ -1,7 +1,7 @@
-/** Errors that say nothing about the call that they ended. */
+/** Errors that belong to another call than the one that they ended. */
 const disclaimed = new WeakSet();
 
-/** Marks an error that ended a call as another call's: `retriable` speaks of that other call, so this one is not made again. */
+/** Marks an error as another call's. Its `retriable` says nothing about this call, so this call is not repeated. */
 export function disclaim(error: unknown): void {
   // Reads no property: a getter of a thrown value may throw.
   if (typeof error === 'object' && error !== null) disclaimed.add(error);

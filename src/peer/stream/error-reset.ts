@@ -7,7 +7,7 @@ import { defaultErrorSerializer, messageOf } from '../base/error-serializer.js';
 import { refuseThenable } from '../base/guard.js';
 import type { ErrorSerializer } from '../base/hooks.js';
 
-/** The reset that tells the remote what a handler or an input threw. */
+/** The reset that reports an error of a handler or an input to the remote. */
 export interface ErrorReset {
   readonly code: ResetCode | null;
   readonly reason: string;
@@ -15,25 +15,25 @@ export interface ErrorReset {
   readonly payload: unknown;
 }
 
-/** The reason where the owner's serializer names none: an error's own text may hold secrets. */
+/** The reason if the owner's serializer names none. An error's own text may hold secrets. */
 const NO_REASON = 'internal error';
 
 /** Errors that are part of a contract. */
 const declared = new WeakSet();
 
-/** Marks an error as part of a contract: it reaches the remote as it is, whatever the owner's serializer is. Returns `error`. */
+/** Marks an error as part of a contract. The error then reaches the remote unchanged, past any serializer of the owner. Returns `error`. */
 export function declaredError<E extends MuxError>(error: E): E {
   declared.add(error);
   return error;
 }
 
 /**
- * Turns a thrown error into a reset. An integer `resetCode` of the error becomes its code. REFUSED is the exception: it vouches that
- * nothing was done.
+ * Turns a thrown error into a reset. An integer `resetCode` of the error becomes the reset's code. REFUSED is the exception, because it
+ * promises that no work was done.
  *
- * The default serializer shows the error's message, and an error that is itself a reset goes out as it came. The owner's serializer
- * sees every error, and the remote gets nothing of the error but the code: the payload is the serializer's value, and the reason is
- * that value's `message`.
+ * The default serializer sends the error's message, and passes on an error that is itself a reset. An owner's serializer receives every
+ * error, and the remote receives only the code of the error itself. The payload is then the serializer's value, and the reason is that
+ * value's `message`.
  */
 export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset {
   const code = markedCode(error) ?? ResetCode.APPLICATION_ERROR;
@@ -41,7 +41,7 @@ export function resetOf(error: unknown, serializer: ErrorSerializer): ErrorReset
   return tryRead(() => ownReset(error)) ?? plain(error, code);
 }
 
-/** Whether an error is meant for the remote: it is a reset, or has an integer `resetCode`. REFUSED is the exception. */
+/** Returns whether an error is meant for the remote, as a reset or with an integer `resetCode`. REFUSED is the exception. */
 export function isForRemote(error: unknown): boolean {
   return markedCode(error) !== null || tryRead(() => ownReset(error)) !== null;
 }
@@ -63,11 +63,11 @@ function tryRead<T>(look: () => T): T | null {
   }
 }
 
-/** The reset that an error stands for by itself. */
+/** Returns the reset that an error itself describes, or `null`. */
 function ownReset(error: unknown): ErrorReset | null {
   if (!isMuxError(error) || !('resetCode' in error) || error.code === 'REFUSED') return null;
   const { resetCode: code, reason } = error;
-  // Another copy of the package, or somebody else's error that looks like one, may hold anything.
+  // An error of another copy of the package, or a look-alike of another library, may hold any values.
   if ((code !== null && !Number.isSafeInteger(code)) || typeof reason !== 'string' || code === ResetCode.REFUSED) return null;
   return { code, reason, payload: 'payload' in error ? error.payload : null };
 }

@@ -8,20 +8,20 @@ import type { StreamCore } from './stream-core.js';
 /** Errors that the log has shown. */
 const logged = new WeakSet();
 
-/** Reports the error of a handler, or of an answer, to the error observers of its peer, or else to the log. */
+/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
 export function report(error: unknown, stream: StreamCore, when = ''): void {
   const { errors }: Hooks = stream.host.hooks;
   if (errors.empty) logOnce(error, `${stream.label}: a handler failed${when}`);
   for (const observer of errors) guard('onError', () => observer(error, stream.facade));
 }
 
-/** Whether an error concerns this side: it is not meant for the opener, and does not stem from the end of the stream. */
+/** Returns whether an error concerns this side. Such an error is not meant for the opener, and does not stem from the end of the stream. */
 export function isUnexpected(error: unknown, { cause, error: end }: StreamCore): boolean {
   if (isForRemote(error)) return false;
   return cause === null || cause.how === 'ended' || !stemsFrom(error, end);
 }
 
-/** Whether an error is the end of a stream, or what an abort by its signal led to. */
+/** Returns whether an error is the end of a stream, or follows from an abort by its signal. */
 function stemsFrom(error: unknown, end: unknown): boolean {
   try {
     const seen = new Set<unknown>();
@@ -30,7 +30,7 @@ function stemsFrom(error: unknown, end: unknown): boolean {
       seen.add(each);
     }
   } catch {
-    // A getter of the error threw.
+    // A getter of the error has thrown.
   }
   return false;
 }

@@ -23,17 +23,18 @@ export interface FeedOptions {
 }
 
 /**
- * Sends everything an input gives, while subscribed: iterables, async iterables, ReadableStreams and streams are pulled as
- * the queue drains, other Observables push.
+ * Sends all values of an input, while subscribed. It pulls iterables, async iterables, ReadableStreams and streams as the queue drains.
+ * Other Observables push.
  *
- * Completes when all has been accepted, and where the remote needs no more (NO_ERROR). Errors with the input's error, after
- * the stream was reset with it, with what ended the stream, or with a ProtocolError where it has ended on both sides before. Unsubscribing before cancels the stream.
+ * Completes once the stream has accepted all values, or the remote needs no more (NO_ERROR). An error of the input resets the stream, then
+ * reaches the subscriber. So does the error that ended the stream, or a ProtocolError if both sides had ended before. Unsubscribing early
+ * cancels the stream.
  */
 export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOptions = {}): Observable<never> {
   return feedUntil(stopped, stream, input, options);
 }
 
-/** {@link feed} as a promise whose rejection need not be handled. */
+/** {@link feed} as a promise. Its rejection need not be handled. */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
   if (stream.line.sealed && stream.cause === null) {
     decline(input);
@@ -45,7 +46,7 @@ export function sendAll(stream: StreamCore, input: Input<unknown>, options: Feed
   });
 }
 
-/** Tells whoever feeds a stream that it has ended before its input. */
+/** Reports to the subscriber of {@link feed} that the stream has ended before its input. */
 type TellStopped = (stream: StreamCore, subscriber: Subscriber<never>) => void;
 
 function feedUntil(
@@ -65,7 +66,7 @@ function feedUntil(
     if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
     else {
       decline(input);
-      // The side that ended the stream did not wait for this input.
+      // The stream ended without waiting for this input.
       cutShort(stream, subscriber);
     }
   });
@@ -78,10 +79,10 @@ function feedUntil(
   );
 }
 
-/** The outlet that {@link pump} fills: a stream's outbox. A failure ends the stream, once. */
+/** A stream's outbox as the outlet of {@link pump}. The first failure ends the stream. */
 class StreamOutlet implements Outlet {
   readonly queues = true;
-  /** Whether the input has given all; the end that follows it may close the stream at once. */
+  /** Whether the input is exhausted. The end that follows may close the stream at once. */
   #exhausted = false;
 
   constructor(
@@ -135,9 +136,9 @@ class StreamOutlet implements Outlet {
 
   fail(error: unknown): void {
     if (this.closed) return;
-    // Of a stream that has ended, an input may tell the error of that stream itself.
+    // After the stream's end the input may fail with the stream's own error.
     if (this.stream.cause === null) disclaim(error);
-    // In this order: whoever is told may let go of the stream, and that is not a cancel.
+    // Reset first: the subscriber may release the stream on the error, which must not count as a cancel.
     failAnswer(this.stream, error);
     this.subscriber.error(error);
   }
@@ -161,7 +162,10 @@ class StreamOutlet implements Outlet {
   }
 }
 
-/** For `sendAll`, which promises that all was accepted, and for a stream that had ended before: an end of this side is an error, and a mistake of the handler's. */
+/**
+ * Reports an early end of this side as an error: the handler ended the stream before its input. Used by `sendAll`, which promises that the
+ * stream accepts all values, and for a stream that had already ended.
+ */
 function cutShort(stream: StreamCore, subscriber: Subscriber<never>): void {
   if (endedHere(stream.cause)) subscriber.error(stream.outbox.refusal());
   else stopped(stream, subscriber);

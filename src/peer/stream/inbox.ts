@@ -7,38 +7,38 @@ import { UnreadQueue } from './unread-queue.js';
 
 const NOBODY: readonly never[] = [];
 
-/** Takes the payloads of one stream as they come. */
+/** Receives the payloads of one stream as they come. */
 export interface Reader<T> {
   next(value: T): void;
   error(error: unknown): void;
   complete(): void;
 }
 
-/** What an inbox needs of its stream. */
+/** The parts of a stream that its inbox uses. */
 export interface InboxStream<T> {
-  /** Gets everything, from the first payload on, without an inbox between. */
+  /** Receives everything from the first payload on, without the inbox. */
   readonly reader: Reader<T> | null;
-  /** Counts what waits to be read. */
+  /** Counts unread payloads. */
   readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read' | 'arrivedBytes'>;
-  /** Set once nothing follows; its error is `null` where the stream simply ended. */
+  /** Set once no payload follows. Its error is `null` if the stream ended without one. */
   readonly end: End | null;
-  /** Somebody reads: the stream is in use. */
+  /** A reader has come, so the stream is in use. */
   markTaken(): void;
   /** The last reader has left before the end. */
   lastReaderLeft(): void;
-  /** Somebody reads after payloads that nobody got. */
+  /** A reader has come after payloads were dropped unread. */
   missed(): void;
 }
 
 /**
- * The received payloads of one stream. Until somebody reads they wait, counted in bytes; the first reader gets them, and
- * readers that come later share what is left. Not a Subject: there a teardown that throws would hide the end from others.
+ * The received payloads of one stream. They wait for the first reader, counted in bytes. Later readers share the remaining payloads. The inbox
+ * is no Subject, where a throwing teardown would hide the end from other subscribers.
  */
 export class Inbox<T> {
-  /** Made when something has to wait; `null` again when nothing does, as while somebody subscribes or the stream has its reader. */
+  /** Created when a payload has to wait; `null` again while none waits. None waits while the stream has a subscriber or its reader. */
   #unread: UnreadQueue<T> | null = null;
   #subscribers: readonly Subscriber<T>[] = NOBODY;
-  /** Those that are being handed what waits are not in the list yet. */
+  /** The number of subscribers. It includes those that still receive waiting payloads, which are not in the list yet. */
   #reading = 0;
   #readersLeft = false;
   /** Whether payloads were dropped after the last reader had left. */
@@ -51,7 +51,7 @@ export class Inbox<T> {
     return this.#reading > 0;
   }
 
-  /** Bytes of the payload that is being handed out, for a reader that keeps it for later. */
+  /** Bytes of the payload in delivery, for a reader that keeps the payload for later. */
   get deliveredBytes(): number {
     return this.#deliveringBytes ?? chargeOf(this.stream.line.arrivedBytes);
   }
@@ -68,11 +68,11 @@ export class Inbox<T> {
     else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).add(value, this.deliveredBytes);
   }
 
-  /** Nothing follows: the stream has its {@link InboxStream.end}. What waits can still be read. */
+  /** The stream has its {@link InboxStream.end}, and no payload follows. Waiting payloads can still be read. */
   finish(end: End): void {
     const { reader } = this.stream;
     if (reader !== null) deliverEnd(reader, end);
-    // Whoever comes later, and whoever is still being handed what waits, gets `stream.end` from `subscribe()`.
+    // `subscribe()` delivers `stream.end` to later subscribers, and to those that still receive waiting payloads.
     for (const subscriber of this.#subscribers) deliverEnd(subscriber, end);
   }
 
@@ -92,14 +92,14 @@ export class Inbox<T> {
     };
   }
 
-  /** Takes the oldest payload that waits. */
+  /** Removes and returns the oldest waiting payload. */
   shift(): ReturnType<UnreadQueue<T>['shift']> {
     const unread = this.#unread?.shift();
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;
   }
 
-  /** Forgets what waits, and whatever comes from now on. */
+  /** Drops the waiting payloads, and all payloads from now on. */
   drop(): void {
     this.#readersLeft = true;
     while (this.shift() !== undefined) this.#dropped = true;
@@ -115,7 +115,7 @@ export class Inbox<T> {
     }
   }
 
-  /** Somebody has stopped reading; after the last one, what waits is dropped. */
+  /** A reader has left. Drops the waiting payloads after the last reader. */
   checkLeft(): void {
     if (this.stream.reader !== null || this.hasSubscriber || this.#readersLeft) return;
     this.drop();

@@ -7,36 +7,36 @@ import { StreamIterator } from './stream-iterator.js';
 import type { Pull } from './stream-iterator.js';
 
 /**
- * What a call sends, or a function that makes it, so that each attempt gets a fresh one. An iterator, a generator, a
- * ReadableStream, a stream of Node, and a stream of this library that nobody reads any more, give their values once: what takes
- * one a second time fails with a TypeError.
+ * The values that a call sends, or a function that returns them, so that each attempt has a fresh input. Some inputs yield their values only
+ * once: an iterator, a generator, a ReadableStream, a stream of Node, and a stream of this library without a reader. A second call with such
+ * an input fails with a TypeError.
  *
- * A `Blob` or `File` is sent as payloads of 64 KiB, each a Uint8Array, for which the codec has to carry bytes. Other bytes (a view or an
- * ArrayBuffer) are a payload, not an input: as one they fail with a TypeError; give `[bytes]`. A string is an input, as it is for rxjs's
- * `from`: it is sent letter by letter.
+ * A call sends a `Blob` or `File` as payloads of 64 KiB, each a Uint8Array, so the codec has to carry bytes. Other bytes (a view or an
+ * ArrayBuffer) are a payload and no input. As an input they fail with a TypeError; pass `[bytes]` instead. A string is an input, as for
+ * `from` of rxjs, and is sent letter by letter.
  *
- * The call releases the input, whatever becomes of the call: an iterator gets `return()`, a ReadableStream `cancel()`, a stream of Node
- * `destroy()`, also where the call fails before it asks for a value.
+ * The call always releases its input, even if the call fails before it pulls a value. It calls `return()` of an iterator, `cancel()` of a
+ * ReadableStream, and `destroy()` of a stream of Node.
  */
 export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Out> | Blob);
 
-/** Bytes of a Blob in one payload. */
+/** One payload carries so many bytes of a Blob. */
 const BLOB_SLICE_BYTES = 64 * 1024;
 
-/** rxjs's `from`, also for an Observable of a copy of rxjs that was loaded before something defined `Symbol.observable`, or after. */
+/** `from` of rxjs, also for an Observable of another copy of rxjs, loaded before or after `Symbol.observable` was defined. */
 export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
   if (source instanceof Observable || !isObservable(source)) return from(source);
   const foreign = source as Observable<T>;
   return new Observable((subscriber) => foreign.subscribe(subscriber));
 }
 
-/** Something that gives its next value when asked, at once or later. */
+/** A source that passes its next value to a pull, at once or later. */
 export interface PullSource {
   pull(taker: Pull<unknown>): void;
   stop(): unknown;
 }
 
-/** @throws TypeError for bytes, which would go out one a message */
+/** @throws TypeError for bytes, which would leave one byte per message */
 export function refuseBytes(input: unknown): void {
   if (ArrayBuffer.isView(input) || isArrayBuffer(input))
     throw new TypeError(
@@ -49,7 +49,7 @@ function isReadableStream(input: object): input is ReadableStream<unknown> {
   return 'getReader' in input;
 }
 
-/** An async iterable that can be ended at any time, such as a stream of Node. */
+/** An async iterable that can be stopped at any time, such as a stream of Node. */
 interface Destroyable extends AsyncIterable<unknown> {
   destroy(): unknown;
   on?(event: 'error', listener: () => void): unknown;
@@ -59,13 +59,13 @@ function canBeDestroyed(input: object): input is Destroyable {
   return Symbol.asyncIterator in input && typeof (input as Partial<Destroyable>).destroy === 'function';
 }
 
-/** Whether it is ended by its `destroy`. A request that a server has got is not: that would close the connection of its response. */
+/** Whether `destroy` should end the input. For a request at an HTTP server it would close the connection of the response. */
 function isEndedByDestroy(input: object): input is Destroyable {
   const isRequest = 'httpVersion' in input && 'method' in input && typeof input.method === 'string';
   return canBeDestroyed(input) && !isRequest;
 }
 
-/** Whether an input gives what it has only once. Of other Observables nobody can tell. */
+/** Returns whether an input yields its values only once. For Observables other than streams the answer is unknown, and `false`. */
 export function isOneShot(input: Input<unknown>): boolean {
   if (typeof input === 'function') return false;
   const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
@@ -74,10 +74,10 @@ export function isOneShot(input: Input<unknown>): boolean {
   return iterator === source || iterator instanceof StreamIterator;
 }
 
-/** What gives its values once, and has been taken: for a second attempt it would be an empty upload. */
+/** One-shot inputs that a call has already taken. A second attempt would send an empty upload. */
 const consumed = new WeakSet();
 
-/** @throws TypeError for what was taken before */
+/** @throws TypeError for an input that a call has already taken */
 function refuseConsumed(input: object, what: string): void {
   if (!consumed.has(input)) return;
   throw new TypeError(
@@ -85,7 +85,7 @@ function refuseConsumed(input: object, what: string): void {
   );
 }
 
-/** Takes what gives its values once, for good. A stream is shared while somebody reads it, as it is by its subscribers. */
+/** Marks a one-shot input as taken. A stream with a reader is shared instead, as its subscribers share it. */
 function consume(input: object, iterator: unknown): void {
   if (iterator === input) refuseConsumed(input, 'an iterator');
   else if (iterator instanceof StreamIterator) {
@@ -96,9 +96,9 @@ function consume(input: object, iterator: unknown): void {
 }
 
 /**
- * What an input is pulled by; `null` for what pushes.
+ * Returns the source to pull an input by; `null` for an input that pushes.
  *
- * @throws TypeError for what gives its values once, and was taken before
+ * @throws TypeError for a one-shot input that a call has already taken
  */
 export function pullSource(input: object): PullSource | null {
   if (isBlob(input)) return blobSource(input);
@@ -119,21 +119,21 @@ export function pullSource(input: object): PullSource | null {
   return iterableSource(iterator);
 }
 
-/** An iterator, which may hold something already; an iterable holds nothing until it makes one. */
+/** Returns whether an input is an iterator, which may already hold resources. A plain iterable holds none until it makes an iterator. */
 function isIterator(input: object): boolean {
   return (Symbol.asyncIterator in input || Symbol.iterator in input) && 'next' in input && typeof input.next === 'function';
 }
 
 /**
- * Releases an input that will never be sent: a promise may then reject unseen, and a source that others fill learns that nobody
- * reads. A lazy iterable holds nothing yet.
+ * Releases an input that will never be sent. A promise may then reject unhandled, and a source that others fill is stopped. A lazy iterable
+ * holds no resources yet.
  */
 export function decline(input: Input<unknown>): void {
   disown(input);
   const source = Object(input) as object;
-  // The call that consumed it stops it.
+  // The call that has taken the input stops it.
   if (consumed.has(source)) return;
-  // Of Observables only a stream is pulled, and stopped here.
+  // Among Observables only a stream is pulled, and so stopped here.
   if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source) || isIterator(source))
     guard('ending an input', () => pullSource(source)?.stop());
 }
@@ -157,7 +157,7 @@ function blobSource(blob: Blob): PullSource {
   };
 }
 
-/** A generator cannot be ended while it runs: one that ends its own call is ended once it has given its value. */
+/** A generator cannot be stopped while it runs. One that ends its own call is stopped after it has yielded its value. */
 function iterableSource(iterator: Iterator<unknown>): PullSource {
   let isRunning = false;
   let isLeft = false;
@@ -178,7 +178,7 @@ function iterableSource(iterator: Iterator<unknown>): PullSource {
 
 function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
   const stop = (): unknown => iterator.return?.();
-  // A stream of this library gives its values without a promise, so that what is passed on stays in virtual time.
+  // A stream of this library passes its values without a promise, so that a proxied stream stays in virtual time.
   if (iterator instanceof StreamIterator) return { pull: (taker) => iterator.pull(taker as Pull<never>), stop };
   return {
     pull: (taker) => {
@@ -193,7 +193,7 @@ function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
   };
 }
 
-/** Hands on what an async iterator has given for a result: it may be none, or throw where it is read. */
+/** Passes on a result of an async iterator. A foreign iterator may return no object, or an object whose getters throw. */
 function settle(taker: Pull<unknown>, result: unknown): void {
   try {
     if (typeof result !== 'object' || result === null)
@@ -230,10 +230,10 @@ function readerSource(reader: ReadableStreamDefaultReader<unknown>): PullSource 
   };
 }
 
-/** Its iterator's `return` would wait for the value that was asked for, which may never come. */
+/** Stops by `destroy`, because the iterator's `return` would wait for the pulled value, which may never come. */
 function destroyableSource(input: Destroyable, iterator: AsyncIterator<unknown>): PullSource {
-  // Without a listener an `error` event would end the process. The iterator reports one that comes before the first pull; one that
-  // `destroy()` causes interests nobody.
+  // Without a listener an `error` event would end the process. The iterator reports an error before the first pull. An error that
+  // `destroy()` causes needs no report.
   input.on?.('error', () => undefined);
   const source = asyncSource(iterator);
   return {

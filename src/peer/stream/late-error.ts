@@ -3,12 +3,12 @@ import type { TeardownLogic, Unsubscribable } from 'rxjs';
 import type { Reader } from './inbox.js';
 import type { StreamCore } from './stream-core.js';
 
-/** A subscriber; its unsubscription ends what was added to it. */
+/** A subscriber. Its unsubscription runs the added teardowns. */
 interface Subscribing extends Reader<unknown> {
   add(teardown: TeardownLogic): void;
 }
 
-/** Opens a stream for a subscriber; `undefined` where that throws, which the subscriber gets as {@link failLater a late error}. */
+/** Opens a stream for a subscriber. Returns `undefined` if `open` throws, and passes the error on as {@link failLater a late error}. */
 export function openFor(subscriber: Subscribing, open: () => StreamCore): StreamCore | undefined {
   try {
     return open();
@@ -18,12 +18,12 @@ export function openFor(subscriber: Subscribing, open: () => StreamCore): Stream
   }
 }
 
-/** Has a subscriber read a stream that was opened for it. The error of one that failed at once comes late. */
+/** Connects a subscriber to the stream opened for it. The error of a stream that failed at once comes on a later turn. */
 export function readOpened(subscriber: Subscribing, stream: StreamCore): Unsubscribable {
   return stream.readBy(stream.end === null ? subscriber : new LateError(subscriber));
 }
 
-/** Fails a subscriber on a later turn: a bare `retry()` of a call that fails at once would otherwise not return. */
+/** Fails a subscriber on a later turn. Otherwise a bare `retry()` of a call that fails at once would never return. */
 export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error: unknown): void {
   subscriber.add(
     asyncScheduler.schedule(() => {
@@ -32,7 +32,7 @@ export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error:
   );
 }
 
-/** Reads a stream that has ended before anybody subscribed: its error comes on a later turn. */
+/** Reads a stream that ended before the subscription. Delivers its error on a later turn. */
 class LateError implements Reader<unknown> {
   constructor(private readonly subscriber: Subscribing) {}
 

@@ -2,7 +2,7 @@ import { CancelledError } from '../../wire/stream-errors.js';
 import type { Reader } from './inbox.js';
 import type { StreamCore } from './stream-core.js';
 
-/** Gives the first payload, or `null` for an end without one; a second is answered with CANCEL. */
+/** Calls `answered` with the first payload, or with `null` for an end without a payload. Cancels the stream on a second payload. */
 export function readOne(stream: StreamCore, answered: (value: unknown) => void, failed: (error: unknown) => void): void {
   stream.readBy(new OneAnswer(stream, answered, failed));
 }

@@ -18,10 +18,10 @@ import { ResetCode } from '../../wire/reset-code.js';
 import type { PeerStatus } from '../base/status.js';
 import type { StreamCore } from './stream-core.js';
 
-/** Frames of a stream that has sent nothing after its open. */
+/** The number of frames of a stream that has sent only its open. */
 const OPEN_ALONE = 1;
 
-/** Opens that wait for a connection, first come first served, bounded in bytes. */
+/** Opens that wait for a connection: first come, first served, and bounded in bytes. */
 export class OpenQueue {
   readonly #streams = new LazySet<QueuedStream>();
   #bytes = 0;
@@ -40,20 +40,20 @@ export class OpenQueue {
     return this.size === 0;
   }
 
-  /** In the order of their calls. */
+  /** The waiting streams in the order of their calls. */
   protected get waiting(): Iterable<QueuedStream> {
     return this.#streams;
   }
 
-  /** Whether nothing is to be added that can wait elsewhere. */
+  /** Whether the queue is full, so that further values should wait at their sender. */
   get full(): boolean {
     return this.#bytes >= this.limit;
   }
 
   /**
-   * Puts a stream in the queue.
+   * Adds a stream to the queue.
    *
-   * @throws QueueOverflowError when the queue is full; one stream larger than the limit may wait alone
+   * @throws QueueOverflowError if the queue is full; one stream larger than the limit may wait alone
    */
   add(encodedPayload: Message | null, isNotification: boolean): QueuedStream {
     const bytes = chargeOfPart(encodedPayload);
@@ -66,7 +66,7 @@ export class OpenQueue {
     return this.#enqueue(new QueuedStream(this, isNotification));
   }
 
-  /** Takes a stream in again whose socket took nothing of it. It was accepted once, so no limit applies. */
+  /** Queues a stream again whose socket took no frame of it. The queue accepted the stream once, so no limit applies. */
   requeue(stream: StreamCore, { frames, waiters }: Unsent): QueuedStream {
     const queued = this.#enqueue(new QueuedStream(this, stream.line.isNotification, waiters));
     queued.stream = stream;
@@ -78,7 +78,7 @@ export class OpenQueue {
     this.#bytes += bytes;
   }
 
-  /** Takes in a stream that waited in another queue. */
+  /** Adds a stream that waited in another queue. */
   take(stream: QueuedStream, bytes: number): void {
     this.#streams.add(stream);
     this.#bytes += bytes;
@@ -92,8 +92,8 @@ export class OpenQueue {
   }
 
   /**
-   * Sends everything that waits on its way, in order, while the session takes it; also what enters meanwhile. A notification that has to
-   * wait for another moves to `notifications`.
+   * Sends the waiting streams in order, while the session accepts them. Includes streams that enter meanwhile. A notification that has to
+   * wait for another one moves to `notifications`.
    */
   flushTo(session: Session, notifications: NotificationQueue): void {
     for (const stream of this.#streams) {
@@ -103,12 +103,12 @@ export class OpenQueue {
     }
   }
 
-  /** What waits goes on waiting in `queue`, behind what is there. */
+  /** Moves all waiting streams to the end of `queue`. */
   moveTo(queue: OpenQueue): void {
     for (const stream of this.#streams) stream.moveTo(queue);
   }
 
-  /** Nothing will come that takes them: every waiting stream ends. `why` is said of notifications, which have nobody else to tell. */
+  /** Ends every waiting stream, because no connection will come. Logs `why` for notifications, which have no other way to report it. */
   failAll(
     cause: CloseCause,
     error: AnyMuxError | null,
@@ -119,7 +119,7 @@ export class OpenQueue {
     for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
-  /** Ends a stream that comes when no connection ever will, with what the last dial failed with, if that is why. */
+  /** Ends a new stream, because no connection will ever come. The error is the failure of the last dial, if that is the cause. */
   refuse(stream: QueuedStream, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
@@ -136,21 +136,21 @@ export class OpenQueue {
 }
 
 /**
- * Notifications that wait until one before them, which takes several messages, has left: the remote handles them in the order of their
- * calls (S9a). They get their ids then, as ids rise in the order in which opens leave (S1).
+ * Notifications that wait until an earlier one of several messages has left. So the remote handles notifications in the order of their calls
+ * (S9a). They take their ids only then, because ids rise in the order in which opens leave (S1).
  */
 export class NotificationQueue extends OpenQueue {
   constructor() {
-    // As on a stream that is open, nothing holds a notification back.
+    // No limit holds a notification back, as on an open stream.
     super(Infinity);
   }
 
-  /** Whether a notification that is made now has to wait. */
+  /** Returns whether a new notification has to wait. */
   delays(session: Session | null): boolean {
     return !this.empty || session?.isNotifying === true;
   }
 
-  /** Sends them up to the next that takes several messages. */
+  /** Sends notifications up to the next one of several messages. */
   follow(session: Session): void {
     for (const stream of this.waiting) {
       if (session.isNotifying || session.streams.exhausted) return;
@@ -159,19 +159,19 @@ export class NotificationQueue extends OpenQueue {
   }
 }
 
-/** What a stream fails with that waits for a connection. An error of the hello's stream speaks of that stream alone: here it is the cause. */
+/** Returns the error of a waiting stream. An error of the hello's stream concerns only that stream, so it becomes the cause. */
 function errorOfQueued(cause: CloseCause, error: AnyMuxError | null): AnyMuxError | null {
   if (cause.how !== 'lost' || !(error instanceof StreamError)) return error;
   return new ConnectError(`the hello has failed: ${error.message}`, { reason: cause.reason, cause: error });
 }
 
-/** Any other call is told by its own error. */
+/** Logs lost notifications. Any other call reports its own error. */
 function warnOfForgotten(streams: readonly QueuedStream[], why: string): void {
   const { length } = streams.filter(({ isNotification }) => isNotification);
   if (length > 0) log('warn', `${length} notify() never left: ${why}`);
 }
 
-/** A stream that no socket has taken yet: its frames wait here. */
+/** A stream that no socket has accepted yet. Its frames wait here. */
 export class QueuedStream implements StreamLine {
   readonly id = null;
   readonly local = true;
@@ -204,7 +204,7 @@ export class QueuedStream implements StreamLine {
     return this.sealed || (this.#bytes < STREAM_ROOM_BYTES && !this.queue.full);
   }
 
-  /** Nothing leaves at once. */
+  /** A queued frame never leaves at once. Only a sealed stream has demand, so that no task waits on it. */
   get hasDemand(): boolean {
     return this.sealed;
   }
@@ -219,7 +219,7 @@ export class QueuedStream implements StreamLine {
     else this.#waiters.push(task);
   }
 
-  /** There is room again in the queue. */
+  /** The queue has room again. */
   roomFreed(): void {
     if (this.hasRoom) runAll(this.#waiters.splice(0));
   }
@@ -241,7 +241,7 @@ export class QueuedStream implements StreamLine {
     this.fail({ how: 'reset', by, code, reason, payload }, error);
   }
 
-  // This side opened it, and nothing arrives before the open has left.
+  // This side opened the stream, and no frame arrives before the open has left.
   taken(): void {}
   handlerStarted(): void {}
   handlerSettled(): void {}
@@ -255,7 +255,7 @@ export class QueuedStream implements StreamLine {
   read(): void {}
   handOver(): void {}
 
-  /** A session takes the stream. It belongs there before its first frame leaves: hooks may then send on it, and the answer may come. */
+  /** Moves the stream to a session before its first frame leaves: hooks may send on the stream then, and the answer may come. */
   flushTo(session: Session): void {
     const { stream } = this;
     if (stream === null) return;
@@ -269,7 +269,7 @@ export class QueuedStream implements StreamLine {
     for (const task of this.#waiters.splice(0)) stream.line.whenRoom(task);
   }
 
-  /** Waits in another queue from now on. */
+  /** Moves to another queue. */
   moveTo(queue: OpenQueue): void {
     this.queue.release(this, this.#bytes);
     this.queue = queue;

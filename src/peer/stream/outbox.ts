@@ -16,23 +16,26 @@ import { checkSendable } from './sendable.js';
 import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamCore } from './stream-core.js';
 
-/** Trailers, or a function that is asked for them when the end is sent. */
+/** Trailers, or a function that returns them. The stream calls the function when it sends its end. */
 export type TrailersInput = MetadataInput | (() => MetadataInput | null);
 
 const LATE_VALUE = 'a value was sent after the end and is lost';
 const LATE_ANSWER = `${LATE_VALUE}; to answer later than the handler settles, return a promise from it or use respond()`;
 const READY: Promise<void> = Promise.resolve();
-/** What can be done about it, by each way to send. */
+/** The advice for each way to send. */
 const TOO_MUCH =
   'too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
 
-/** The sending side of one stream: its headers, its values, its trailers, and who waits for room. */
+/** The sending side of one stream: its headers, values and trailers, and the senders that wait for room. */
 export class Outbox {
-  /** Whether this side's first frame has gone, which is the one that carries headers. */
+  /** Whether this side's first frame, which carries headers, has left. */
   begun: boolean;
-  /** Whether a value or the end of this side was accepted. */
+  /** Whether the outbox has accepted a value or this side's end. */
   replied = false;
-  /** Of the reply-headers interceptors. `done`: in a `sendHeaders` that had nothing to send; they do not run again for a value without headers. */
+  /**
+   * State of the reply-headers interceptors. `done`: they ran in a `sendHeaders` that had nothing to send. They do not run again for a value
+   * without headers.
+   */
   #interceptors: 'due' | 'running' | 'done' | 'failed' = 'due';
   #trailers: TrailersInput | null = null;
 
@@ -44,7 +47,7 @@ export class Outbox {
     this.#trailers = trailers;
   }
 
-  /** @throws what an interceptor or the codec throws */
+  /** @throws errors of an interceptor or the codec */
   sendHeaders(headers?: MetadataInput): void {
     if (this.begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
@@ -52,7 +55,7 @@ export class Outbox {
     if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
   }
 
-  /** Sends the interceptors' headers ahead of a reset, where they have not run. An interceptor that throws is logged. */
+  /** Sends the interceptors' headers ahead of a reset, if the interceptors have not run. Logs an interceptor's error. */
   sendHeadersOfFailure(): void {
     if (this.#interceptors === 'due')
       guard('a reply-headers interceptor', () => {
@@ -60,7 +63,7 @@ export class Outbox {
       });
   }
 
-  /** {@link accept} as a promise: resolves at once while the stream's queue is short; else when it is, or with the error that ended the stream. */
+  /** {@link accept} as a promise. Resolves once the stream's queue is short, or rejects with the error that ended the stream. */
   send(value: unknown, headers?: MetadataInput): Promise<void> {
     return this.#readyUnless(this.accept(value, headers));
   }
@@ -71,18 +74,18 @@ export class Outbox {
   }
 
   /**
-   * Queues a value; gives why not, if not.
+   * Queues a value. Returns `null`, or the error of a refused value.
    *
-   * @throws TypeError for headers after this side's first frame, and what a codec or an interceptor throws
+   * @throws TypeError for headers after this side's first frame; errors of the codec or an interceptor
    */
   accept(value: unknown, headers?: MetadataInput): unknown {
     return this.#accept(value, headers, false);
   }
 
   /**
-   * Queues the end, with a last value or without one; gives why not, if not.
+   * Queues the end, with or without a last value. Returns `null`, or the error of a refused end.
    *
-   * @throws as {@link accept} does, and what the trailers throw
+   * @throws the same as {@link accept}, and errors of the trailers
    */
   acceptLast(value: unknown = ABSENT, headers?: MetadataInput, trailers?: TrailersInput): unknown {
     return this.#accept(value, headers, true, trailers);
@@ -92,13 +95,13 @@ export class Outbox {
     const early = this.refusal();
     if (early !== null) return early;
     const { codec } = this.stream.host;
-    // An end takes no room, and must not destroy the answer before it.
+    // A bare end takes no room. An overflow must not destroy the answer before it.
     const encoded = value === ABSENT ? null : encodedBy(codec, value);
     const overflow = encoded === null ? null : this.#overflow(encoded);
     if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
     const frame = { type: 'data', payload: valueOf(value), headers: this.#firstHeaders(headers), end, trailers: last };
-    // What has run in the value, in the metadata and in interceptors may have ended the stream.
+    // Code in the value, in the metadata or in interceptors may have ended the stream.
     const late = this.refusal();
     if (late !== null) return late;
     this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
@@ -113,7 +116,7 @@ export class Outbox {
       stream.line.whenRoom(resolve);
     });
     return unheeded<void>((resolve, fail) => {
-      // A reset frees the queue, too; a microtask later `stream.error` is set.
+      // A reset frees the queue too; `stream.error` is set one microtask later.
       void room.then(() => {
         if (stream.error === null) resolve();
         else fail(stream.error);
@@ -121,7 +124,7 @@ export class Outbox {
     });
   }
 
-  /** Why nothing can be sent any more, or `null`. */
+  /** Returns the error of an attempt to send now, or `null` if the stream may send. */
   refusal(): unknown {
     const { stream } = this;
     if (!stream.line.sealed) return null;
@@ -139,11 +142,11 @@ export class Outbox {
   #overflow(encoded: Message): Error | null {
     const { stream } = this;
     const { id, unsent } = stream.line;
-    // In the common case nothing is measured for it.
+    // The common case measures nothing.
     if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
     const error = new QueueOverflowError(TOO_MUCH, { streamId: id, retriable: unsent });
     stream.cancel('the sender overflowed its queue', error);
-    // The promise of `send` may be ignored, which is how a queue overflows.
+    // Report the error: a queue overflows when callers ignore the promise of `send`.
     if (!stream.local) report(error, stream);
     return error;
   }
@@ -157,7 +160,7 @@ export class Outbox {
     stream.line.send(frame);
   }
 
-  /** The headers of this side's first frame; `null` after it, and for none. */
+  /** Returns the headers of this side's first frame; `null` after that frame, or for no headers. */
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
     const { host, local } = this.stream;
@@ -165,14 +168,14 @@ export class Outbox {
     const copy = copyMetadata(headers);
     if (!this.begun && !host.hooks.replyHeaders.empty) this.#intercept(copy);
     const first = this.begun ? null : freezeMetadata(copy, host.codec);
-    // While it is encoded, a value among them may send the first frame itself.
+    // A header value may itself send the first frame while it is encoded.
     if (!this.begun) return first;
     if (Object.keys(copy).length > 0)
       throw new TypeError(`expected headers with the ${local ? 'open' : 'first frame'} only, got some after it`);
     return null;
   }
 
-  /** Lets the interceptors change the headers of the first frame. */
+  /** Calls the interceptors, which may change the headers of the first frame. */
   #intercept(headers: Metadata): void {
     if (this.#interceptors === 'running')
       throw new TypeError(

@@ -3,19 +3,19 @@ import { Fifo } from '../../wire/fifo.js';
 import { checkNumber, optionError } from '../../wire/check.js';
 
 /**
- * What becomes of a value that an Observable pushes while the queue of its stream is full (256 KiB of the stream, or
- * `sendHighWaterBytes` of all):
+ * The policy for a value that an Observable pushes while the queue of its stream is full. A queue is full at 256 KiB of the stream, or at
+ * `sendHighWaterBytes` of all streams:
  *
- * - `'buffer'` queues it all the same; a stream that goes on beyond `maxUnsentBytes` fails with QueueOverflowError.
- * - `'latest'` keeps it instead of the one kept before, and sends it when there is room.
+ * - `'buffer'` queues the value all the same; a stream that goes on beyond `maxUnsentBytes` fails with QueueOverflowError.
+ * - `'latest'` keeps the value instead of the one kept before, and sends it once there is room.
  * - `'error'` fails the stream with QueueOverflowError.
- * - `{ dropOldest: n }` keeps the last `n`, and sends them when there is room.
+ * - `{ dropOldest: n }` keeps the last `n` values, and sends them once there is room.
  *
- * What is kept is encoded when it is sent. Iterables and streams are pulled, so they never overflow.
+ * A kept value is encoded when it is sent. Iterables and streams are pulled, so they never overflow.
  *
- * `'latest'` and `dropOldest` bound what is queued, not how old it is: nothing is dropped before 256 KiB of the stream, 1 MiB
- * of the socket and the kernel's buffers are full, and the reader gets all of that first. With `spend` of `withCredit` the queue
- * is full as soon as the credit is spent, so that a slow reader gets few values, and new ones.
+ * `'latest'` and `dropOldest` bound the number of queued values, not their age. They drop nothing before three buffers are full: 256 KiB of
+ * the stream, 1 MiB of the socket, and the kernel's. The reader receives all of these first. With `spend` of `withCredit` the queue is full
+ * as soon as the credit is spent. So a slow reader receives few values, and new ones.
  *
  * @example
  * ```ts
@@ -24,33 +24,33 @@ import { checkNumber, optionError } from '../../wire/check.js';
  */
 export type Overflow = 'buffer' | 'latest' | 'error' | { readonly dropOldest: number };
 
-/** Takes values while it has room for them. */
+/** Accepts values while it has room for them. */
 export interface Outlet {
-  /** Whether nothing is taken any more. */
+  /** Whether the outlet accepts no more values. */
   readonly closed: boolean;
-  /** Whether the queue is below its high-water mark: a pushed value is sent. */
+  /** Whether the queue is below its high-water mark, so that a pushed value is sent. */
   readonly hasRoom: boolean;
-  /** Whether `send` without room queues, up to `maxUnsentBytes`; if not, the overflow buffer keeps the value. */
+  /** Whether `send` queues a value without room, up to `maxUnsentBytes`. If not, the overflow buffer keeps the value. */
   readonly queues: boolean;
-  /** Whether the hard limit is reached: even a value pulled on demand has to wait. */
+  /** Whether the hard limit is reached, so that even a pulled value has to wait. */
   readonly full: boolean;
-  /** Runs `task` once there is room, or nothing to wait for any more. */
+  /** Runs `task` once there is room, or once the outlet has closed. */
   whenRoom(task: () => void): void;
-  /** Whether a value sent now leaves at once; only then is the next one pulled. */
+  /** Whether a value sent now leaves at once. Only then is the next value pulled. */
   readonly hasDemand: boolean;
-  /** Runs `task` once it is, or there is nothing to wait for any more. */
+  /** Runs `task` once {@link hasDemand} is true, or once the outlet has closed. */
   whenDemand(task: () => void): void;
   send(value: unknown): void;
   complete(): void;
   fail(error: unknown): void;
-  /** A value came for which there is neither room nor a place to wait. */
+  /** A value came, but there is neither room nor a place to wait. */
   overflow(): void;
 }
 
 /**
  * Returns the policy, which is `'buffer'` by default.
  *
- * @throws TypeError for an unknown one
+ * @throws TypeError for an unknown policy
  */
 export function checkOverflow(overflow: Overflow = 'buffer'): Overflow {
   if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
@@ -59,7 +59,7 @@ export function checkOverflow(overflow: Overflow = 'buffer'): Overflow {
   return overflow;
 }
 
-/** Stands between what pushes and an outlet, and applies a policy to what finds no room. */
+/** Passes values of a pushing source to an outlet, and applies the policy to values without room. */
 export class OverflowBuffer {
   readonly #kept = new Fifo<{ readonly value: unknown }>();
   readonly #places: number;
@@ -90,13 +90,13 @@ export class OverflowBuffer {
     if (isFirst) this.#sendWhenRoom();
   }
 
-  /** Nothing is pushed any more; what is kept still goes out. */
+  /** The source has completed. Kept values still leave. */
   complete(): void {
     this.#completed = true;
     if (this.#kept.length === 0) this.outlet.complete();
   }
 
-  /** What is kept is encoded in the async context of the source: another call may make the room. */
+  /** Sends kept values once there is room, in the async context of the source, because another call may make the room. */
   #sendWhenRoom(): void {
     const context = currentContext();
     this.outlet.whenRoom(() => {

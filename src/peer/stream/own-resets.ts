@@ -6,9 +6,9 @@ import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
- * Resets a stream for its user.
+ * Resets a stream on behalf of its user.
  *
- * @throws TypeError for a code that is not an integer, for a reason that is not a string, and for REFUSED after this side's first frame
+ * @throws TypeError for a code that is not an integer, a reason that is not a string, or REFUSED after this side's first frame
  */
 export function resetByUser(stream: StreamCore, code: ResetCode, reason: string, payload: unknown): void {
   checkReset('reset', code, reason);
@@ -16,19 +16,19 @@ export function resetByUser(stream: StreamCore, code: ResetCode, reason: string,
   if (code === ResetCode.REFUSED && stream.begun)
     throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
   const streamId = stream.line.id;
-  // For CANCEL the cause alone makes the right error.
+  // For CANCEL the cause alone yields the right error.
   const error = code === ResetCode.CANCEL ? undefined : new ResetError(code, reason, payload ?? null, { streamId });
   stream.markTaken();
   stream.line.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, streamId), error });
 }
 
-/** Resets a stream with what a handler or an input threw. */
+/** Resets a stream with the error that a handler or an input threw. */
 export function resetByError(stream: StreamCore, thrown: unknown): void {
   const { code, reason, payload } = resetOf(thrown, stream.host.options.errorSerializer);
   if (stream.phase === 'closed') return;
   if (!stream.begun && !stream.host.hooks.replyHeaders.empty) stream.outbox.sendHeadersOfFailure();
   const streamId = stream.line.id;
-  // `throw undefined` must not look like no error.
+  // `throw undefined` must still count as an error.
   const error = thrown ?? new ResetError(code, reason, payload, { streamId });
   stream.line.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, streamId), error });
 }

@@ -9,8 +9,8 @@ import type { Outlet, Overflow } from './overflow.js';
 import type { Pull } from './stream-iterator.js';
 
 /**
- * Takes everything an input gives to an outlet: iterables, async iterables, ReadableStreams and streams are pulled while
- * there is room, other Observables push, and `overflow` says what becomes of a value without room.
+ * Sends all values of an input to an outlet. It pulls iterables, async iterables, ReadableStreams and streams while there is room. Other
+ * Observables push, and `overflow` decides about a value without room.
  */
 export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   try {
@@ -26,7 +26,7 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
-  // A synchronous source is stopped by its answer: `subscribe` has not returned, so there is nothing to unsubscribe.
+  // The result stops a synchronous source: `subscribe` has not returned, so there is no subscription yet.
   const wantsMoreAfter = (value: unknown): boolean => {
     if (!outlet.closed) policy.next(value);
     return !outlet.closed;
@@ -50,7 +50,7 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
   };
 }
 
-/** Asks for the next value only while there is room, in the async context of the call: another one may have made the room. */
+/** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */
 function pull(source: PullSource, outlet: Outlet): () => void {
   const context = new LateContext();
   let exhausted = false;
@@ -67,7 +67,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
         exhausted = true;
         outlet.complete();
       } else if (!outlet.full) give(value);
-      // Pulled while there was demand, but the limit was reached since: it waits for room.
+      // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
       else waitFor('whenRoom', () => give(value));
     },
     reject(error) {
@@ -81,7 +81,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       context.run(task);
     });
   };
-  // A loop, because what is there at once would otherwise be asked for from within the answer before.
+  // A loop, because a synchronous source would otherwise recurse: each answer would pull the next value.
   const step = (): void => {
     if (stepping) return;
     stepping = true;
@@ -95,7 +95,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
     }
     stepping = false;
     if (exhausted || outlet.closed) return;
-    // What ends the stream meanwhile stops the source.
+    // Code that ends the stream meanwhile also stops the source, so keep the context.
     if (asked) context.take();
     // `whenDemand` may call `step` synchronously.
     else waitFor('whenDemand', step);

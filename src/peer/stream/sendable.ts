@@ -9,11 +9,11 @@ import { OutgoingFrame } from '../../wire/outgoing.js';
 import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamHost } from './stream-host.js';
 
-/** What decides whether a frame can be sent. */
+/** The parts of a host that decide whether a frame can be sent. */
 export type SendHost = Pick<StreamHost, 'codec' | 'options' | 'nextStreamId'>;
 
 /**
- * The payload of an open, encoded; `null` for `undefined`, which stands for none.
+ * Returns the encoded payload of an open; `null` for `undefined`, which means none.
  *
  * @throws TypeError for a payload that the codec cannot represent
  */
@@ -22,7 +22,7 @@ export function encodedOpen({ codec }: SendHost, value: unknown): Message | null
 }
 
 /**
- * The frame that opens a stream.
+ * Returns the frame that opens a stream.
  *
  * @param encoded {@link encodedOpen} of the value
  * @throws ProtocolError for headers that do not fit a message
@@ -41,7 +41,7 @@ export function openFrame(
   return frame;
 }
 
-/** @throws ProtocolError when the frame cannot be sent however it is cut: its headers or trailers are too big */
+/** @throws ProtocolError if no cut can make the frame fit, because its headers or trailers are too big */
 export function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | null, id: number | null): void {
   const { codec, options } = host;
   const { maxFrameBytes } = options;
@@ -49,12 +49,12 @@ export function checkSendable(host: SendHost, frame: Frame, encodedPayload: Mess
     if (frame instanceof OutgoingFrame) frame.foundSmall();
     return;
   }
-  // Measured with the id it will get; with the longest where no session says which.
+  // Measure with the stream's future id, or with the longest id if no session knows it.
   const numbered = { ...frame, stream: id ?? host.nextStreamId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
 }
 
-/** Encodes the payload of a reset. Returns `null` where there is none, and, with a warning, where it cannot be sent. */
+/** Encodes the payload of a reset. Returns `null` if there is no payload, or, with a warning, if it cannot be sent. */
 export function resetPayload(host: SendHost, payload: unknown, id: number | null): Message | null {
   if (payload === undefined || payload === null) return null;
   try {

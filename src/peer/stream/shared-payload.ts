@@ -3,8 +3,8 @@ import type { Codec, Message } from '../../wire/codec.js';
 import { checkValue } from './check-value.js';
 
 /**
- * A payload for many streams, which each codec encodes once. Send it as you would send its value: with `notify`, `reply`, `send`, and from
- * inputs and answers. It is encoded when a codec first sends it, and later changes to the value are not sent.
+ * A payload for many streams, which each codec encodes only once. Send it like its value: with `notify`, `reply` or `send`, and from inputs
+ * and answers. A codec encodes the value when it first sends the payload, so later changes to the value are not sent.
  *
  * @example
  * ```ts
@@ -34,12 +34,12 @@ export class SharedPayload<T = unknown> {
   }
 }
 
-/** Encodes a payload, or takes the encoded form of a shared one. */
+/** Encodes a payload, or returns the encoded form of a shared one. */
 export function encodedBy(codec: Codec, payload: unknown): Message {
   return payload instanceof SharedPayload ? payload.encodedBy(codec) : checkedMessage(codec, codec.encodePayload(payload));
 }
 
-/** The payload that an encoded one was made of, for observers. */
+/** Returns the value of a shared payload, for observers. Returns any other payload unchanged. */
 export function valueOf(payload: unknown): unknown {
   return payload instanceof SharedPayload ? payload.value : payload;
 }

@@ -26,15 +26,15 @@ import type { StreamHost } from './stream-host.js';
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
 /**
- * One stream as its user has it, without the Observable around it: what came in, what may go out, and how it ended. Most
- * streams need little of what a stream can have, so its parts are made when somebody asks for them.
+ * One stream as its user sees it, without the Observable around it: received payloads, the sending side, and the end. Most streams need few of
+ * these parts, so each part is created on first access.
  */
 export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Abortable, Unsubscribable {
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
   /**
-   * What ended the stream; `null` while it is live. Set after the phase: while the frame that closes the stream is delivered, `phase`
-   * is `closed`, and `cause` and `end` are still `null`.
+   * The cause of the stream's end; `null` while the stream is live. It is set after the phase. During delivery of the closing frame, `phase`
+   * is already `closed`, and `cause` and `end` are still `null`.
    */
   cause: CloseCause | null = null;
   reader: Reader<unknown> | null = null;
@@ -43,16 +43,16 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   #facade: Stream | null = null;
   #extras: StreamExtras | null = null;
   #taken: boolean;
-  /** Came with the cause, or is made of it when somebody asks. */
+  /** The error that came with the cause, or is created from the cause on access. */
   #error: unknown = null;
-  /** Whether the remote has ended, and its last payload is delivered. */
+  /** Whether the remote has ended and its last payload was delivered. */
   #completed = false;
   #deadline: Deadline | null = null;
   #signal: AbortSignal | null = null;
 
   /**
-   * @param opening the headers it was opened with
-   * @param payload what it was opened with; `ABSENT` when that was without one
+   * @param opening the headers of the open
+   * @param payload the payload of the open; `ABSENT` if it had none
    */
   constructor(
     readonly host: StreamHost,
@@ -63,7 +63,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.#taken = line.local;
   }
 
-  /** Whether this side opened it. */
+  /** Whether this side opened the stream. */
   get local(): boolean {
     return this.line.local;
   }
@@ -76,17 +76,17 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return (this.#outbox ??= new Outbox(this));
   }
 
-  /** Whether this side's first frame has gone, which is the one that carries headers. */
+  /** Whether this side's first frame, which carries headers, has left. */
   get begun(): boolean {
     return this.#outbox?.begun ?? this.local;
   }
 
-  /** Whether somebody reads. */
+  /** Whether the stream has a reader or a subscriber. */
   get hasReader(): boolean {
     return this.reader !== null || this.#inbox?.hasSubscriber === true;
   }
 
-  /** What the user holds; made when somebody asks for it. */
+  /** The user's Observable of this stream, created on access. */
   get facade(): Stream {
     return (this.#facade ??= Stream.around(this));
   }
@@ -108,43 +108,43 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return `${this.host.label}, stream ${this.line.id ?? 'without an id'}`;
   }
 
-  /** The error that ended the stream; `null` while it is live, and where it simply ended. */
+  /** The error that ended the stream; `null` while it is live, or if it ended without one. */
   get error(): unknown {
     return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
   }
 
-  /** How the payloads end, once nothing follows. */
+  /** The end of the payloads; `null` while more may follow. */
   get end(): End | null {
     if (this.#completed) return COMPLETED;
     return this.cause === null ? null : this;
   }
 
-  /** Whether somebody has begun to use a stream that the remote opened. */
+  /** Whether a user has taken the stream. A stream of this side counts as taken. */
   get isTaken(): boolean {
     return this.#taken;
   }
 
   /**
-   * Delivers every payload, from the first on, to `reader`, without an Inbox between. Returns itself as the reader's subscription: an
-   * object less for each stream.
+   * Delivers every payload from the first on to `reader`, without an Inbox. Returns this object as the reader's subscription, which saves one
+   * object per stream.
    */
   readBy(reader: Reader<unknown>): Unsubscribable {
     this.markTaken();
-    // Payloads may be waiting already: `onOpen` runs before the call reads.
+    // Payloads may already wait, because `onOpen` runs before the call reads.
     for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
     this.reader = reader;
     if (this.end !== null) deliverEnd(reader, this.end);
     return this;
   }
 
-  /** That reader leaves. Unless somebody else reads, nobody is left. */
+  /** The reader leaves. Without a subscriber, the reader was the last one. */
   unsubscribe(): void {
     this.reader = null;
     if (this.#inbox !== null) this.#inbox.checkLeft();
     else if (this.end === null) this.lastReaderLeft();
   }
 
-  /** Resets the stream when it takes longer than `timeoutMs`; 0 and `Infinity` are no limit. */
+  /** Resets the stream if it takes longer than `timeoutMs`. 0 and `Infinity` mean no limit. */
   limit(timeoutMs: number): void {
     if (this.phase === 'closed') return;
     this.#deadline = this.host.deadlines.add(this, timeoutMs);
@@ -162,17 +162,17 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: reason }));
   }
 
-  // From the connection
+  // Called by the connection
 
   receive(frame: CompleteFrame): void {
     if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.#deliver(frame.payload);
-    // An end that closes the stream comes with its cause.
+    // For an end that closes the stream, the cause follows in `gone`.
     if (frame.end && this.phase !== 'closed') this.finish();
   }
 
-  /** The remote has ended, and this side may go on. */
+  /** The remote has ended. This side may go on. */
   finish(): void {
     this.#completed = true;
     this.#deliverEnd(COMPLETED);
@@ -194,7 +194,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return true;
   }
 
-  // From the inbox
+  // Called by the inbox
 
   markTaken(): void {
     if (this.#taken) return;
@@ -211,9 +211,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     log('warn', aboutStream(this.line.id, missed));
   }
 
-  // From the user
+  // Called by the user
 
-  /** Resets the stream with CANCEL: this side wants nothing more of it. Consumers see `error`; by default that of the cause. */
+  /** Resets the stream with CANCEL, because this side wants nothing more of it. Consumers see `error`, by default the cause's error. */
   cancel(reason = 'unsubscribed', error?: StreamError): void {
     this.line.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
   }

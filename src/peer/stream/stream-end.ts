@@ -1,15 +1,15 @@
 import { guard } from '../../rx/guard.js';
 
-/** How what is received ends. */
+/** The end of a stream's received payloads. */
 export interface End {
-  /** `null` where the stream simply ended. */
+  /** `null` if the stream ended without an error. */
   readonly error: unknown;
 }
 
 /** The end without an error. */
 export const COMPLETED: End = { error: null };
 
-/** The end by an error, made when somebody looks: most are seen by nobody, and one with its stack costs more than the rest of a stream's end. */
+/** An end by an error, which is created only on access. Most errors stay unread, and one stack costs more than the rest of a stream's end. */
 export class ErrorEnd implements End {
   constructor(private readonly stream: { readonly error: unknown }) {}
 
@@ -18,7 +18,7 @@ export class ErrorEnd implements End {
   }
 }
 
-/** Tells a reader how it ends. rxjs throws what the reader's teardown throws at whoever ends it; others have still to be told. */
+/** Delivers the end to a reader. rxjs throws a teardown's error at this caller, so guard it: other readers still need their end. */
 export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
   guard('a subscriber of a stream', () => {
     if (error === null) reader.complete();

@@ -7,7 +7,7 @@ import { HookList } from '../../rx/hook-list.js';
 import type { Remove } from '../base/hooks.js';
 import type { StreamCore } from './stream-core.js';
 
-/** What most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Made when asked for. */
+/** Parts that most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Created on access. */
 export class StreamExtras {
   #abort: AbortController | null = null;
   #closed: Promise<CloseCause> | null = null;
@@ -49,13 +49,13 @@ export class StreamExtras {
     for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, headers);
   }
 
-  /** Runs `task` when the stream is gone. */
+  /** Runs `task` when the stream has ended. */
   whenGone(task: (cause: CloseCause) => void): Remove {
     return this.#watchers.add(task);
   }
 
   gone(cause: CloseCause): void {
-    // By each of them a teardown of the user's may run.
+    // Each task may run a teardown of the user.
     for (const task of this.#watchers)
       guard('a subscriber of a stream', () => {
         task(cause);
@@ -64,7 +64,7 @@ export class StreamExtras {
     this.#abort?.abort(this.stream.error ?? undefined);
   }
 
-  /** True once: the one warning of this stream is to be given now. */
+  /** Returns `true` once, for the one warning of this stream. */
   takeWarning(): boolean {
     const first = !this.#warned;
     this.#warned = true;

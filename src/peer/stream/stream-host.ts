@@ -8,20 +8,20 @@ import type { AbortSignals } from './abort-signals.js';
 import type { Deadlines } from './deadlines.js';
 import type { OpenQueue } from './open-queue.js';
 
-/** Why a peer has no open socket, for a call that ends before it was sent. */
+/** Why a peer has no open socket. An unsent call that ends reports it. */
 export interface Absence {
   readonly reason: string;
   /** The error of the last dial, if it failed. */
   readonly error: AnyMuxError | null;
 }
 
-/** Whether a stream that has no socket may wait for one. */
+/** Whether a stream without a socket may wait for one. */
 export interface SocketOutlook {
   readonly expectsSocket: boolean;
   readonly absence: Absence;
 }
 
-/** What a stream asks of its peer. */
+/** The parts of a peer that a stream uses. */
 export interface StreamHost {
   readonly peer: Peer;
   /** Names the peer in the log. */
@@ -34,6 +34,6 @@ export interface StreamHost {
   readonly openQueue: Pick<OpenQueue, 'requeue'>;
   readonly deadlines: Deadlines;
   readonly signals: AbortSignals;
-  /** The id that the next stream of this side gets; `null` without a socket. */
+  /** The id of this side's next stream; `null` without a socket. */
   readonly nextStreamId: number | null;
 }

@@ -4,13 +4,13 @@ import { failing } from '../base/caller-frames.js';
 import type { StreamCore } from './stream-core.js';
 import { UnreadQueue } from './unread-queue.js';
 
-/** Somebody who waits for the next value. */
+/** A consumer that waits for the next value. */
 export interface Pull<T> {
   resolve(result: IteratorResult<T, undefined>): void;
   reject(error: unknown): void;
 }
 
-/** After the end of a stream nothing but its iterator holds the rest. One that is dropped half read must not count for ever. */
+/** An ended stream lives only in its iterator. If a half-read iterator is collected, release its unread bytes. */
 const dropped =
   typeof FinalizationRegistry === 'function'
     ? new FinalizationRegistry((unasked: UnreadQueue<unknown>) => {
@@ -18,9 +18,9 @@ const dropped =
       })
     : null;
 
-/** Reads a stream by pulling. What has not been pulled yet counts as unread, so a slow loop pauses the socket. */
+/** Reads a stream by pulling. Values that were not pulled yet count as unread, so a slow loop pauses the socket. */
 export class StreamIterator<T> implements AsyncIterator<T, undefined> {
-  /** What it has not been asked for. */
+  /** Values that no pull has taken yet. */
   readonly #unasked: UnreadQueue<T>;
   readonly #pulls = new Fifo<Pull<T>>();
   #subscription: Subscription | null = null;
@@ -30,7 +30,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
     this.#unasked = new UnreadQueue(stream);
   }
 
-  /** Whether somebody reads a stream from which more may come. */
+  /** Whether the stream has a reader and may still receive payloads. */
   get isShared(): boolean {
     return this.stream.end === null && this.stream.hasReader;
   }
@@ -50,7 +50,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
     });
   }
 
-  /** {@link next} without a promise between: what waits is given at once. */
+  /** {@link next} without a promise: a waiting value resolves the pull at once. */
   pull(pull: Pull<T>): void {
     this.#subscribe();
     const unasked = this.#unasked.shift();
@@ -64,7 +64,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
-    // An iterator that was never asked has not subscribed, and leaving must still count as the last unsubscribe.
+    // Subscribe first, if no pull has: leaving must count as the last unsubscribe.
     this.#subscribe();
     this.#unasked.clear();
     this.#finish(null);

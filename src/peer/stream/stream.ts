@@ -21,33 +21,33 @@ import { StreamIterator } from './stream-iterator.js';
 
 /** Headers for this side's first frame on a stream that the remote opened. */
 export interface SendOptions {
-  /** Metadata ahead of the answer (S4), copied; an object without keys is none (S13). A TypeError after this side's first frame. Default none. */
+  /** Metadata ahead of the answer (S4), copied. An object without keys means none (S13). A TypeError after this side's first frame. Default none. */
   readonly headers?: MetadataInput | undefined;
 }
 
-/** Trailers, which go with the end. */
+/** Trailers, which leave with the end. */
 export interface EndOptions {
-  /** Metadata known only now, such as a count or a checksum (S4), copied. Default those of `setTrailers`, else none. */
+  /** Metadata known only now, such as a count or a checksum (S4), copied. Default: the trailers of `setTrailers`, else none. */
   readonly trailers?: MetadataInput | undefined;
 }
 
-/** Headers, where the reply is this side's first frame, and trailers for its end. */
+/** Headers, if the reply is this side's first frame, and trailers for this side's end. */
 export interface ReplyOptions extends SendOptions, EndOptions {}
 
 /**
- * One stream of a peer: an Observable, and an async iterable, of the payloads received, and the calls that send. It is not
- * thenable, so `switchMap(() => stream)` and returning one from an async function work as for any Observable.
+ * One stream of a peer. It is an Observable and an async iterable of the received payloads, and has the methods that send. It is not
+ * thenable, so `switchMap(() => stream)` works as for any Observable, and an async function can return it.
  *
- * Payloads that come before the first subscriber wait for it, counted in bytes; later subscribers share what is left. A loop
- * with `for await` takes one when it asks for the next, and what waits holds the sender back (`pauseBytes`); a subscriber takes
- * each as it comes, and what it then does with them is its own affair.
- * When the last subscriber of a stream that this side opened leaves, the stream is reset with CANCEL. On a stream that the
- * remote opened it only stops reading: what comes while nobody reads is dropped then, and a second reader after the first gets
- * only what comes while it reads. To read one payload now and more later, keep one iterator:
- * `const it = stream[Symbol.asyncIterator]()`.
+ * Payloads that come before the first subscriber wait for it, counted in bytes. Later subscribers share the remaining payloads. A `for await`
+ * loop takes one payload at each step, and waiting payloads hold the sender back (`pauseBytes`). A subscriber receives each payload as it
+ * comes. Payloads that a subscriber buffers itself do not hold the sender back.
  *
- * @typeParam In what is received
- * @typeParam Out what is sent
+ * When the last subscriber leaves a stream that this side opened, the stream is reset with CANCEL. On a stream that the remote opened, only
+ * the reading stops. Payloads that come without a reader are then dropped. A second reader after the first receives only payloads that come
+ * while it reads. To read one payload now and more later, keep one iterator: `const it = stream[Symbol.asyncIterator]()`.
+ *
+ * @typeParam In the type of received payloads
+ * @typeParam Out the type of sent payloads
  *
  * @example
  * ```ts
@@ -74,17 +74,17 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
   }
 
-  /** Keeps Vue from wrapping it in a Proxy: its tag is not that of a plain object. */
+  /** Keeps Vue from wrapping the stream in a Proxy: this tag differs from the tag of a plain object. */
   get [Symbol.toStringTag](): string {
     return 'Stream';
   }
 
-  /** The peer that the stream belongs to. */
+  /** The peer of the stream. */
   get peer(): Peer {
     return this.#streamCore.host.peer;
   }
 
-  /** The stream's id; `null` until a socket has taken it. */
+  /** The stream's id; `null` until a socket has accepted the stream. */
   get id(): number | null {
     return this.#streamCore.line.id;
   }
@@ -94,24 +94,24 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return this.#streamCore.local;
   }
 
-  /** The opener's headers; empty when there were none. */
+  /** The opener's headers; empty if it sent none. */
   get headers(): Readonly<Metadata> {
     return this.#streamCore.headers;
   }
 
-  /** The opener's payload; `null` when there was none, which {@link hasPayload} tells from a `null` that was sent. */
+  /** The opener's payload; `null` if it sent none. {@link hasPayload} distinguishes a sent `null` from no payload. */
   get payload(): unknown {
     const { payload } = this.#streamCore;
     return payload === ABSENT ? null : payload;
   }
 
-  /** Whether the stream was opened with a payload; a `null` that was sent is one. */
+  /** Whether the stream was opened with a payload. A sent `null` is a payload. */
   get hasPayload(): boolean {
     return this.#streamCore.payload !== ABSENT;
   }
 
   /**
-   * Names the stream for people, from its payload: the option `label` says how. An empty text where the payload has no name.
+   * A name of the stream for people, which the option `label` derives from the payload. Empty if the payload has no name.
    *
    * @example
    * ```ts
@@ -122,18 +122,18 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return labelled(this.#streamCore.host.options.label, this.payload);
   }
 
-  /** Headers of the remote's first frame on a stream that this side opened; `null` until it has come, empty when it had none. */
+  /** Headers of the remote's first frame on a stream that this side opened. `null` until that frame has come; empty if it had none. */
   get replyHeaders(): Readonly<Metadata> | null {
     return this.#streamCore.replyHeaders;
   }
 
-  /** Trailers of the remote; `null` until its end has come, and when it had none. Set before that end is delivered. */
+  /** Trailers of the remote; `null` until its end has come, or if it sent none. They are set before the end is delivered. */
   get trailers(): Readonly<Metadata> | null {
     return this.#streamCore.trailers;
   }
 
   /**
-   * Where the stream is in its life. Its open, and its end on this side, count once they are written, not when they are queued (S3).
+   * The phase of the stream's life. The open, and the end of this side, count once they are written, not when they are queued (S3).
    *
    * @example
    * ```ts
@@ -146,8 +146,8 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * What ended the stream (S7); `null` while it is live. `by` of a reset tells whether this program, the library or the remote
-   * did it.
+   * The cause of the stream's end (S7); `null` while the stream is live. `by` of a reset names its actor: this program, the library or the
+   * remote.
    *
    * @example
    * ```ts
@@ -159,27 +159,27 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     return this.#streamCore.cause;
   }
 
-  /** Aborts when the stream ends, however it ends; its reason is the error that ended it, if one did. */
+  /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
   get signal(): AbortSignal {
     return this.#streamCore.extras.signal;
   }
 
-  /** {@link replyHeaders} when they come, replayed to late subscribers; completes without them when the stream ends first. */
+  /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
   get replyHeaders$(): Observable<Readonly<Metadata>> {
     return this.#streamCore.extras.replyHeaders$;
   }
 
-  /** Resolves with what ended the stream; never rejects. */
+  /** Resolves with the cause of the stream's end; never rejects. */
   get closed(): Promise<CloseCause> {
     return this.#streamCore.extras.closed;
   }
 
   /**
-   * Sends this side's headers ahead of the first value, on a stream that the remote opened (S4). Does nothing where neither the
-   * call nor an interceptor has any, after this side's first frame, and on a stream that this side opened.
+   * Sends this side's headers ahead of the first value, on a stream that the remote opened (S4). Does nothing if neither the call nor an
+   * interceptor has headers. Also does nothing after this side's first frame, or on a stream that this side opened.
    *
    * @throws TypeError for headers that are not a plain object or that the codec cannot represent; ProtocolError for headers that
-   *   do not fit a frame; what a reply-headers interceptor throws
+   *   do not fit a frame; errors of a reply-headers interceptor
    *
    * @example
    * ```ts
@@ -194,13 +194,18 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   /**
    * Sends one value.
    *
-   * @returns a promise that resolves once the stream's queue is below 256 KiB and those of all streams below
-   *   `sendHighWaterBytes`, at once in the common case. It rejects when the stream can take no value any more: with what ended
-   *   the stream, a ProtocolError after this side's end, a CancelledError while the peer closes, a QueueOverflowError, which ends
-   *   the stream, when too much is queued (`maxUnsentBytes`; without a connection `maxQueuedBytes`). The rejection need not be
-   *   handled.
+   * @returns a promise that resolves once the stream's queue is below 256 KiB and the queues of all streams are below
+   *   `sendHighWaterBytes`. In the common case it resolves at once. It rejects if the stream can take no value any more:
+   *
+   *   - with the error that ended the stream
+   *   - with a ProtocolError after this side's end
+   *   - with a CancelledError while the peer closes
+   *   - with a QueueOverflowError if too many bytes are queued (`maxUnsentBytes`; without a connection `maxQueuedBytes`); this error
+   *     ends the stream
+   *
+   *   The rejection need not be handled.
    * @throws TypeError for `undefined` and `ABSENT`, for a value the codec cannot represent and for headers that come too late;
-   *   ProtocolError for headers that do not fit a frame; what a reply-headers interceptor throws
+   *   ProtocolError for headers that do not fit a frame; errors of a reply-headers interceptor
    *
    * @example
    * ```ts
@@ -214,19 +219,24 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end. Iterables and
-   * streams are pulled as the queue drains; other Observables push. Where the stream ends before its input, a ReadableStream is
-   * cancelled and unlocked, and a stream of Node destroyed; the HTTP request that a server answers, though, only ends at its next
-   * chunk. So does an async generator at its next value, because none can be stopped while it waits: one that waits for long
-   * should listen to {@link signal}, or be an Observable.
+   * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end. It pulls iterables and streams
+   * as the queue drains; other Observables push.
    *
-   * @param options `end: false` leaves this side of the stream open after the last value; `overflow` says what becomes of
-   *   a value that is pushed while the queue is full
-   * @returns a promise that resolves when everything has been accepted, or when the remote resets with NO_ERROR because it
-   *   needs no more; it rejects with the input's error, after the stream was reset with it (for `undefined` and `null`, with
-   *   that reset as a ResetError), with the stream's, or with a
-   *   ProtocolError when this side was ended before the input, as by a handler that did not return this promise (with
-   *   `end: false` that resolves). The rejection need not be handled.
+   * If the stream ends before its input, it cancels and unlocks a ReadableStream, and destroys a stream of Node. The HTTP request that a
+   * server answers, though, only ends at its next chunk. An async generator only ends at its next value, because no generator can be stopped
+   * while it waits. A generator that waits for long should listen to {@link signal}, or be an Observable.
+   *
+   * @param options `end: false` leaves this side of the stream open after the last value; `overflow` decides about a value pushed
+   *   while the queue is full
+   * @returns a promise that resolves once the stream has accepted all values. It also resolves if the remote resets with NO_ERROR
+   *   because it needs no more. It rejects:
+   *
+   *   - with the input's error, which has reset the stream (for `undefined` and `null`, with that reset as a ResetError)
+   *   - with the error that ended the stream
+   *   - with a ProtocolError if this side was ended before the input, as by a handler that did not return this promise; with
+   *     `end: false` the promise resolves instead
+   *
+   *   The rejection need not be handled.
    * @throws TypeError for an unknown `overflow`
    *
    * @example
@@ -242,12 +252,12 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Sets the trailers, which go once, with this side's end: that of `reply`, `end` and `sendAll`, or that of a handler which
-   * settles. A function is asked by the call that ends; `null` stands for none. A later call replaces them, those given to `reply` or
-   * `end` go instead of them, and after the end the call does nothing.
+   * Sets the trailers, which leave once with this side's end. `reply`, `end`, `sendAll` or a settled handler sends the end. The call that ends
+   * this side calls a trailers function; its `null` means none. A later call of `setTrailers` replaces the trailers. Trailers of `reply` or
+   * `end` take precedence. After the end the call does nothing.
    *
-   * Never throws. Trailers that cannot be sent, and a function that throws, make `reply` and `end` throw, and elsewhere reset
-   * the stream as a handler that throws does.
+   * Never throws. Trailers that cannot be sent, or a function that throws, make `reply` and `end` throw. Elsewhere they reset the stream, like
+   * a handler that throws.
    *
    * @example
    * ```ts
@@ -261,11 +271,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Sends one last value and the end. Without a value, or with `undefined`, no payload is sent; `null` is a payload.
+   * Sends one last value and the end. Without a value, or with `undefined`, it sends no payload; `null` is a payload.
    *
-   * @returns a promise as {@link send} gives; after the end the value is lost, with a ProtocolError and one warning
+   * @returns a promise like the promise of {@link send}; after the end the value is lost, with a ProtocolError and one warning.
    * @throws TypeError for a value or metadata that the codec cannot represent and for headers that come too late; ProtocolError
-   *   for headers or trailers that do not fit a frame; what a reply-headers interceptor or a function of `setTrailers` throws
+   *   for headers or trailers that do not fit a frame; errors of a reply-headers interceptor or a function of `setTrailers`
    *
    * @example
    * ```ts
@@ -279,10 +289,10 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Ends this side of the stream without a value; the remote's may go on (S2).
+   * Ends this side of the stream without a value. The remote's side may go on (S2).
    *
-   * @returns a promise as {@link reply} gives
-   * @throws as {@link reply} does, for trailers
+   * @returns a promise like the promise of {@link reply}
+   * @throws the same as {@link reply}, for trailers
    *
    * @example
    * ```ts
@@ -296,15 +306,15 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 
   /**
-   * Aborts the stream on both sides (S5); does nothing once it is closed. APPLICATION_ERROR, NO_ERROR and an application's own
-   * codes go after what is queued, all others instead of it (S8). Readers on this side see a CancelledError for CANCEL, and a
+   * Aborts the stream on both sides (S5). Does nothing once the stream is closed. A reset with APPLICATION_ERROR, NO_ERROR or an application's
+   * own code leaves after the queued frames. Any other reset drops them (S8). Readers on this side see a CancelledError for CANCEL, and a
    * ResetError for any other code.
    *
-   * @param code default CANCEL; an application's own codes start at 256
-   * @param reason cut to 1 024 bytes, and further where a small cap needs it (R4)
-   * @param payload sent along; left out when the codec cannot represent it
-   * @throws TypeError for a code that is not an integer and for a reason that is not a string, on a closed stream too; for REFUSED after
-   *   this side's first frame, hence on every stream that this side opened (R2)
+   * @param code default CANCEL; an application's own codes start at 256.
+   * @param reason cut to 1 024 bytes, or to fewer if the cap is small (R4)
+   * @param payload sent along; left out if the codec cannot represent it.
+   * @throws TypeError for a code that is not an integer and for a reason that is not a string, on a closed stream too. Also for
+   *   REFUSED after this side's first frame, hence on every stream that this side opened (R2)
    *
    * @example
    * ```ts
@@ -316,25 +326,25 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
     resetByUser(this.#streamCore, code, reason, payload);
   }
 
-  /** Id, side and phase, for logs: `Stream 3 { opened by this side, phase: open }`. */
+  /** Returns id, side and phase for logs: `Stream 3 { opened by this side, phase: open }`. */
   override toString(): string {
     const { id, local, phase } = this;
     return `Stream${id === null ? '' : ` ${id}`} { opened by ${local ? 'this side' : 'the remote'}, phase: ${phase} }`;
   }
 
-  /** What `console.log` prints in Node. */
+  /** Returns the text that `console.log` prints in Node. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString();
   }
 
-  /** Reads one payload at a time; `break` leaves the stream as the last unsubscribe does. */
+  /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
     return new StreamIterator<In>(this.#streamCore);
   }
 
   /**
    * Reads every payload as it comes. An error without a handler goes to `config.onUnhandledError` of rxjs if the program sets it, or else to
-   * the log. The same holds for an error that an observer throws. The log reports an error of a teardown when the stream ends.
+   * the log. So does an error that an observer throws. The log reports an error of a teardown when the stream ends.
    */
   override subscribe(
     observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
@@ -346,7 +356,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   }
 }
 
-// One function for all streams, because a closure for each would be a good part of what an idle one weighs.
+// One function for all streams, because a closure for each would make up a good part of an idle stream's memory.
 function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
   return this instanceof Stream ? Stream.streamCore(this).inbox.subscribe(subscriber) : undefined;
 }

@@ -1,20 +1,20 @@
 import type { StreamLine } from '../../session/streams/stream-line.js';
 import { Fifo } from '../../wire/fifo.js';
 
-/** A payload, the bytes it came as, and those that it takes in memory. */
+/** A payload with its encoded bytes, and with its bytes of memory. */
 interface Counted<T> {
   readonly value: T;
   readonly bytes: number;
   readonly weight: number;
 }
 
-/** Payloads that wait to be read, counted by the stream that they came on. */
+/** Unread payloads, which their stream counts. */
 export class UnreadQueue<T> extends Fifo<Counted<T>> {
   constructor(private readonly stream: { readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read'> }) {
     super();
   }
 
-  /** Unless it is too much, and the stream has been reset. */
+  /** Adds a payload, unless it exceeds a limit, which has reset the stream. */
   add(value: T, bytes: number): void {
     const { line } = this.stream;
     const weight = line.weigh(value, bytes);
