@@ -27,8 +27,8 @@ export interface FeedOptions {
  * Other Observables push.
  *
  * Completes once the stream has accepted all values, or the remote needs no more (NO_ERROR). An error of the input resets the stream, then
- * reaches the subscriber. So does the error that ended the stream, or a ProtocolError if both sides had ended before. Unsubscribing early
- * cancels the stream.
+ * reaches the subscriber. The subscriber also receives the error that ended the stream, or a ProtocolError if both sides had ended before.
+ * Unsubscribing early cancels the stream.
  */
 export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOptions = {}): Observable<never> {
   return feedUntil(stopped, stream, input, options);
