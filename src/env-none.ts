@@ -1,4 +1,4 @@
-/** Replaces `env.ts` in the CommonJS build, whose syntax has no `import.meta`. */
+/** Replaces `env.ts` in the CommonJS build, which has no metadata of imports. */
 export function readEnvCodec(): string | undefined {
   return undefined;
 }
