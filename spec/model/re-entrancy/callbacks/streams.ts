@@ -71,7 +71,7 @@ const CALLS: readonly [what: string, throws: 'rxjs' | 'log', call: Call][] = [
   ['open$ by an operator', 'rxjs', ({ near }, payload, onOpen) => near.open$(payload, { onOpen }).pipe(map((value) => value))],
   ['open$ with an input', 'rxjs', ({ near }, payload, onOpen) => near.open$(payload, { onOpen, input: [1, 2] })],
   ['request$', 'rxjs', ({ near }, payload, onOpen) => near.request$(payload, { onOpen })],
-  ['a stream', 'log', opened],
+  ['a stream', 'rxjs', opened],
   ['a stream by an operator', 'rxjs', (...given) => opened(...given).pipe(map((value) => value))],
 ];
 
@@ -125,7 +125,7 @@ export const STREAMS: readonly Callback[] = [
       scene.read('an upload', stream, { next: () => run({ stream }) });
       return stream.closed;
     },
-    'log',
+    'rxjs',
   ),
   handler('a function that gives trailers', (stream, run) => {
     stream.setTrailers(() => {
