@@ -140,6 +140,12 @@ export default defineConfig(
     },
   },
   {
+    // Random properties begin at the seed of the commit.
+    files: ['spec/**/*.ts'],
+    ignores: ['spec/support/fast-check.ts'],
+    rules: { 'no-restricted-imports': ['error', { name: 'fast-check', message: 'Expected spec/support/fast-check.ts' }] },
+  },
+  {
     // Values here are there for what TypeScript infers for them; whether a type goes unused is checked by tsc.
     files: ['spec/types/**/*.ts'],
     rules: { '@typescript-eslint/no-unused-vars': 'off' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { leastSquares, median, medianRatio, quantile } from '../../bench/harness/statistics.js';
 
 /** fast-check prints the seed with a failure. */

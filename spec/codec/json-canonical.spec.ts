@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { decodeCanonical } from '../../src/codec/json-canonical.js';
 import { fromMapping } from '../../src/wire/mapping.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { quotedLength } from '../../src/codec/json-cost.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { awkwardText } from '../support/wire/arbitraries.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { hasMoreItems } from '../../src/codec/json-items.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { parseJson, quote } from '../../src/codec/json-text.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 

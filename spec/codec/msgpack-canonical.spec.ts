@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decode, encode } from '@msgpack/msgpack';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { encodeCanonical, readCanonical } from '../../src/codec/msgpack-canonical.js';
 import type { Frame } from '../../src/wire/frame.js';

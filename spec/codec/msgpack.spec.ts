@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { decode, encode, ExtData } from '@msgpack/msgpack';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { registeredCodecs } from '../../src/codec/registry.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import type { Message } from '../../src/wire/codec.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Decoder, encode } from '@msgpack/msgpack';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { prescan } from '../../src/codec/prescan.js';
 import type { PrescanLimits, Scanned } from '../../src/codec/prescan.js';
 import { failureOf, nested } from '../support/codec/values.js';

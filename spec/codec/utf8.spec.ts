@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import type { isUtf8 as Check } from '../../src/codec/utf8.js';
 import { otherPlatform } from '../support/platform/globals.js';
 

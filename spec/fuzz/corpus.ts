@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import type { Frame } from '../../src/wire/frame.js';
 import type { CodecName } from '../support/codec/breakable.js';
 import type { End } from './pipe.js';

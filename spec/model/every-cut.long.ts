@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { ControlStream } from '../../src/session/control-stream.js';
 import { ACTS, command } from './commands.js';
 import type { Act, Command, Config } from './commands.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { ResetError } from '../../src/wire/stream-errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import { MemoryClock } from '../../src/rx/memory-clock.js';

@@ -21,6 +21,17 @@ const REGRESSIONS: readonly Regression[] = [
       { act: 'settle', side: 0, pick: 0, n: 0, size: 0 },
     ],
   },
+  {
+    showed: 'that a waiting notification takes an id between two attempts of a request',
+    config: { codec: 'json', cap: 128, tight: false, keepalive: false, mood: 'calm' },
+    commands: [
+      { act: 'stall', side: 0, pick: 0, n: 0, size: 0 },
+      { act: 'notify', side: 0, pick: 0, n: 0, size: 132 },
+      { act: 'notify', side: 0, pick: 0, n: 0, size: 0 },
+      { act: 'request', side: 0, pick: 0, n: 0, size: 0 },
+      { act: 'advance', side: 0, pick: 0, n: 1, size: 0 },
+    ],
+  },
 ];
 
 describe('a script that once showed', () => {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { config, script } from './commands.js';
 import { run } from './run.js';
 import type { Tally } from './run.js';

@@ -49,6 +49,8 @@ export class Side implements Home {
   readonly #models = new Map<number, StreamModel>();
   readonly #turns: Turns;
   #nextId: number;
+  /** The most notifications that may wait in a queue and take an id later. */
+  #waiting = 0;
   #dispatched = 0;
   #announced = Infinity;
 
@@ -127,6 +129,7 @@ export class Side implements Home {
 
   /** Makes a call that opens a stream and passes it to `opened`. Only a planted fault makes the call throw. */
   opens(headers: Metadata | null, call: (opened: (stream: Stream) => Held) => void): void {
+    this.#passed(this.session.streams.nextId);
     const expected = this.#nextId;
     this.#turns.accepted(expected);
     let isOpen = false;
@@ -144,8 +147,10 @@ export class Side implements Home {
   /** Opens a stream without an answer. */
   notifies(payload: unknown): void {
     try {
+      this.#passed(this.session.streams.nextId);
       this.peer.notify(payload);
-      this.#nextId = this.session.streams.nextId;
+      this.#waiting++;
+      this.#passed(this.session.streams.nextId);
     } catch (error) {
       this.findings.note(isBroken(error), 'no internal error', () => `notify threw ${String(error)}`);
     }
@@ -177,12 +182,24 @@ export class Side implements Home {
   #opened(stream: Stream, headers: Metadata | null): Held {
     const id = stream.id;
     if (id !== null) {
-      this.findings.note(id === this.#nextId, 'ids', () => `side ${this.end} opened ${id}, expected ${this.#nextId}`);
+      this.#passed(id);
       this.#nextId = id + 2;
     }
     const model = id === null ? new StreamModel(true) : this.#modelOf(id);
     model.headers = headers;
     return this.#hold(stream, model);
+  }
+
+  /** Notes that `next` is the next id: waiting notifications have taken the ids before it. */
+  #passed(next: number): void {
+    const taken = (next - this.#nextId) / 2;
+    this.findings.note(
+      Number.isInteger(taken) && taken >= 0 && taken <= this.#waiting,
+      'ids',
+      () => `side ${this.end} opened ${next}, expected ${this.#nextId} after at most ${this.#waiting} waiting notifications`,
+    );
+    this.#waiting -= taken;
+    this.#nextId = next;
   }
 
   #hold(stream: Stream, model: StreamModel): Held {

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';

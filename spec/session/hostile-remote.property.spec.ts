@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/reset-code.js';

@@ -5,9 +5,8 @@ import type { SoakPart } from './part.js';
 const MINUTE_MS = 60_000;
 const QUICK_COMMANDS = 20_000;
 
-/** Random scripts between two peers in memory, from a new seed each time. Every invariant has to hold. */
-export const model: SoakPart = async ({ quick, minutes, commands }) => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
+/** Random scripts between two peers in memory, from a new seed each time unless one is given. Every invariant has to hold. */
+export const model: SoakPart = async ({ quick, minutes, commands, seed }) => {
   const began = performance.now();
   const tally = newTally();
   const most = quick ? QUICK_COMMANDS : (commands ?? Infinity);

@@ -6,6 +6,8 @@ export interface SoakOptions {
   readonly minutes: number;
   /** The number of commands for the part that plays them, instead of minutes; `null` uses minutes. */
   readonly commands: number | null;
+  /** The seed of random commands. */
+  readonly seed: number;
 }
 
 /** The result of one part. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { delay, firstValueFrom, of } from 'rxjs';
 import { RefusedError, respond, retryWhenSafe } from '../../src/index.js';
 import type { OpenOptions, Peer } from '../../src/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { concat, defer, from, Subject } from 'rxjs';
 import { reopenOnReconnect, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';

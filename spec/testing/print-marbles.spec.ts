@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { concatMap, from, ignoreElements, map, Observable, of, startWith, Subject, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { respond } from '../../src/index.js';

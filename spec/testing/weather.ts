@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { asyncScheduler } from 'rxjs';
 import { connect, logger } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 import { otherPlatform } from '../support/platform/globals.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
@@ -326,7 +326,7 @@ describe('split_frame rule 3: big payloads', () => {
     const codec = new JsonCodec();
     fc.assert(
       fc.property(jsonPayload(), (part) => {
-        const payload = Array.from({ length: 2000 }, () => part);
+        const payload = Array.from({ length: 3000 }, () => part);
         const slices = splitFrame({ type: 'data', stream: 1, payload }, 4096, codec);
         expect(slices.length).toBeGreaterThan(1);
         expect(slices.map((slice) => String(slice.fragment)).join('')).toBe(codec.encodePayload(payload));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { Heap } from '../../src/wire/heap.js';
 import type { Ranked } from '../../src/wire/heap.js';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import type { FailureFacts } from '../../../src/peer/dial/backoff.js';
 import type { DialFailure, Reconnect } from '../../../src/peer/dial/reconnect-options.js';

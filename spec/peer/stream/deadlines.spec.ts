@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { asyncScheduler } from 'rxjs';
 import { Deadlines } from '../../../src/peer/stream/deadlines.js';
 import type { Deadline } from '../../../src/peer/stream/deadlines.js';

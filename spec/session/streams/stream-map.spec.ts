@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { hashOf, StreamMap } from '../../../src/session/streams/stream-map.js';
 import { otherPlatform } from '../../support/platform/globals.js';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../fast-check.js';
 import { ABSENT } from '../../../src/wire/frame.js';
 import type { Frame, Metadata } from '../../../src/wire/frame.js';
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { asyncScheduler } from 'rxjs';
 import type { WebSocket } from 'ws';
 import { bypass } from '../../../src/transport/ws/read-bypass.js';

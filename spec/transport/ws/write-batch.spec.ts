@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { WriteBatch } from '../../../src/transport/ws/write-batch.js';
 import { turn } from '../../support/socket/leaks.js';
