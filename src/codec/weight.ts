@@ -2,7 +2,7 @@ import { encodedLength } from '../wire/length.js';
 
 /**
  * Estimates from above the bytes of memory that a decoded value takes: text, numbers, bytes, dates, arrays and plain objects of these.
- * The sizes are those in V8 with pointers of 8 bytes. Each object counts as the hash table that V8 makes for new keys.
+ * The sizes hold for V8 with pointers of 8 bytes. V8 keeps objects with many different keys as hash tables, so every object counts as one.
  *
  * @example
  * ```ts

@@ -10,8 +10,8 @@ export interface Rate {
 }
 
 /**
- * What a receiver puts up with, and how much a sender queues. Every limit is this side's own: none is announced or
- * negotiated. Sizes are bytes of encoded output, times are ms. Defaults are {@link DEFAULT_LIMITS}.
+ * The most that a receiver accepts, and that a sender queues. Every limit is this side's own: no peer announces or
+ * negotiates one. Sizes are bytes of encoded output, times are ms. Defaults are {@link DEFAULT_LIMITS}.
  */
 export interface Limits {
   /** One received WebSocket message; over it the connection closes with 1009. At least 65 536. Default 1 MiB. */
@@ -69,7 +69,7 @@ export interface Limits {
   readonly maxQueuedBytes: number;
 }
 
-/** The limits that a decoder may be told of. */
+/** The limits that a decoder may receive. */
 export type DecodeLimits = Pick<Limits, 'maxPayloadItems'>;
 
 const MIB = 1024 * 1024;

@@ -109,7 +109,7 @@ describe('Incoming-headers interceptor', () => {
     const answer = dialer.request('p');
     await time.advance();
     expect(await answer).toBe('p');
-    expect(logs.warnings).toEqual(['rxmux: an incoming-headers interceptor gave a promise, for which nobody waits']);
+    expect(logs.warnings).toEqual(['rxmux: an incoming-headers interceptor returned a promise, which is not awaited']);
     expect(logs.errors).toEqual([]);
   });
 

@@ -135,7 +135,7 @@ export class Hooks {
     for (const hook of this.incomingHeaders)
       guard('an incoming-headers interceptor', () => {
         const result: unknown = hook(headers, stream);
-        if (isThenable(result)) log('warn', 'an incoming-headers interceptor gave a promise, for which nobody waits');
+        if (isThenable(result)) log('warn', 'an incoming-headers interceptor returned a promise, which is not awaited');
         return result;
       });
   }

@@ -168,7 +168,7 @@ export class Calls {
     const overflow = checkOverflow(options.overflow);
     if (input !== undefined && retryOf(options) !== undefined && isOneShot(input))
       throw new TypeError(
-        'retry: expected an input that can be sent again, or a function that makes it, got one that gives its values once',
+        'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once',
       );
     if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'end', options)), options);
     const received$ = new GuardedObservable((subscriber) => {
