@@ -1,0 +1,121 @@
+import { Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Peer } from '../src/index.js';
+import type { MuxServer } from '../src/node.js';
+import { loadTraced, traced } from './support/process/traced.js';
+
+/** The functions of the library that a call enters before the socket is written to. */
+interface Walk {
+  /** Functions entered. */
+  readonly calls: number;
+  /** The files of these functions. */
+  readonly files: number;
+  /** How often the walk comes back to a file that it has left. */
+  readonly returns: number;
+}
+
+/** The walks as they were last measured, over a warm socket of `ws` with `json`. */
+const RECORDED: Readonly<Record<'request' | 'unsubscribe', Walk>> = {
+  request: { calls: 167, files: 46, returns: 68 },
+  unsubscribe: { calls: 106, files: 36, returns: 37 },
+};
+const MOST_GROWTH = 1.1;
+const WARM_REQUESTS = 20;
+
+let isRecording = false;
+let files: string[] = [];
+Object.assign(globalThis, {
+  entered(file: string) {
+    if (isRecording) files.push(file);
+  },
+});
+const { serve, connect } = loadTraced();
+let server: MuxServer;
+let peer: Peer;
+
+beforeAll(async () => {
+  const forever = new Promise<void>(() => undefined);
+  server = serve({ port: 0, host: '127.0.0.1', onStream: (payload, stream) => (payload === 'silent' ? forever : stream.reply(payload)) });
+  const { port } = (await server.listening) as AddressInfo;
+  peer = connect(`ws://127.0.0.1:${port}/`);
+  await takeTurns(WARM_REQUESTS);
+});
+
+afterAll(async () => {
+  await peer.close();
+  await server.close({ drainMs: 0 });
+});
+
+describe('the walks to the socket', () => {
+  it('A traced source notes the file at the start of every function', () => {
+    expect(traced('a.ts', 'const f = () => ({ a: 1 }); function g() { return f; } class C { get x(): number { return 1; } }')).toBe(
+      'const f = () => (entered("a.ts"),(({ a: 1 }))); function g() {entered("a.ts"); return f; } class C { get x(): number {entered("a.ts"); return 1; } }',
+    );
+  });
+
+  it('A walk counts calls, files and the returns to a file that it has left', () => {
+    expect(counted(['a.ts', 'a.ts', 'b.ts', 'a.ts', 'c.ts', 'b.ts'])).toEqual({ calls: 6, files: 3, returns: 2 });
+  });
+
+  it('A request walks to the socket as recorded, within a tenth', async () => {
+    await takeTurns(2);
+    expectAsRecorded(
+      walk(() => void peer.request(1)),
+      RECORDED.request,
+    );
+  });
+
+  it('An unsubscribe walks to the socket as recorded, within a tenth', async () => {
+    const subscription = peer.open$('silent').subscribe();
+    await takeTurns(2);
+    expectAsRecorded(
+      walk(() => {
+        subscription.unsubscribe();
+      }),
+      RECORDED.unsubscribe,
+    );
+  });
+});
+
+/** Sends requests one after the other. Behind such a turn of one message, a socket writes the next message at once. */
+async function takeTurns(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await peer.request(n);
+}
+
+/** Runs `begin`, and records until it writes to the socket. */
+function walk(begin: () => void): Walk {
+  const { write } = Socket.prototype as { write: (this: Socket, ...args: unknown[]) => boolean };
+  const spy = jest.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    isRecording = false;
+    return write.apply(this, args);
+  });
+  files = [];
+  isRecording = true;
+  begin();
+  const hasWritten = !isRecording;
+  isRecording = false;
+  spy.mockRestore();
+  expect(hasWritten).toBe(true);
+  return counted(files);
+}
+
+function counted(entered: readonly string[]): Walk {
+  const seen = new Set<string>();
+  let returns = 0;
+  entered.forEach((file, at) => {
+    if (file !== entered[at - 1] && seen.has(file)) returns++;
+    seen.add(file);
+  });
+  return { calls: entered.length, files: seen.size, returns };
+}
+
+/** A walk that has become a tenth shorter has to be recorded anew. */
+function expectAsRecorded(measured: Walk, recorded: Walk): void {
+  expect({ measured, isLonger: isLonger(measured, recorded) }).toEqual({ measured, isLonger: false });
+  expect({ measured, isShorter: isLonger(recorded, measured) }).toEqual({ measured, isShorter: false });
+}
+
+function isLonger(one: Walk, other: Walk): boolean {
+  return one.calls > MOST_GROWTH * other.calls || one.files > MOST_GROWTH * other.files || one.returns > MOST_GROWTH * other.returns;
+}
