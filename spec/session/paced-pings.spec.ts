@@ -39,10 +39,10 @@ describe('PacedPings', () => {
     inTime((time) => {
       const { told, ask, answer } = asking();
       let sent = 0;
-      for (let ms = 0; ms < 10_000; ms += 1) {
+      for (let ms = 0; ms < 10_000; ms += 10) {
         ask();
         sent += answer();
-        time.advance(1);
+        time.advance(10);
       }
       expect(sent).toBeGreaterThan(BURST);
       expect(sent).toBeLessThanOrEqual(BURST + 10 * 16);
