@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { fittingReason } from '../../src/session/base/reason.js';
 import { Assembler } from '../../src/wire/assembler.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
@@ -102,10 +103,61 @@ describe('Conformance: round trip', () => {
   });
 });
 
+describe('Conformance: reason', () => {
+  type Shortened = { readonly frame: Frame; readonly reason: string; readonly cap: number; readonly fits: string | null };
+
+  it.each(load<Shortened>('reason', 14))('A reason passes the case: $name', ({ frame, reason, cap, fits }) => {
+    const { payload, ...envelope } = frame;
+    const encoded = payload === undefined ? null : json.encodePayload(payload);
+    expect(fittingReason(reason, envelope, encoded, cap, json)).toBe(fits);
+  });
+});
+
+describe('Conformance: marks', () => {
+  type Marks = { readonly strict?: true; readonly needs?: string };
+  type Marked = Marks & { readonly frame?: Frame; readonly message?: Message; readonly messages?: unknown; readonly error?: ErrorName };
+  const marked = ['encode', 'decode', 'split', 'assemble', 'roundtrip', 'reason'].flatMap((file) =>
+    load<Marked>(file, 1).map((row) => ({ file, ...row })),
+  );
+
+  it.each(marked.filter(({ file }) => file === 'encode' || file === 'split'))(
+    'The case of `$file` is strict if another port may spell it otherwise: $name',
+    ({ strict, frame, message, messages }) => {
+      const isPinned = message !== undefined || messages !== undefined;
+      expect(strict).toBe(isPinned && hasOtherSpelling(frame ?? {}) ? true : undefined);
+    },
+  );
+
+  it.each(marked)('The case of `$file` says whether it needs lone surrogates: $name', (row) => {
+    const isDecoded = row.file === 'decode' && row.error === undefined;
+    const values = isDecoded ? [row, JSON.parse(String(row.message))] : row;
+    expect(row.needs).toBe(hasLoneSurrogate(values) ? 'lone surrogates' : undefined);
+  });
+});
+
 function expectFed(feed: () => unknown, expected: Fed): void {
   if ('error' in expected) expect(feed).toThrow(ERRORS[expected.error]);
   else if ('pending' in expected) expect(feed()).toBe(ABSENT);
   else expectSameFrame({ type: 'data', payload: feed() }, { type: 'data', payload: expected.payload });
+}
+
+/** Returns whether another port may sort the keys of these values, or escape other characters. A receiver reads the same values. */
+function hasOtherSpelling({ type, reason, nonce, payload, headers, trailers }: Partial<Frame>): boolean {
+  const values = [type, reason, nonce, payload, headers, trailers];
+  const spelled = JSON.stringify(values);
+  return spelled !== JSON.stringify(sorted(values)) || /[<>&\u007f\u2028\u2029]|\\[bf]/.test(spelled);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]): readonly [string, unknown] => [key, sorted(inner)]);
+  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function hasLoneSurrogate(value: unknown): boolean {
+  if (typeof value === 'string') return /\p{Surrogate}/u.test(value);
+  return typeof value === 'object' && value !== null && Object.entries(value).some((entry) => entry.some(hasLoneSurrogate));
 }
 
 function expectSameFrame(actual: Frame | undefined, expected: Frame): void {
