@@ -42,6 +42,7 @@ const PLAIN = [
   'spec/peer/calls/**',
   'spec/peer/dial/**',
   'spec/peer/stream/**',
+  'spec/react/**',
   'spec/rx/**',
   'spec/session/**',
   'spec/soak/**',

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'react', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   peer: UP_TO_PEER,
   ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
   contract: [...UP_TO_PEER, 'contract'],
+  react: [...UP_TO_PEER, 'react'],
 };
 
 /** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */
@@ -53,6 +54,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['ws', /'ws'/, /^(transport\/ws\/ws|node)\.ts$/],
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^codec\/msgpack\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
+  ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|rx\/(memory-clock|soon)\.ts$)/],
 ];

@@ -6,6 +6,7 @@ import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as node from '../../src/node.js';
 import * as port from '../../src/port.js';
+import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
@@ -31,6 +32,7 @@ describe.each([
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'port', namespace: port, subpath: './port' },
   { door: 'contract', namespace: contract, subpath: './contract' },
+  { door: 'react', namespace: react, subpath: './react' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -60,6 +62,7 @@ describe('the version', () => {
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/port', port.VERSION],
     ['rxmux/contract', contract.VERSION],
+    ['rxmux/react', react.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

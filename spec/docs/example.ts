@@ -8,6 +8,7 @@ import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
+import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
@@ -20,7 +21,6 @@ const MODULES: Readonly<Record<string, object>> = {
   '@angular/common': { isPlatformBrowser: 0 },
   '@angular/core': { DestroyRef: 0, inject: 0, InjectionToken: 0, NgZone: 0, PLATFORM_ID: 0, Signal: 0 },
   '@angular/core/rxjs-interop': { toSignal: 0 },
-  react: { DependencyList: 0, useEffect: 0, useState: 0 },
   'rxmux/testing': testing,
   'rxmux/msgpack': msgpack,
   'rxmux/port': port,
@@ -31,7 +31,7 @@ const MODULES: Readonly<Record<string, object>> = {
 };
 
 /** Modules whose names an example imports itself: as words they are too common. */
-const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract };
+const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract, 'rxmux/react': react };
 
 const MOMENT_MS = 20;
 

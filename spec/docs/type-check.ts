@@ -29,10 +29,22 @@ declare module '@angular/core/rxjs-interop' {
   import type { Signal } from '@angular/core';
   export function toSignal<T>(source: Observable<T>): Signal<T | undefined>;
 }
-declare module 'react' {
-  export type DependencyList = readonly unknown[];
-  export function useState<S>(): [S | undefined, (value: S | undefined | ((before: S | undefined) => S | undefined)) => void];
-  export function useEffect(effect: () => void | (() => void), deps?: DependencyList): void;
+declare module '@tanstack/react-query' {
+  export interface QueryOptions<T> {
+    readonly queryKey: readonly unknown[];
+    readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<T>;
+  }
+  export function queryOptions<T>(options: QueryOptions<T>): QueryOptions<T>;
+  export function experimental_streamedQuery<T>(options: {
+    readonly streamFn: (context: { readonly signal: AbortSignal }) => AsyncIterable<T>;
+  }): QueryOptions<T[]>['queryFn'];
+}
+declare module 'vue' {
+  export interface ShallowRef<T> {
+    value: T;
+  }
+  export function shallowRef<T>(): ShallowRef<T | undefined>;
+  export function watchEffect(effect: (onCleanup: (stop: () => void) => void) => void, options: { readonly flush: 'post' }): void;
 }
 `;
 

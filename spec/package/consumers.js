@@ -49,7 +49,7 @@ function checkCompilers(directory) {
 
 /** Runs after the type check, since the typings of the oldest rxjs do not support the module resolution. */
 function checkOldestPeers(directory) {
-  const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace('^', '')}`);
+  const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace(/^\D+/, '')}`);
   install(directory, tarball, ...oldest);
   checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
 }

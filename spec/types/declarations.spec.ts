@@ -14,6 +14,7 @@ const MODULES = {
   msgpack: 'rxmux/msgpack',
   port: 'rxmux/port',
   contract: 'rxmux/contract',
+  react: 'rxmux/react',
   testing: 'rxmux/testing',
 } as const;
 /** The compiler's diagnostic for an import that resolves to nothing. With it the spec would check nothing. */

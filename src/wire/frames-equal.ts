@@ -22,8 +22,11 @@ export function framesEqual(a: Frame, b: Frame): boolean {
 
 type Pair = readonly [unknown, unknown];
 
-// A work list instead of recursion: a value may be nested deeper than the call stack allows.
-function valuesEqual(first: unknown, second: unknown): boolean {
+/**
+ * Compares two values as {@link framesEqual} compares payloads.
+ * It has a work list instead of recursion: a value may be nested deeper than the call stack allows.
+ */
+export function valuesEqual(first: unknown, second: unknown): boolean {
   const compared = new ComparedPairs();
   const pairs: Pair[] = [[first, second]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {

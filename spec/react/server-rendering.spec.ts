@@ -1,0 +1,55 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { Observable } from 'rxjs';
+import { connect } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { MuxProvider, useMux, useMuxStatus, useStream } from '../../src/react.js';
+import { within } from '../support/peer/rendered.js';
+import { createPair } from '../support/peer/tracked.js';
+
+const html = (component: () => string, peer?: Peer): string => renderToString(within(peer, createElement(component)));
+
+describe('a page that a server renders', () => {
+  it('`useStream` opens no stream, and renders `connecting`', () => {
+    const subscribed = jest.fn<() => undefined>();
+    const { dialer } = createPair();
+    const page = html(() => useStream(() => new Observable(subscribed)).status, dialer);
+    expect(page).toBe('connecting');
+    expect(subscribed).not.toHaveBeenCalled();
+  });
+
+  it('A lazy peer dials nothing, and its status is `connecting`', async () => {
+    const socket = jest.fn<() => never>();
+    const peer = connect('ws://test', { lazy: true, socket });
+    const page = html(() => {
+      const mux = useMux();
+      const { status } = useStream(() => mux.open$('price'));
+      return `${status} ${useMuxStatus().state}`;
+    }, peer);
+    expect(page).toBe('connecting connecting');
+    expect(socket).not.toHaveBeenCalled();
+    await peer.close();
+  });
+
+  it('`useMuxStatus` renders `connecting` for a peer that is open, so that the page hydrates', () => {
+    const { dialer } = createPair();
+    expect(dialer.status.state).toBe('open');
+    expect(html(() => useMuxStatus().state, dialer)).toBe('connecting');
+  });
+});
+
+describe('without a provider', () => {
+  it.each([
+    ['`useMux`', () => String(useMux())],
+    ['`useMuxStatus`', () => useMuxStatus().state],
+  ])('%s throws an error that names the provider', (_, component) => {
+    expect(() => html(component)).toThrow('expected a <MuxProvider peer={…}> above this component');
+  });
+
+  it('MuxProvider refuses an object that is no peer', () => {
+    expect(() => renderToString(createElement(MuxProvider, { peer: JSON.parse('{}') as Peer }))).toThrow(
+      'MuxProvider: expected a Peer, got an object',
+    );
+  });
+});

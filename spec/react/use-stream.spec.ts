@@ -1,0 +1,234 @@
+/** @jest-environment jsdom */
+import { describe, expect, it } from '@jest/globals';
+import { map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { client, contract, stream } from '../../src/contract.js';
+import { respond } from '../../src/index.js';
+import { useMux, useStream } from '../../src/react.js';
+import type { StreamState, UseStreamOptions } from '../../src/react.js';
+import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { eventually, rendered } from '../support/peer/rendered.js';
+import { createPair } from '../support/peer/tracked.js';
+
+collectLogs();
+
+const textOf = ({ value, error, status }: StreamState<unknown>): string =>
+  [value, status, error].filter((part) => part !== undefined).join(' ');
+
+/** Shows the stream of a source, with the arguments that it is given. */
+function Shown({ source$, options }: { source$: Observable<unknown>; options?: UseStreamOptions }): string {
+  return textOf(useStream(() => source$, [source$], options));
+}
+
+/** A source that counts its subscriptions. */
+function counted(source$: Observable<unknown> = NEVER): { source$: Observable<unknown>; begun: () => number; open: () => number } {
+  let [begun, open] = [0, 0];
+  const counting$ = new Observable((subscriber) => {
+    begun++;
+    open++;
+    subscriber.add(() => open--);
+    return source$.subscribe(subscriber);
+  });
+  return { source$: counting$, begun: () => begun, open: () => open };
+}
+
+const api = contract({ price: stream<{ symbol: string }, string>() });
+
+describe('`useStream` of any Observable', () => {
+  it('`useStream` renders each value, and the completion', async () => {
+    const source$ = new Subject();
+    const page = rendered(Shown, { source$ });
+    expect(page.text()).toBe('open');
+    source$.next('a');
+    await page.shows('a open');
+    source$.next('b');
+    source$.complete();
+    await page.shows('b complete');
+  });
+
+  it('`useStream` renders the error of a stream beside its last value', async () => {
+    const source$ = new Subject();
+    const page = rendered(Shown, { source$ });
+    source$.next('a');
+    source$.error(new Error('no more'));
+    await page.shows('a error Error: no more');
+  });
+
+  it('`useStream` renders values that arrive within the subscription', async () => {
+    const page = rendered(Shown, { source$: of('a', 'b') });
+    await page.shows('b complete');
+  });
+
+  it('`useStream` renders what `open` throws', async () => {
+    const page = rendered(() => {
+      const failing = (): Observable<string> => {
+        throw new RangeError('no such page');
+      };
+      return textOf(useStream(failing));
+    }, {});
+    await page.shows('error RangeError: no such page');
+  });
+
+  it('`useStream` takes a promise', async () => {
+    const answer = Promise.resolve('a');
+    const page = rendered(() => textOf(useStream(() => answer)), {});
+    await page.shows('a complete');
+  });
+
+  it('`useStream` unsubscribes when its component is unmounted', async () => {
+    const { source$, open } = counted();
+    const page = rendered(Shown, { source$ });
+    expect(open()).toBe(1);
+    page.unmount();
+    await eventually('no subscription', () => open() === 0);
+  });
+
+  it('`useStream` shows no value of the stream before', async () => {
+    const [first$, second$] = [new Subject(), new Subject()];
+    const page = rendered<Parameters<typeof Shown>[0]>(Shown, { source$: first$ });
+    first$.next('a');
+    await page.shows('a open');
+    page.render({ source$: second$ });
+    await page.shows('open');
+    expect(first$.observed).toBe(false);
+    second$.next('b');
+    await page.shows('b open');
+  });
+
+  it('`useStream` with keepValue shows the value of the stream before until the new one has a value', async () => {
+    const [first$, second$] = [new Subject(), new Subject()];
+    const options = { keepValue: true };
+    const page = rendered<Parameters<typeof Shown>[0]>(Shown, { source$: first$, options });
+    first$.next('a');
+    await page.shows('a open');
+    page.render({ source$: second$, options });
+    await page.shows('a open');
+    second$.next('b');
+    await page.shows('b open');
+  });
+
+  it.each([
+    ['that goes on', NEVER],
+    ['that completes at once', of('a')],
+    ['that fails at once', throwError(() => new Error('no'))],
+  ])('`useStream` in StrictMode subscribes once to a source %s', (_, inner$) => {
+    const { source$, begun } = counted(inner$);
+    rendered(Shown, { source$ }, { isStrict: true });
+    expect(begun()).toBe(1);
+  });
+});
+
+describe('`useStream` of a peer', () => {
+  it('`useStream` stops the producer on the server when its component is unmounted', async () => {
+    const { dialer, acceptor } = createPair();
+    const { source$, begun, open } = counted();
+    acceptor.streams$.pipe(respond(() => source$)).subscribe();
+    const page = rendered(() => textOf(useStream((op: string) => dialer.open$({ op }), ['price'])), {});
+    await eventually('an open stream', () => begun() === 1);
+    page.unmount();
+    await eventually('no stream', () => open() === 0);
+  });
+
+  it('`useStream` opens one stream in StrictMode', async () => {
+    const { dialer, acceptor } = createPair();
+    let opened = 0;
+    acceptor.streams$.pipe(respond(() => of(++opened))).subscribe();
+    const page = rendered(() => textOf(useStream(() => dialer.open$('price'))), {}, { peer: dialer, isStrict: true });
+    await page.shows('1 complete');
+    expect(opened).toBe(1);
+  });
+
+  it('`useStream` of a contract opens one stream for equal payloads, and another one for another payload', async () => {
+    const asked: string[] = [];
+    const { dialer } = createPair(api, {
+      price: ({ symbol }) => {
+        asked.push(symbol);
+        return of(`price of ${symbol}`);
+      },
+    });
+    const calls = client(dialer, api);
+    const Price = ({ symbol }: { symbol: string; nth: number }): string => useStream(calls.price, [{ symbol }]).value ?? 'none';
+    const page = rendered(Price, { symbol: 'EUR', nth: 1 }, { peer: dialer });
+    await page.shows('price of EUR');
+    page.render({ symbol: 'EUR', nth: 2 });
+    page.render({ symbol: 'CHF', nth: 3 });
+    await page.shows('price of CHF');
+    expect(asked).toEqual(['EUR', 'CHF']);
+  });
+
+  it('`useStream` keeps its value while the peer reconnects, and opens the stream again', async () => {
+    let nth = 0;
+    const price$ = new Subject<string>();
+    const { dial, server } = dialed((accepted) => {
+      const socket = ++nth;
+      accepted.streams$.pipe(respond(() => price$.pipe(map((price) => `${price}${socket}`)))).subscribe();
+    });
+    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const Price = (): string => {
+      const mux = useMux();
+      return textOf(useStream(() => mux.open$('price')));
+    };
+    const page = rendered(Price, {}, { peer });
+    await page.shows('open');
+    await eventually('a stream', () => price$.observed);
+    price$.next('a');
+    await page.shows('a1 open');
+
+    server.refuse(0);
+    server.link?.cut();
+    await page.shows('a1 reconnecting');
+    server.refuse(null);
+    await page.shows('a1 open');
+    await eventually('another stream', () => price$.observed);
+    price$.next('b');
+    await page.shows('b2 open');
+    await peer.close();
+  });
+
+  it('`useStream` is connecting until the first socket is open', async () => {
+    const { dial, server } = dialed((accepted) => accepted.streams$.pipe(respond(() => of('a'))).subscribe());
+    server.refuse(0);
+    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const page = rendered(() => textOf(useStream(() => peer.open$('price'))), {}, { peer });
+    expect(page.text()).toBe('connecting');
+    server.refuse(null);
+    await page.shows('a complete');
+    await peer.close();
+  });
+
+  it('`useStream` fails once the peer has ended for good', async () => {
+    const { dial } = dialed((accepted) => accepted.streams$.pipe(respond(() => NEVER)).subscribe());
+    const peer = dial();
+    const page = rendered(() => useStream(() => peer.open$('price')).status, {}, { peer });
+    await page.shows('open');
+    await peer.close();
+    await page.shows('error');
+  });
+
+  it.each([
+    ['starts a source again on each socket', undefined, 2],
+    ['with the peer `null` leaves a source alone', null, 1],
+  ])('`useStream` %s', async (_, reopening, times) => {
+    const { dial, server } = dialed(() => undefined);
+    const { source$, begun } = counted();
+    const peer = dial();
+    rendered(Shown, { source$, options: { peer: reopening } }, { peer });
+    await peer.opened;
+    server.link?.cut();
+    await eventually('another socket', () => peer.status.state === 'open' && peer.status.reconnects === 1);
+    expect(begun()).toBe(times);
+    await peer.close();
+  });
+});
+
+describe('`useStream` in a page that a server has rendered', () => {
+  it('`useStream` hydrates as the server rendered, and then opens its stream', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond(() => of('a'))).subscribe();
+    const differences: unknown[] = [];
+    const options = { html: 'connecting', onRecoverableError: (error: unknown) => differences.push(error) };
+    const page = rendered(() => textOf(useStream(() => dialer.open$('price'))), {}, options);
+    await page.shows('a complete');
+    expect(differences).toEqual([]);
+  });
+});

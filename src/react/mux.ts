@@ -1,0 +1,89 @@
+import { createContext, createElement, useCallback, useContext, useSyncExternalStore } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import type { PeerStatus } from '../peer/base/status.js';
+import { checkPeer } from '../peer/check-peer.js';
+import type { Peer } from '../peer/peer.js';
+
+/** Where a server renders, no peer dials. */
+const CONNECTING: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });
+
+const MuxContext = createContext<Peer | null>(null);
+
+/** The properties of a {@link MuxProvider}. */
+export interface MuxProviderProps {
+  /** Made once, outside of components, or by the owner that closes it. `lazy: true` keeps a server that renders from dialing. */
+  readonly peer: Peer;
+  readonly children?: ReactNode;
+}
+
+/**
+ * Passes a peer to the components below it. It never closes the peer.
+ *
+ * @throws TypeError for an object that is no peer
+ *
+ * @example
+ * ```tsx
+ * const peer = connect('wss://example.org/mux', { lazy: true, reconnect: { maxAttempts: Infinity } });
+ *
+ * createRoot(root).render(<MuxProvider peer={peer}><App /></MuxProvider>);
+ * ```
+ */
+export function MuxProvider({ peer, children }: MuxProviderProps): ReactElement {
+  checkPeer('MuxProvider', peer, 'status$');
+  return createElement(MuxContext.Provider, { value: peer }, children);
+}
+
+/**
+ * Returns the peer of the nearest {@link MuxProvider}.
+ *
+ * @throws Error without a provider
+ *
+ * @example
+ * ```tsx
+ * const peer = useMux();
+ * const rename = (title: string) => peer.request({ op: 'rename', title });
+ * ```
+ */
+export function useMux(): Peer {
+  const peer = useOptionalMux();
+  if (peer === null) throw new Error('expected a <MuxProvider peer={…}> above this component, got none');
+  return peer;
+}
+
+/** Returns the peer of the nearest provider; `null` without one. */
+export function useOptionalMux(): Peer | null {
+  return useContext(MuxContext);
+}
+
+/**
+ * Returns the status of a peer's connection, and renders again at each change. Reading it makes no lazy peer dial.
+ * On a server it is `connecting`.
+ *
+ * @param peer default: the peer of the provider
+ * @throws Error without a peer and a provider
+ *
+ * @example
+ * ```tsx
+ * const status = useMuxStatus();
+ * return status.state === 'open' ? <b>live</b> : <i>{status.state}</i>;
+ * ```
+ */
+export function useMuxStatus(peer?: Peer): PeerStatus {
+  const provided = useOptionalMux();
+  const watched = peer ?? provided;
+  if (watched === null) throw new Error('expected a <MuxProvider peer={…}> above this component, or a peer, got neither');
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const watching = watched.status$.subscribe(changed);
+      return () => {
+        watching.unsubscribe();
+      };
+    },
+    [watched],
+  );
+  return useSyncExternalStore(
+    subscribe,
+    () => watched.status,
+    () => CONNECTING,
+  );
+}
