@@ -45,6 +45,7 @@ describe('exports', () => {
       joinPages: true,
       serveTab: true,
       leavePort: true,
+      useStream: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
   });

@@ -60,6 +60,8 @@ export interface Recipes {
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
   serveTab: (port: PortLike, server: Peer) => Peer;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;
+  /** `npm run test:package` runs it, with Vue. */
+  useStream: (peer: Peer, open: () => Observable<unknown>) => Record<'value' | 'error', { readonly value: unknown }>;
 }
 
 const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node, 'rxmux/port': port };

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
-import { check, consumers, filesBelow, install, launchChromium, manifest, project, removeAll, run, tarball } from './packed.js';
+import { build, transformSync } from 'esbuild';
+import { check, consumers, filesBelow, install, launchChromium, manifest, project, removeAll, repository, run, tarball } from './packed.js';
 
 /** How long Vite may take to answer. */
 const START_MS = 30_000;
@@ -170,6 +170,20 @@ function checkReactiveState() {
     assert.deepEqual(result, expected, wrapped);
     check(`peers, streams, servers and codecs work as state of ${wrapped}`, true);
   }
+  return directory;
+}
+
+/** The recipe for Vue: a ref that it reads opens another stream, and so does another socket. */
+function checkComposable(directory) {
+  const blocks = readFileSync(join(repository, 'docs/recipes.md'), 'utf8').match(/(?<=^```ts\n)[^]*?(?=^```$)/gm);
+  const { code } = transformSync(
+    blocks.find((block) => block.includes("from 'vue'")),
+    { loader: 'ts' },
+  );
+  writeFileSync(join(directory, 'composable.js'), code);
+  const printed = run(directory, process.execPath, 'composed.js').trim().split('\n');
+  assert.deepEqual(printed, ['EUR on socket 1', 'CHF on socket 1', 'CHF on socket 2', 'no stream']);
+  check('the composable for Vue follows its refs, outlives a socket and stops with its scope', true);
 }
 
 /** A door of the packed package, as a project has it. */
@@ -306,7 +320,7 @@ try {
   await checkOneInstance(esm);
   await checkVite(esm);
   await checkJsdom(esm);
-  checkReactiveState();
+  checkComposable(checkReactiveState());
 } finally {
   removeAll();
 }

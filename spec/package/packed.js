@@ -18,7 +18,7 @@ const CHROMIUM_FLAGS = [
 ];
 
 export const consumers = join(import.meta.dirname, 'consumers');
-const repository = join(import.meta.dirname, '../..');
+export const repository = join(import.meta.dirname, '../..');
 export const manifest = readManifest(repository);
 const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
 
