@@ -90,26 +90,11 @@ function textOf(error: Error): string {
 const MOST_CHARACTERS = 2_000;
 
 function isEnabledFor(level: LogLevel): boolean {
-  const severity = severityOf(level);
-  return severity !== null && severity >= (severityOf(logger.level) ?? Infinity);
+  return (SEVERITIES[level] ?? NaN) >= (SEVERITIES[logger.level] ?? NaN);
 }
 
-// Returns `null` for 'silent' and for an unknown level: as thresholds they write nothing. It uses no Map, because it runs for every
-// frame.
-function severityOf(level: string): number | null {
-  switch (level) {
-    case 'debug':
-      return 0;
-    case 'info':
-      return 1;
-    case 'warn':
-      return 2;
-    case 'error':
-      return 3;
-    default:
-      return null;
-  }
-}
+/** `silent` and unknown levels have none. As thresholds they write nothing. */
+const SEVERITIES: Readonly<Partial<Record<LogLevel, number>>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 function writer(level: Exclude<LogLevel, 'silent'>): (message: string, ...rest: unknown[]) => void {
   return (message, ...rest) => {

@@ -31,6 +31,14 @@ describe('OutgoingFrame', () => {
     expect([bare.payload, OutgoingFrame.encodedPayload(bare)]).toEqual([ABSENT, null]);
   });
 
+  it.each<[string, Message | null, number]>([
+    ['no payload', null, 0],
+    ['text, in UTF-16 units', '"é"', 3],
+    ['bytes', new ArrayBuffer(5), 5],
+  ])('`roughBytes` measures %s', (_what, encoded, bytes) => {
+    expect(new OutgoingFrame(frame, encoded, json).roughBytes).toBe(bytes);
+  });
+
   it('`encodedPayload` returns the encoded payload, and null for any other frame', () => {
     expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}', json))).toBe('{"n":1}');
     expect(OutgoingFrame.encodedPayload(frame)).toBeNull();

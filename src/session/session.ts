@@ -135,8 +135,7 @@ export class Session {
 
   /** Whether this socket accepts new streams of this side. */
   get acceptsStreams(): boolean {
-    const { goaway } = this.control;
-    return !this.isOver && !goaway.received && !goaway.sent && this.transport.writable;
+    return !this.closing.isOver && this.control.goaway.isAbsent && this.transport.writable;
   }
 
   /** Code of the remote's goaway; `null` if the remote has sent none. */

@@ -50,6 +50,12 @@ export class OutgoingFrame implements CompleteFrame {
     return this.#isSmall;
   }
 
+  /** A rough length of the encoded payload, exact enough for sharing turns. It does not measure text. */
+  get roughBytes(): number {
+    const encoded = this.#encodedPayload ?? '';
+    return typeof encoded === 'string' ? encoded.length : encoded.byteLength;
+  }
+
   foundSmall(): void {
     this.#isSmall = true;
   }

@@ -180,9 +180,9 @@ describe('GoAway', () => {
     const goaway = new GoAway();
     goaway.dispatched(5);
     goaway.dispatched(3);
-    expect([goaway.sent, goaway.refuses(7), goaway.announce()]).toEqual([false, false, 5]);
+    expect([goaway.isAbsent, goaway.refuses(7), goaway.announce()]).toEqual([true, false, 5]);
     goaway.dispatched(9);
-    expect([goaway.sent, goaway.announce(), goaway.refuses(5), goaway.refuses(7)]).toEqual([true, 5, false, true]);
+    expect([goaway.isAbsent, goaway.announce(), goaway.refuses(5), goaway.refuses(7)]).toEqual([false, 5, false, true]);
   });
 
   it('GoAway keeps the lowest stream that the remote announced', () => {

@@ -236,13 +236,14 @@ export class Calls {
    * than in the queue of opens.
    */
   #queueFor(session: Session | null, isNotification: boolean): OpenQueue | null {
-    const { openQueue, notifications, source } = this.core;
+    const { core } = this;
+    const { openQueue, notifications } = core;
     const follows = isNotification && notifications.delays(session);
-    if (session === null) return follows && source.expectsSocket ? notifications : null;
+    if (session === null) return follows && core.source.expectsSocket ? notifications : null;
     if (!openQueue.empty) return openQueue;
     if (follows) return notifications;
     // The session's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
-    return session.streams.exhausted && source.replace() ? openQueue : null;
+    return session.streams.exhausted && core.source.replace() ? openQueue : null;
   }
 
   #enqueue(queue: OpenQueue, open: OutgoingFrame, isNotification: boolean): StreamCore {

@@ -103,12 +103,15 @@ export class Deadlines {
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
-    const at = steadyNow() + timeoutMs;
-    const queue = this.#queues.get(timeoutMs) ?? this.#queue(timeoutMs);
-    const isFirst = queue.empty;
-    const deadline = queue.add(item, at);
-    if (isFirst) this.#order.move(queue);
-    if (at < this.#armedFor) this.#arm(at);
+    const now = steadyNow();
+    const known = this.#queues.get(timeoutMs);
+    const queue = known ?? new DeadlineQueue(timeoutMs);
+    const deadline = queue.add(item, now + timeoutMs);
+    if (known === undefined) {
+      this.#queues.set(timeoutMs, queue);
+      this.#order.add(queue);
+    } else if (queue.first === deadline) this.#order.move(queue);
+    if (deadline.at < this.#armedFor) this.#arm(deadline.at, now);
     return deadline;
   }
 
@@ -128,23 +131,16 @@ export class Deadlines {
     for (const queue of this.#queues.values()) if (queue.empty) this.#remove(queue);
   }
 
-  #queue(timeoutMs: number): DeadlineQueue {
-    const queue = new DeadlineQueue(timeoutMs);
-    this.#queues.set(timeoutMs, queue);
-    this.#order.add(queue);
-    return queue;
-  }
-
   #remove(queue: DeadlineQueue): void {
     this.#queues.delete(queue.timeoutMs);
     this.#order.delete(queue);
     if (this.#order.lowest === undefined) this.#disarm();
   }
 
-  #arm(at: number): void {
+  #arm(at: number, now: number): void {
     this.#disarm();
     this.#armedFor = at;
-    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - steadyNow()));
+    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - now));
     this.#timer = asyncScheduler.schedule(() => {
       this.#expire();
     }, rest);
@@ -170,6 +166,6 @@ export class Deadlines {
     if (queue?.empty === true) {
       this.#remove(queue);
       this.#clears = 0;
-    } else if (queue !== undefined) this.#arm(queue.rank);
+    } else if (queue !== undefined) this.#arm(queue.rank, now);
   }
 }

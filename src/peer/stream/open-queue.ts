@@ -37,7 +37,7 @@ export class OpenQueue {
   }
 
   get empty(): boolean {
-    return this.size === 0;
+    return this.#streams.size === 0;
   }
 
   /** The waiting streams in the order of their calls. */

@@ -12,9 +12,9 @@ export class GoAway {
     this.#dispatched = Math.max(this.#dispatched, id);
   }
 
-  /** Whether this side has sent a goaway. */
-  get sent(): boolean {
-    return this.#sentLastStream !== null;
+  /** Whether neither side has sent a goaway. */
+  get isAbsent(): boolean {
+    return this.#sentLastStream === null && this.#receivedLastStream === null;
   }
 
   /** Whether the remote has sent a goaway. */

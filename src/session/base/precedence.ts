@@ -1,5 +1,5 @@
 import type { FrameType } from '../../wire/frame-types.js';
-import { encodedPartOf } from '../../wire/outgoing.js';
+import { ABSENT } from '../../wire/frame.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../../wire/reset-code.js';
 
@@ -20,7 +20,7 @@ export function isControl(frame: OutgoingFrame): boolean {
       return false;
     case 'reset':
       // A payload may need slices, and slices take their turn.
-      return overtakes(frame.code) && encodedPartOf(frame) === null;
+      return overtakes(frame.code) && frame.payload === ABSENT;
     case 'ping':
     case 'pong':
     case 'goaway':

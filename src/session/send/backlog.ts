@@ -24,6 +24,8 @@ type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 
 /** The waiting frames and tasks of all streams. Frames wait for their turn, tasks wait for room. */
 export class Backlog {
   readonly #queues = new LazyMap<number, StreamQueue>();
+  /** The queues in the order of their turns. A new queue comes last, so opens leave in the order in which they were added. */
+  readonly queues: StreamQueues = this.#queues;
   /** Tasks that wait for room, by stream. */
   readonly #waiters = new Waiters();
   /** Tasks that wait until the scheduler pulls the next frame, by stream. */
@@ -40,11 +42,6 @@ export class Backlog {
     private readonly share: Share | null = null,
   ) {
     this.#highWater = Math.min(limits.sendHighWaterBytes, limits.maxUnsentBytes);
-  }
-
-  /** The queues in the order of their turns. A new queue comes last, so opens leave in the order in which they were added. */
-  get queues(): StreamQueues {
-    return this.#queues;
   }
 
   /** Queued bytes of payload of all streams. */

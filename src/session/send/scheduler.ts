@@ -11,7 +11,6 @@ import type { Share } from '../base/share.js';
 import { Backlog } from './backlog.js';
 import { BulkWindow, BULK_FRAME_BYTES } from './bulk-window.js';
 import type { SendPing } from './bulk-window.js';
-import { roughBytesOf } from './stream-queue.js';
 import type { Cut, StreamQueue } from './stream-queue.js';
 import { Pace } from './pace.js';
 import { isControl } from '../base/precedence.js';
@@ -188,7 +187,7 @@ export class Scheduler {
   }
 
   #sendDirectly(frame: OutgoingFrame): void {
-    const bytes = roughBytesOf(frame);
+    const bytes = frame.roughBytes;
     this.host.share?.queued(bytes);
     this.#pumping = true;
     try {

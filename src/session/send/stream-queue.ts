@@ -4,7 +4,6 @@ import { Fifo } from '../../wire/fifo.js';
 import { chargeOf, chargeOfPart } from '../../wire/held-bytes.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
-import { payloadEnd } from '../../wire/slice-form.js';
 import type { Slicer } from '../../wire/slicer.js';
 
 /** Returns a frame's slices, or `null` if the frame fits one message. */
@@ -111,9 +110,4 @@ function chargeOfSlice(slice: Frame): number {
 
 function weighed(frame: OutgoingFrame): Waiting {
   return { frame, bytes: chargeOfPart(encodedPartOf(frame)) };
-}
-
-/** Returns a rough length of a frame's payload, exact enough for sharing turns. It does not measure text. */
-export function roughBytesOf(frame: Frame): number {
-  return payloadEnd(encodedPartOf(frame) ?? '');
 }

@@ -42,7 +42,7 @@ export class Departures {
   /** Returns the slice, or `null` if the remote does not need it. */
   begin(slice: Frame): Frame | null {
     const stream = this.host.streams.get(slice.stream ?? 0);
-    if (slice.type === 'open') stream?.openLeaving();
+    if (slice.type === 'open') stream?.advance('leave');
     if (this.#isForRemote(slice)) {
       this.host.leaves(slice);
       this.#slice = slice;
@@ -120,7 +120,7 @@ export class Departures {
       return false;
     }
     if (slice.type === 'open') this.host.streams.opened(Number(slice.stream));
-    return stream?.closed === false && stream.leaving(slice);
+    return stream?.leaving(slice) === true;
   }
 
   #resetLeaving({ stream, more }: Frame): void {

@@ -57,19 +57,15 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     this.advance('seal');
   }
 
-  /** The pipeline is about to encode the open. */
-  openLeaving(): void {
-    this.advance('leave');
-  }
-
   /** The pipeline is about to write a frame or slice of this stream. Returns whether it ends the stream; if so, {@link release} follows. */
   leaving(slice: Frame): boolean {
     if (this.phase === 'idle') this.advance('sendOpen');
     if (slice.end !== true) return false;
-    const closes = this.isNotification || this.closesWith('sendEnd');
     // A notification awaits no answer.
-    if (closes) this.close(this.isNotification ? 'close' : 'sendEnd');
-    else this.advance('sendEnd');
+    const input = this.isNotification ? 'close' : 'sendEnd';
+    const closes = this.closesWith(input);
+    if (closes) this.close(input);
+    else this.advance(input);
     return closes;
   }
 
