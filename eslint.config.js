@@ -48,6 +48,7 @@ const PLAIN = [
   'spec/soak/**',
   'spec/support/**',
   'spec/testing/**',
+  'spec/topics/**',
   'spec/transport/**',
   'spec/types/**',
   'spec/wire/**',

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'react', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'react', 'topics', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
   contract: [...UP_TO_PEER, 'contract'],
   react: [...UP_TO_PEER, 'react'],
+  topics: [...UP_TO_PEER, 'topics'],
 };
 
 /** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */
@@ -127,6 +128,8 @@ describe('the layer check', () => {
     ['upward: wire/a.ts → logger.ts', { 'wire/a.ts': "import { logger } from '../logger.js';" }],
     ['upward: peer/a.ts → index.ts', { 'peer/a.ts': "import { b } from '../index.js';" }],
     ['upward: peer/a.ts → contract/b.ts', { 'peer/a.ts': "import { b } from '../contract/b.js';" }],
+    ['upward: peer/a.ts → topics/b.ts', { 'peer/a.ts': "import { b } from '../topics/b.js';" }],
+    ['upward: contract/a.ts → topics/b.ts', { 'contract/a.ts': "import { b } from '../topics/b.js';" }],
     ['upward: contract/a.ts → node.ts', { 'contract/a.ts': "import type { B } from '../node.js';" }],
     ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
     ['between wings: session/base/a.ts → session/send/b.ts', { 'session/base/a.ts': "import type { B } from '../send/b.js';" }],

@@ -8,6 +8,7 @@ import * as node from '../../src/node.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
+import * as topics from '../../src/topics.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
 interface Manifest {
@@ -33,6 +34,7 @@ describe.each([
   { door: 'port', namespace: port, subpath: './port' },
   { door: 'contract', namespace: contract, subpath: './contract' },
   { door: 'react', namespace: react, subpath: './react' },
+  { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -63,6 +65,7 @@ describe('the version', () => {
     ['rxmux/port', port.VERSION],
     ['rxmux/contract', contract.VERSION],
     ['rxmux/react', react.VERSION],
+    ['rxmux/topics', topics.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

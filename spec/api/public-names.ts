@@ -10,7 +10,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
  * unnoticed.
  */
-export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'react' | 'testing', DoorNames>> = {
+export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'react' | 'topics' | 'testing', DoorNames>> = {
   index: {
     values: names(`
       ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX Reassembly ResetCode StreamFault V1_FRAME_TYPES VERSION
@@ -58,6 +58,10 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
   react: {
     values: names('MuxProvider VERSION useMux useMuxStatus useStream'),
     types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
+  },
+  topics: {
+    values: names('CursorLost VERSION answerTopic catchUp memoryLog topic'),
+    types: names('CatchUpOptions Followed Log MemoryLogOptions Message PublishOptions TopicItem TopicOptions TopicOverflow'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

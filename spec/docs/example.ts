@@ -10,6 +10,7 @@ import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
+import * as topics from '../../src/topics.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
 import type { Reader } from './reader.js';
@@ -31,7 +32,7 @@ const MODULES: Readonly<Record<string, object>> = {
 };
 
 /** Modules whose names an example imports itself: as words they are too common. */
-const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract, 'rxmux/react': react };
+const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract, 'rxmux/react': react, 'rxmux/topics': topics };
 
 const MOMENT_MS = 20;
 

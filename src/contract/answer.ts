@@ -2,6 +2,7 @@ import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/base/options.js';
 import type { FeedOptions } from '../peer/stream/feed.js';
+import type { SharedPayload } from '../peer/stream/shared-payload.js';
 import { Stream } from '../peer/stream/stream.js';
 import { checkFunction } from '../wire/check.js';
 import { isPromise } from '../wire/cross-realm.js';
@@ -20,8 +21,8 @@ import type { Check } from './validate.js';
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
 export type Reply<R> = R | PromiseLike<R> | Observable<R>;
 
-/** Many items. Iterables and ReadableStreams are pulled as the queue drains. */
-export type Items<T> = ObservableInput<T> | Blob;
+/** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
+export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
 
 type AnswerTo<X, Context> =
   X extends RequestProcedure<infer P, infer R, object>

@@ -1,0 +1,203 @@
+import { describe, expect, it } from '@jest/globals';
+import { EMPTY, filter, firstValueFrom, from, lastValueFrom, map, NEVER, of, Subject, take, toArray } from 'rxjs';
+import { client, contract, plain, stream } from '../../src/contract.js';
+import { RemoteError, respond } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { answerTopic, catchUp, CursorLost, memoryLog, topic } from '../../src/topics.js';
+import type { Log, Message, TopicItem } from '../../src/topics.js';
+
+async function next<T>(items: AsyncIterator<T, undefined>): Promise<T> {
+  const result = await items.next();
+  if (result.done === true) throw new Error('expected an item, got the end');
+  return result.value;
+}
+
+async function values<T>(items: AsyncIterator<TopicItem<T, string>, undefined>, count: number): Promise<(T | undefined)[]> {
+  const all: (T | undefined)[] = [];
+  while (all.length < count) all.push((await next(items)).value);
+  return all;
+}
+
+const numbers = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+async function publishAll(log: Log<number, string>, first: number, last: number): Promise<void> {
+  for (const number of numbers(first, last)) await log.publish(number);
+}
+
+describe('answerTopic', () => {
+  it('`answerTopic` encodes a message once for all subscribers of a process', async () => {
+    const log = memoryLog<{ toJSON(): string }>();
+    let encodings = 0;
+    const value = { toJSON: () => `encoded ${++encodings}` };
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since))).subscribe();
+    const open = (since: string | null) => dialer.open$<TopicItem<string, string>>(since);
+    const received = [1, 2, 3].map(() => firstValueFrom(topic<string, string>(dialer, (since) => open(since))));
+    // A fourth subscriber has its place once the others have theirs, because the calls arrive in order.
+    await firstValueFrom(open(null));
+    await log.publish(value);
+    expect(await Promise.all(received)).toEqual(['encoded 1', 'encoded 1', 'encoded 1']);
+  });
+
+  it('`answerTopic` sends a lost cursor to the client of a contract, past an errorSerializer', async () => {
+    const api = contract({ prices: stream({ payload: plain<{ since: string | null }>(), item: plain<TopicItem<number, string>>() }) });
+    const log = memoryLog<number>();
+    const { dialer } = createPair(
+      api,
+      { prices: ({ since }) => answerTopic(log, since) },
+      { acceptor: { errorSerializer: () => 'nothing to see' } },
+    );
+    const calls = client(dialer, api);
+    const prices$ = topic(dialer, (since: string | null) => calls.prices({ since: since ?? 'stale:7' }));
+    const error: unknown = await lastValueFrom(prices$).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CursorLost);
+    expect(error).toMatchObject({ resetTo: await firstValueFrom(from(log.head())), cause: { code: 'REMOTE' } });
+  });
+});
+
+describe('a slow subscriber', () => {
+  it('A slow subscriber holds up no other, and reads what it missed from the history', async () => {
+    const log = memoryLog<number>();
+    const slow = answerTopic(log, null)[Symbol.asyncIterator]();
+    const quick = catchUp(log, null)[Symbol.asyncIterator]();
+    await next(slow);
+    await next(quick);
+    for (let last = 500; last <= 3_000; last += 500) {
+      await publishAll(log, last - 499, last);
+      expect(await values(quick, 500)).toEqual(numbers(last - 499, last));
+    }
+    for (const number of numbers(1, 3_000)) expect((await next(slow)).value).toMatchObject({ value: number });
+  });
+
+  it('A slow subscriber learns of it where the history is gone', async () => {
+    const log = memoryLog<number>({ keep: 500 });
+    const slow = catchUp(log, null)[Symbol.asyncIterator]();
+    await next(slow);
+    await publishAll(log, 1, 2_000);
+    await expect(slow.next()).rejects.toThrow(CursorLost);
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it.each<{ overflow: 'latest' | { dropOldest: number }; kept: number[] }>([
+    { overflow: 'latest', kept: [20] },
+    { overflow: { dropOldest: 3 }, kept: [18, 19, 20] },
+  ])('A slow subscriber gets the newest messages with $overflow', async ({ overflow, kept }) => {
+    const log = memoryLog<number>();
+    const slow = catchUp(log, null, { overflow })[Symbol.asyncIterator]();
+    await next(slow);
+    // An asked reader holds no messages back, so the first one is received.
+    const first = next(slow);
+    await publishAll(log, 1, 20);
+    expect((await first).value).toBe(1);
+    expect(await values(slow, kept.length)).toEqual(kept);
+  });
+
+  it("A slow subscriber fails at 1 000 waiting messages with 'error'", async () => {
+    const log = memoryLog<number>();
+    const slow = catchUp(log, null, { overflow: 'error' })[Symbol.asyncIterator]();
+    await next(slow);
+    const first = next(slow);
+    await publishAll(log, 1, 1_002);
+    await first;
+    await expect(slow.next()).rejects.toThrow('more than 1000 messages wait for this subscriber');
+  });
+});
+
+describe('catchUp', () => {
+  it('An iterator of `catchUp` releases the log when its loop ends', async () => {
+    const live$ = new Subject<Message<number, string>>();
+    const log: Log<number, string> = { ...memoryLog<number>(), live$, head: () => of('a'), history: () => NEVER };
+    for await (const item of catchUp(log, null)) {
+      expect([item, live$.observed]).toEqual([{ cursor: 'a' }, true]);
+      break;
+    }
+    expect(live$.observed).toBe(false);
+  });
+
+  it('`catchUp` errors with what head and history throw', async () => {
+    const thrown = new Error('no broker');
+    const throws = (): never => {
+      throw thrown;
+    };
+    const log: Log<number, string> = { ...memoryLog<number>(), live$: NEVER, head: throws, history: throws };
+    await expect(lastValueFrom(catchUp(log, null))).rejects.toBe(thrown);
+    await expect(lastValueFrom(catchUp(log, 'a'))).rejects.toBe(thrown);
+  });
+
+  it('`catchUp` goes on with live messages where the head is empty', async () => {
+    const live$ = new Subject<Message<number, string>>();
+    const log: Log<number, string> = { ...memoryLog<number>(), live$, head: () => EMPTY };
+    const first = firstValueFrom(catchUp(log, null));
+    live$.next({ cursor: 'a', value: 1 });
+    expect(await first).toEqual({ cursor: 'a', value: 1 });
+  });
+});
+
+describe('memoryLog', () => {
+  const received = <T>(log: Log<T, string>, count: number): Promise<(T | undefined)[]> =>
+    firstValueFrom(
+      catchUp(log, null).pipe(
+        filter(({ value }) => value !== undefined),
+        map(({ value }) => value),
+        take(count),
+        toArray(),
+      ),
+    );
+
+  it('`memoryLog` publishes the same key once', async () => {
+    const log = memoryLog<string>({ keep: 2 });
+    const texts = received(log, 4);
+    const cursor = await log.publish('a', { key: '1' });
+    expect(await log.publish('a', { key: '1' })).toBe(cursor);
+    await log.publish('b', { key: '2' });
+    await log.publish('c');
+    // The key is forgotten with its message.
+    expect(await log.publish('a', { key: '1' })).not.toBe(cursor);
+    expect(await texts).toEqual(['a', 'b', 'c', 'a']);
+  });
+
+  it('`memoryLog` emits in order where a subscriber publishes', async () => {
+    const log = memoryLog<string>();
+    catchUp(log, null)
+      .pipe(filter(({ value }) => value === 'a'))
+      .subscribe(() => void log.publish('b'));
+    const texts = received(log, 3);
+    await log.publish('a');
+    await log.publish('c');
+    expect(await texts).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each<unknown>([undefined, null, '', 'x', 'x:', ':1', 'x:1', '7', 7, {}, 'x:-1', 'x:1e3'])(
+    'A log in memory calls the cursor %j lost',
+    async (cursor) => {
+      const log = memoryLog<string>();
+      const end = await log.publish('a');
+      expect(() => log.history(cursor as string)).toThrow(expect.objectContaining({ code: 'REMOTE', resetTo: end }));
+    },
+  );
+
+  it('A log in memory calls cursors beyond its end lost', async () => {
+    const log = memoryLog<string>();
+    const end = await log.publish('a');
+    expect(() => log.history(end.replace(/\d+$/, '2'))).toThrow(CursorLost);
+    expect(log.history(end)).toEqual([]);
+  });
+
+  it('`memoryLog` refuses undefined, and a size that is none', async () => {
+    await expect(memoryLog().publish(undefined)).rejects.toThrow('expected a value to send');
+    expect(() => memoryLog({ keep: 0 })).toThrow('keep: expected a number of at least 1, got 0');
+  });
+});
+
+describe('CursorLost', () => {
+  it.each<unknown>([
+    new Error('other'),
+    new RemoteError('other', null),
+    new RemoteError('other', { name: 'CursorLost' }),
+    new RemoteError('other', { name: 'CursorLost', data: 'none' }),
+    new RemoteError('other', { name: 'TAKEN', data: { resetTo: 1 } }),
+    null,
+  ])('`CursorLost.in` finds no loss in %p', (error) => {
+    expect(CursorLost.in(error)).toBeNull();
+  });
+});

@@ -1,0 +1,49 @@
+import { declaredError } from '../peer/stream/error-reset.js';
+import { RemoteError, StreamError } from '../wire/stream-errors.js';
+import { ResetCode } from '../wire/reset-code.js';
+
+const NAME = 'CursorLost';
+
+/**
+ * The log no longer keeps every message after a cursor. The broker has trimmed them, or has lost them, or the cursor is no place of the
+ * log. A server sends this error past an `errorSerializer`, and {@link topic} makes it again.
+ *
+ * @example
+ * ```ts
+ * topic(peer, open).subscribe({ error: (error) => console.log(error) });
+ * // CursorLost { resetTo: 'k3f:1042' }
+ * ```
+ */
+export class CursorLost<C = unknown> extends StreamError {
+  override readonly name = NAME;
+  readonly code = 'REMOTE';
+  readonly resetCode = ResetCode.APPLICATION_ERROR;
+  readonly reason: string;
+  /** The error as the remote receives it. */
+  readonly payload: { readonly name: typeof NAME; readonly message: string; readonly data: { readonly resetTo: C } };
+
+  constructor(
+    /** A place to go on from: the end of the log when the loss was noticed. */
+    readonly resetTo: C,
+    message = 'the messages after the cursor are no longer kept',
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.reason = message;
+    this.payload = { name: NAME, message, data: { resetTo } };
+    declaredError(this);
+  }
+
+  /** Returns the loss that an error of a call reports, or `null`. */
+  static in(error: unknown): CursorLost | null {
+    if (error instanceof CursorLost) return error;
+    const data = error instanceof RemoteError ? lostData(error.payload) : null;
+    return data === null ? null : new CursorLost(data.resetTo, (error as RemoteError).reason, { cause: error });
+  }
+}
+
+function lostData(payload: unknown): { readonly resetTo: unknown } | null {
+  if (typeof payload !== 'object' || payload === null || !('name' in payload) || payload.name !== NAME) return null;
+  const data = 'data' in payload ? payload.data : null;
+  return typeof data === 'object' && data !== null && 'resetTo' in data ? data : null;
+}

@@ -1,0 +1,50 @@
+import type { Observable, ObservableInput } from 'rxjs';
+
+/** A value of a log, and its place there. */
+export interface Message<T, C> {
+  readonly cursor: C;
+  /** `undefined` is no value. */
+  readonly value: T;
+}
+
+/** An item of a topic on the wire: a message, or the place of a subscriber who has received no value yet. */
+export interface TopicItem<T, C> {
+  readonly cursor: C;
+  readonly value?: T;
+}
+
+/** How a message is published. */
+export interface PublishOptions {
+  /** The same key twice is one message, where the broker can: in `memoryLog` among the kept messages, in JetStream for a time. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * A log of a broker, as topics read it. Each message has a cursor, and cursors rise in the order of the log.
+ *
+ * An adapter keeps two promises. `live$` emits its messages in order and leaves none out. While `live$` has a subscriber, `head` and
+ * `history` wait until the broker sends to it. So each message after their end is on its way through `live$`.
+ */
+export interface Log<T, C> {
+  /** New messages. All subscribers of a process share one consumer at the broker. A message may come twice. */
+  readonly live$: Observable<Message<T, C>>;
+  /** Returns the place of the last message; the first value counts. */
+  head(): ObservableInput<C>;
+  /**
+   * Returns every message after a place, to the end of the log. A subscriber pulls an iterable as it reads. It collects a pushing
+   * Observable in memory.
+   *
+   * Throws or errors with CursorLost where messages after `cursor` are no longer kept. The same holds for a value that is no cursor.
+   *
+   * @param cursor may come from a client, so it may have any value
+   */
+  history(cursor: C): ObservableInput<Message<T, C>>;
+  /**
+   * Resolves with the place of the message once the broker has it.
+   *
+   * @throws TypeError for `undefined`
+   */
+  publish(value: T, options?: PublishOptions): Promise<C>;
+  /** Returns whether `a` is after `b`. Default: `a > b`. */
+  newer?(a: C, b: C): boolean;
+}

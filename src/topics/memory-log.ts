@@ -1,0 +1,104 @@
+import { Subject } from 'rxjs';
+import { checkValue } from '../peer/stream/check-value.js';
+import { checkNumber } from '../wire/check.js';
+import { Fifo } from '../wire/fifo.js';
+import { CursorLost } from './cursor-lost.js';
+import type { Log, Message, PublishOptions } from './log.js';
+
+/** How much a log in memory keeps. */
+export interface MemoryLogOptions {
+  /** Keeps this many messages. Default 10 000. */
+  readonly keep?: number | undefined;
+}
+
+/**
+ * Makes a log in the memory of this process, with the interface of a broker: the start for one server, and for tests. It keeps the last
+ * messages, and no bytes are counted. It ends with the process. The cursors of another process are lost here, so its clients learn of it.
+ *
+ * @throws TypeError unless `keep` is a number of at least 1
+ *
+ * @example
+ * ```ts
+ * const chat = memoryLog<string>({ keep: 1_000 });
+ * await chat.publish('hello');   // 'k3f:1'
+ * ```
+ */
+export function memoryLog<T>({ keep = 10_000 }: MemoryLogOptions = {}): Log<T, string> {
+  return new MemoryLog(checkNumber('keep', keep, 1));
+}
+
+/** Identifies a log: the cursors of another one are lost here. */
+const newEpoch = (): string => Math.random().toString(36).slice(2, 10);
+
+interface Entry<T> extends Message<T, string> {
+  readonly key: string | undefined;
+}
+
+class MemoryLog<T> implements Log<T, string> {
+  readonly #epoch = newEpoch();
+  readonly #entries: Entry<T>[] = [];
+  readonly #cursors = new Map<string, string>();
+  readonly #live$ = new Subject<Message<T, string>>();
+  /** Messages that `live$` has not emitted yet: a subscriber may publish while it receives one. */
+  readonly #unsent = new Fifo<Entry<T>>();
+  #isSending = false;
+  readonly live$ = this.#live$.asObservable();
+  /** The number of all messages so far. */
+  #published = 0;
+
+  constructor(private readonly keep: number) {}
+
+  newer(a: string, b: string): boolean {
+    return numberOf(a) > numberOf(b);
+  }
+
+  head(): readonly string[] {
+    return [this.#cursor()];
+  }
+
+  history(cursor: string): readonly Message<T, string>[] {
+    const [epoch] = String(cursor).split(':');
+    const missing = this.#published - numberOf(cursor);
+    if (epoch !== this.#epoch || !(missing >= 0 && missing <= this.#entries.length)) throw new CursorLost(this.#cursor());
+    return missing === 0 ? [] : this.#entries.slice(-missing);
+  }
+
+  publish(value: T, { key }: PublishOptions = {}): Promise<string> {
+    return new Promise((resolve) => {
+      checkValue(value);
+      const known = key === undefined ? undefined : this.#cursors.get(key);
+      resolve(known ?? this.#append(value, key));
+    });
+  }
+
+  #append(value: T, key: string | undefined): string {
+    this.#published++;
+    const entry = { cursor: this.#cursor(), value, key };
+    this.#entries.push(entry);
+    if (key !== undefined) this.#cursors.set(key, entry.cursor);
+    if (this.#entries.length > this.keep) this.#trim();
+    this.#unsent.push(entry);
+    if (!this.#isSending) this.#send();
+    return entry.cursor;
+  }
+
+  #send(): void {
+    this.#isSending = true;
+    for (let entry = this.#unsent.shift(); entry !== undefined; entry = this.#unsent.shift()) this.#live$.next(entry);
+    this.#isSending = false;
+  }
+
+  #trim(): void {
+    const key = this.#entries.shift()?.key;
+    if (key !== undefined) this.#cursors.delete(key);
+  }
+
+  #cursor(): string {
+    return `${this.#epoch}:${this.#published}`;
+  }
+}
+
+/** The number in a cursor; NaN for another text. */
+function numberOf(cursor: string): number {
+  return Number(/^[a-z0-9]+:(\d+)$/.exec(String(cursor))?.[1]);
+}

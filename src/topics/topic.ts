@@ -1,0 +1,67 @@
+import { concat, defer, EMPTY, filter, map, of, retry } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import { checkPeer } from '../peer/check-peer.js';
+import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
+import type { Peer } from '../peer/peer.js';
+import { observableFrom } from '../peer/stream/input.js';
+import { checkFunction, checkObject } from '../wire/check.js';
+import { CursorLost } from './cursor-lost.js';
+import type { Message, TopicItem } from './log.js';
+
+/** How a topic goes on. */
+export interface TopicOptions<T, C> {
+  /**
+   * Called where messages after the last cursor are no longer kept. The topic emits the returned values, such as a snapshot, and then the
+   * messages after `resetTo`. Return `EMPTY` to skip the lost messages. Default: the topic errors with {@link CursorLost}.
+   */
+  readonly onLost?: ((resetTo: C) => ObservableInput<T>) | undefined;
+}
+
+/**
+ * Subscribes to a topic of a server, which answers with {@link answerTopic}. The subscription outlives sockets, servers and deploys: on
+ * each new socket it goes on after its last cursor. Each message comes once and in order, as long as the broker keeps the history.
+ *
+ * Cold: each subscription opens streams of its own. Completes and errors as {@link reopenOnReconnect} does. Also errors with
+ * {@link CursorLost} if there is no `onLost`, and with the errors of `onLost`.
+ *
+ * @param open opens the stream after a cursor, `null` at first; the call needs `retry: 'safe'`
+ * @throws TypeError unless `peer` is a peer, and `open` and `onLost` are functions
+ *
+ * @example
+ * ```ts
+ * topic(peer, (since: string | null) => peer.open$<TopicItem<Price, string>>({ op: 'prices', since }, { retry: 'safe' })).subscribe(show);
+ * ```
+ */
+export function topic<T, C>(
+  peer: Peer,
+  open: (since: C | null) => ObservableInput<TopicItem<T, C>>,
+  options: TopicOptions<T, C> = {},
+): Observable<T> {
+  checkPeer('topic', peer, 'status$');
+  checkFunction('topic.open', open);
+  const { onLost } = checkObject('options', options);
+  if (onLost !== undefined) checkFunction('topic.onLost', onLost);
+  return defer(() => {
+    let place: C | null = null;
+    let snapshot: ObservableInput<T> = EMPTY;
+    const messages$ = defer(() =>
+      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, { initial: place as null, open, cursor: ({ cursor }) => cursor }),
+    ).pipe(
+      filter(hasValue),
+      map(({ value }) => value),
+    );
+    /** Goes on after a loss. Throws every other error. */
+    const goOn = (error: unknown): Observable<true> => {
+      const lost = CursorLost.in(error);
+      if (lost === null || onLost === undefined) throw lost ?? error;
+      place = lost.resetTo as C;
+      snapshot = onLost(place);
+      return of(true as const);
+    };
+    return defer(() => concat(observableFrom(snapshot), messages$)).pipe(retry({ delay: goOn }));
+  });
+}
+
+function hasValue<T, C>(item: TopicItem<T, C>): item is Message<T, C> {
+  return item.value !== undefined;
+}
