@@ -22,7 +22,7 @@ export { SharedPayload } from './peer/stream/shared-payload.js';
 export { Stream } from './peer/stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
 export type { CallEnd, CallEvent } from './peer/calls/call-event.js';
-export type { InputOptions, OpenOptions } from './peer/calls/calls.js';
+export type { InputOptions, OpenOptions } from './peer/calls/call-options.js';
 export type { FeedOptions } from './peer/stream/feed.js';
 export type { Overflow } from './peer/stream/overflow.js';
 export type { Input } from './peer/stream/input.js';

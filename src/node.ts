@@ -3,7 +3,7 @@ import './index.js';
 export { connect } from './node/connect.js';
 export type { NodeConnectOptions } from './node/connect.js';
 export { accept, handleUpgrade } from './node/accept.js';
-export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
+export type { AcceptOptions, UpgradeOptions } from './node/accept-options.js';
 export type { HelloLimits } from './peer/answers/hello-limits.js';
 export type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './node/mux-server.js';
 export { refuse } from './node/refuse.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
-import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
+import { UPGRADE_OPTIONS } from '../../src/node/accept-options.js';
 import { PLACE_OPTIONS } from '../../src/node/place.js';
 import { TOTAL_LIMITS } from '../../src/node/total-limits.js';
 import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
@@ -38,8 +38,8 @@ const INTERFACES: readonly Interface[] = [
   { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
   { type: 'ServeOptions', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
   { type: 'ServeBase', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
-  { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
-  { type: 'AcceptOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
+  { type: 'UpgradeOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+  { type: 'AcceptOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
   { type: 'CloseOptions', file: 'peer/base/close-options.ts', declared: CLOSE_OPTIONS },
   { type: 'Retry', file: 'peer/calls/safe-retry.ts', declared: RETRY },
   { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
@@ -130,8 +130,8 @@ describe('the guide', () => {
 
   it('The table of call options has the defaults of the docstrings', () => {
     const docs = [
-      ...docstringsOf('peer/calls/calls.ts', 'OpenOptions'),
-      ...docstringsOf('peer/calls/calls.ts', 'InputOptions'),
+      ...docstringsOf('peer/calls/call-options.ts', 'OpenOptions'),
+      ...docstringsOf('peer/calls/call-options.ts', 'InputOptions'),
       ...docstringsOf('peer/stream/feed.ts', 'FeedOptions'),
     ].filter(([name]) => name !== '');
     const rows = tableBelow('docs/guide/calls.md', 'Options of a call').map(([name = '', ...rest]) => [codeIn(name)[0] ?? '', rest.at(-1)]);

@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { checkPeer } from '../peer/check-peer.js';
-import type { InputOptions, OpenOptions } from '../peer/calls/calls.js';
+import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Input } from '../peer/stream/input.js';
 import type { MetadataInput } from '../wire/frame.js';

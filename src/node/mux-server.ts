@@ -8,7 +8,7 @@ import type { HandlerFailure } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Given } from '../wire/check.js';
-import type { UpgradeOptions } from './accept.js';
+import type { UpgradeOptions } from './accept-options.js';
 import type { ServerStats } from './server-stats.js';
 import type { TotalLimits, Totals } from './total-limits.js';
 

@@ -8,7 +8,7 @@ import { checkObject } from '../wire/check.js';
 import { asyncDispose } from './base/async-dispose.js';
 import type { CallEvent } from './calls/call-event.js';
 import { Calls } from './calls/calls.js';
-import type { InputOptions, OpenOptions } from './calls/calls.js';
+import type { InputOptions, OpenOptions } from './calls/call-options.js';
 import { resolveClose } from './base/close-options.js';
 import type { CloseOptions } from './base/close-options.js';
 import { GivenSocket } from './dial/given-socket.js';

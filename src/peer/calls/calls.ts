@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import { defer, filter, fromEvent, merge, NEVER } from 'rxjs';
 import type { Session } from '../../session/session.js';
 import type { Message } from '../../wire/codec.js';
-import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import type { Metadata } from '../../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
@@ -11,62 +11,23 @@ import { completeGuarded, guard } from '../../rx/guard.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import { checkOverflow } from '../stream/overflow.js';
-import type { Overflow } from '../stream/overflow.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { decline, isOneShot } from '../stream/input.js';
-import type { Input } from '../stream/input.js';
 import { readOne } from '../stream/one-answer.js';
 import { failLater, openFor, readOpened } from '../stream/late-error.js';
 import { callEvent } from './call-event.js';
 import type { CallEvent } from './call-event.js';
+import { retryOf, signalOf } from './call-options.js';
+import type { InputOptions, OpenOptions } from './call-options.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim } from '../stream/disclaimed.js';
 import { retrySafely } from './safe-retry.js';
-import type { Retry } from './safe-retry.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
 import { isOver } from '../base/status.js';
 import { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
-import { QueuedStream } from '../stream/open-queue.js';
 import type { OpenQueue } from '../stream/open-queue.js';
-
-/** Options of every call. */
-export interface OpenOptions<In = unknown, Out = unknown> {
-  /** Headers of the open; the open interceptors see a copy. Default none. */
-  readonly headers?: MetadataInput | undefined;
-  /** Cancels the stream when it aborts. Default none. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * How long the whole stream may take, in ms; with `retry`, how long each attempt may take. 0 is no limit. Default `requestTimeoutMs`
-   * of requests, 0 of others.
-   */
-  readonly timeoutMs?: number | undefined;
-  /**
-   * Receives the stream of a call that does not return it, for reply headers and trailers. The open is already on its way: an error
-   * that this throws cancels the stream, and the call fails with it. A promise is not awaited, and its rejection is logged. Default
-   * none.
-   */
-  readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
-  /**
-   * Makes this call again if the remote provably never began it, but repeats no operator piped after the call. Has no effect on `open`.
-   * When the peer closes between two attempts, the call fails with the error of the last one. Default `false`.
-   */
-  readonly retry?: false | 'safe' | Retry | undefined;
-}
-
-/** Options of a two-way call. */
-export interface InputOptions<Out = unknown> {
-  /**
-   * Sends its values as data, and its completion as the end.
-   *
-   * An async generator that is waiting when the stream ends stops at its next value. A generator that waits for long should listen to
-   * the `signal` of the stream, or be an Observable. `onOpen` receives the stream before a function here is called. Default none: the
-   * open carries the end.
-   */
-  readonly input?: Input<Out> | undefined;
-  /** Decides about a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
-  readonly overflow?: Overflow | undefined;
-}
+import { QueuedStream } from '../stream/queued-stream.js';
 
 /** How this side continues after the open. `end` sends nothing more, `notify` also expects no answer, and `continue` sends more. */
 type Intent = 'end' | 'notify' | 'continue';
@@ -262,17 +223,4 @@ export class Calls {
     nowhere.stream = stream;
     return stream;
   }
-}
-
-/** The unchecked option `retry`; `undefined` if it is `false`. */
-function retryOf({ retry }: OpenOptions): 'safe' | Retry | undefined {
-  return retry === false ? undefined : retry;
-}
-
-/** @throws TypeError unless `signal` is a signal; `null` means none */
-function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
-  if (signal == null) return undefined;
-  if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
-    throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
-  return signal;
 }

@@ -1,5 +1,5 @@
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { InputOptions, OpenOptions } from '../calls/calls.js';
+import type { InputOptions, OpenOptions } from '../calls/call-options.js';
 import type { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
 
